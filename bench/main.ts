@@ -30,7 +30,10 @@ const { values, positionals } = readCommandLine(usage, {
   },
 });
 
-/** The soak is a command of its own: half an hour is not what somebody expects who measures everything. */
+/**
+ * The soak is a command of its own: half an hour is not what somebody expects who measures
+ * everything.
+ */
 const byDefault = Object.keys(benchmarks).filter((name) => name !== 'soak');
 const wanted = positionals.length > 0 ? positionals : byDefault;
 const unknown = wanted.filter((name) => !Object.hasOwn(benchmarks, name));

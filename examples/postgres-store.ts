@@ -8,7 +8,9 @@ create table if not exists paywall (
   ends_at timestamptz not null
 )`;
 
-/** What replicas share, in Postgres. Rows past `ends_at` count as gone; delete them now and then. */
+/**
+ * What replicas share, in Postgres. Rows past `ends_at` count as gone; delete them now and then.
+ */
 export const postgresStore = (pool: Pool): PaywallStore => ({
   get: async (key) => {
     const { rows } = await pool.query('select value from paywall where key = $1 and ends_at > now()', [key]);

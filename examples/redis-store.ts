@@ -8,7 +8,10 @@ if ARGV[2] == '' then redis.call('DEL', KEYS[1])
 else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
 return 1`;
 
-/** What replicas share, in Redis. It should write its log to disk (AOF): what it forgets, a buyer cannot ask for again. */
+/**
+ * What replicas share, in Redis. It should write its log to disk (AOF): what it forgets, a buyer
+ * cannot ask for again.
+ */
 export const redisStore = (url: string): PaywallStore & { close: () => void } => {
   const redis = new Redis(url, { keyPrefix: 'paywall:', maxRetriesPerRequest: 1 });
   redis.on('error', ({ message }) => console.error(`redis: ${message}`));

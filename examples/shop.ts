@@ -6,7 +6,10 @@ export const LONG_REPORT_PRICE = '500000';
 export const FORECASTS = { price: '100000', prepaid: { units: 5 } };
 
 let runs = 0;
-/** A report of a city. The city of Oops has none at its first try: a failing handler costs its buyer nothing. */
+/**
+ * A report of a city. The city of Oops has none at its first try: a failing handler costs its buyer
+ * nothing.
+ */
 export const reportOn = (
   city: string,
   deliveryId: string,

@@ -33,7 +33,9 @@ const sections = new Map(
     .map((text) => [text.slice(0, text.indexOf('\n')), text] as const),
 );
 
-/** What a metric is called on the page, the three series of a histogram included, with its labels. */
+/**
+ * What a metric is called on the page, the three series of a histogram included, with its labels.
+ */
 const series = new Map<string, Metric>(
   (Object.keys(METRICS) as MetricName[]).flatMap((name) =>
     (METRICS[name].kind === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']).map(

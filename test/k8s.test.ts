@@ -22,7 +22,10 @@ import {
 import { formatErrors, typeErrors } from './support/k8s/schema.ts';
 import { settingsFindings, unresolved } from './support/k8s/settings.ts';
 
-/** k8s/ against the types of Kubernetes and its operators, the restricted profile, the services' settings and their flows. */
+/**
+ * k8s/ against the types of Kubernetes and its operators, the restricted profile, the services'
+ * settings and their flows.
+ */
 
 const services = programNames as readonly WorkloadName[];
 
@@ -144,7 +147,8 @@ const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rende
       const nats = find('StatefulSet', 'nats');
       expect(settings.data.NATS_REPLICAS ?? '0').toBe(String(nats?.spec.replicas ?? 0));
       if (overlay === 'gateway') return;
-      // A rolling update starts one more of each; as many again are left for the job and for people.
+      // A rolling update starts one more of each; as many again are left for the job and for
+      // people.
       const replicas = services
         .filter((name) => name !== 'gateway')
         .map(

@@ -4,7 +4,10 @@ import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { contractingIn } from '../tools/contracting.ts';
 
-/** Expand, then contract (docs/operations.md, Upgrade): what a release may do to tables that older services still use. */
+/**
+ * Expand, then contract (docs/operations.md, Upgrade): what a release may do to tables that older
+ * services still use.
+ */
 const root = path.resolve(import.meta.dirname, '..');
 const releases = ['v0.9.0', 'v1.0.0'];
 

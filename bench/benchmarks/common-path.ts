@@ -10,7 +10,9 @@ import { startTracing, type Trace } from '../harness/trace.ts';
 const SETTLES = 20;
 const PAUSE_MS = 400;
 
-/** Who moves the payment. What others write meanwhile are lists and mails that no caller waits for. */
+/**
+ * Who moves the payment. What others write meanwhile are lists and mails that no caller waits for.
+ */
 const PAYING = ['settlement', 'chain-submitter'];
 
 const FIGURES = {
@@ -30,9 +32,10 @@ const FIGURES = {
 type Figure = keyof typeof FIGURES;
 
 /**
- * Counts what lone settles need up to their 200: SQL statements, commits that write, NATS messages (the queue's pulls and
- * acknowledgements among them), and shows one of them moment by moment. What happens anyway, polls and sweeps, is counted
- * in the pauses and taken off. Every payer has paid before.
+ * Counts what lone settles need up to their 200: SQL statements, commits that write, NATS messages
+ * (the queue's pulls and acknowledgements among them), and shows one of them moment by moment. What
+ * happens anyway, polls and sweeps, is counted in the pauses and taken off. Every payer has paid
+ * before.
  */
 export const commonPath = async (
   { report }: Run,
@@ -40,7 +43,8 @@ export const commonPath = async (
   vendor: Vendor,
   payers: readonly Payer[],
 ): Promise<void> => {
-  // A payer's first settle looks at the chain for it and is judged twice: that is not the common path.
+  // A payer's first settle looks at the chain for it and is judged twice: that is not the common
+  // path.
   for (const payer of payers) {
     const quote = await quoteOf(bench.api, vendor);
     await must(settleWith(bench.api, await payer.token(), quote), 'settle');

@@ -59,8 +59,8 @@ const differences = (before: Counters, after: Counters): Counters =>
   Object.fromEntries(Object.entries(after).map(([name, value]) => [name, value - (before[name] ?? 0)]));
 
 /**
- * What a settle costs in all, until its transaction is final: what the system takes while it rests is measured first and
- * taken off.
+ * What a settle costs in all, until its transaction is final: what the system takes while it rests
+ * is measured first and taken off.
  */
 const perSettle = async (
   run: Run,

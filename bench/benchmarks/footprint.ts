@@ -78,7 +78,10 @@ const showMemory = (
   report.target({ what: 'resident MB of the largest service, under load', value: most(busy), atMost: 180 });
 };
 
-/** Ends one service after the other and times its successor, from the start of the process until it is ready. */
+/**
+ * Ends one service after the other and times its successor, from the start of the process until it
+ * is ready.
+ */
 const startUps = async (run: Run, bench: BenchStack): Promise<void> => {
   const times: Record<string, number[]> = {};
   const cpu: Record<string, number> = {};

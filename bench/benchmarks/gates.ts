@@ -25,7 +25,10 @@ const post = (path: string, body: object | undefined, caller?: Caller): Call => 
   ...(body !== undefined && { body: JSON.stringify(body) }),
 });
 
-/** Our calls, and what the skeleton does instead: the one statement without which the operation is none. */
+/**
+ * Our calls, and what the skeleton does instead: the one statement without which the operation is
+ * none.
+ */
 const OPERATIONS: Record<
   Operation,
   {
@@ -102,7 +105,10 @@ const benchmark = (operation: Operation): Benchmark => ({
 type Cpu = Record<string, Record<string, number[]>>;
 type Pids = () => Record<string, number>;
 
-/** Runs a round of a side, and waits for what follows its calls: facts that others take, rows that are deleted. */
+/**
+ * Runs a round of a side, and waits for what follows its calls: facts that others take, rows that
+ * are deleted.
+ */
 const measured = async (pids: Pids, cpu: Cpu, side: string, work: () => Promise<Sample>): Promise<Sample> => {
   const read = () => Object.fromEntries(Object.entries(pids()).map(([name, pid]) => [name, cpuMsOf(pid)]));
   const before = read();

@@ -26,7 +26,10 @@ type Sized = {
 };
 type Figures = Record<string, Sample>;
 
-/** Every size has a stack of its own, so that the sizes take turns; an idle stack costs next to nothing. */
+/**
+ * Every size has a stack of its own, so that the sizes take turns; an idle stack costs next to
+ * nothing.
+ */
 export const growth: Benchmark = {
   about: 'quote, settle, redeem and list with --sizes settlements in the tables (0,100000,2000000)',
   run: async (run) => {

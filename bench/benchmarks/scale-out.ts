@@ -22,8 +22,9 @@ type Figures = {
 };
 
 /**
- * The real chain's pace, on which a settle is mostly waiting. A burst of --in-flight settles at once shows how long the
- * last one waits; a number in proportion to the replicas shows whether one more gives one more.
+ * The real chain's pace, on which a settle is mostly waiting. A burst of --in-flight settles at
+ * once shows how long the last one waits; a number in proportion to the replicas shows whether one
+ * more gives one more.
  */
 export const scaleOut: Benchmark = {
   about: 'settles a second with 1, 2 and 4 replicas on a 400 ms chain; --in-flight settles at once (2000)',

@@ -40,7 +40,8 @@ const atPace = async (run: Run, chainSlotMs: number): Promise<void> => {
       continue;
     }
     if (concurrency === 64) run.report.target({ ...throughput, atLeast: 1 });
-    // Without a rest whoever answers right after a slot begins its next call with one, and always waits for a whole one.
+    // Without a rest whoever answers right after a slot begins its next call with one, and always
+    // waits for a whole one.
     const spreadTitle = `${title}, spread over a slot`;
     const spread = await measure(run, fixture, { title: spreadTitle, concurrency, restUpToMs: chainSlotMs });
     run.report.target({
@@ -59,7 +60,9 @@ type Fixture = {
   theirCalls: (count: number) => Promise<Call[]>;
 };
 
-/** Both on one chain, each with payers of its own, so that neither sees the other's in its balances. */
+/**
+ * Both on one chain, each with payers of its own, so that neither sees the other's in its balances.
+ */
 const createFixture = async (run: Run, chainSlotMs: number): Promise<Fixture> => {
   const bench = await startBenchStack(run, `slots-${chainSlotMs}`, { chainSlotMs });
   await noteDurability(bench, run);
@@ -92,7 +95,8 @@ const measure = async (run: Run, fixture: Fixture, pressure: Pressure): Promise<
     return {
       name,
       round: async (seconds) => {
-        // Half as many again as the last round's pace would use; never more than expire while they are signed.
+        // Half as many again as the last round's pace would use; never more than expire while they
+        // are signed.
         const calls = await prepare(Math.min(20_000, Math.ceil(perSecond * seconds * 1.5) + concurrency));
         const work = () =>
           load.run({ kind: 'calls', origin, calls, concurrency, seconds, restUpToMs, counted: 200 });

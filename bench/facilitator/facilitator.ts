@@ -14,7 +14,9 @@ export type FacilitatorSettings = { rpcUrl: string; network: `solana:${string}`;
 
 export type Facilitator = {
   origin: string;
-  /** Payments by these payers in turn, signed now: they expire with their blockhash, a minute after. */
+  /**
+   * Payments by these payers in turn, signed now: they expire with their blockhash, a minute after.
+   */
   sign: (payers: readonly Payer[], count: number) => Promise<Call[]>;
 };
 

@@ -1,5 +1,5 @@
-// The reference facilitator of x402 as its documentation shows it: the exact scheme for Solana of @x402/svm, unchanged,
-// behind Fastify's `POST /settle`.
+// The reference facilitator of x402 as its documentation shows it: the exact scheme for Solana of
+// @x402/svm, unchanged, behind Fastify's `POST /settle`.
 import { createKeyPairSignerFromBytes, createSolanaRpc, devnet } from '@solana/kit';
 import { x402Facilitator } from '@x402/core/facilitator';
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
@@ -10,7 +10,8 @@ import type { FacilitatorSettings } from './facilitator.ts';
 
 const { rpcUrl, network, feePayerKey } = JSON.parse(process.argv[2]!) as FacilitatorSettings;
 const signer = await createKeyPairSignerFromBytes(Buffer.from(feePayerKey, 'base64'));
-// One client for all calls, by network: given the URL alone, the signer would make a new one for each call.
+// One client for all calls, by network: given the URL alone, the signer would make a new one for
+// each call.
 const rpc = { [network]: createSolanaRpc(devnet(rpcUrl)) };
 const facilitator = new x402Facilitator().register(
   network,

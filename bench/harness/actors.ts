@@ -17,8 +17,8 @@ export const createBenchVendor = ({ api, stack }: BenchStack): Promise<Vendor> =
   createVendor(api, stack, { price: PRICE_MICRO });
 
 /**
- * Consumers with money, who let the platform spend it. An access token lives for minutes and a run may take longer, so
- * each has it renewed when it would not last for another round.
+ * Consumers with money, who let the platform spend it. An access token lives for minutes and a run
+ * may take longer, so each has it renewed when it would not last for another round.
  */
 export const createPayers = async (bench: BenchStack, count: number): Promise<Payer[]> => {
   const payers: Payer[] = [];

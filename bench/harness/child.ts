@@ -10,8 +10,8 @@ type Child = {
 };
 
 /**
- * Starts a program of the benchmarks as its own process and waits for its first message, that it is ready. It ends with us: each of them
- * exits when the channel to its parent is gone.
+ * Starts a program of the benchmarks as its own process and waits for its first message, that it is
+ * ready. It ends with us: each of them exits when the channel to its parent is gone.
  * @param settings given as the first argument, as JSON
  * @throws when it ends before it is ready
  */

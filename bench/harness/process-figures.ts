@@ -13,7 +13,8 @@ const statOf = (pid: number): Stat | null => {
     // The name in parentheses may hold spaces itself; `fields[0]` is the third of proc(5).
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     const ticks = (index: number) => Number(fields[index]);
-    // User and system time, and that of children which have ended: Postgres' connections are processes.
+    // User and system time, and that of children which have ended: Postgres' connections are
+    // processes.
     const cpuMs = (ticks(11) + ticks(12) + ticks(13) + ticks(14)) * TICK_MS;
     return { pid, parent: ticks(1), cpuMs, startedMs: ticks(19) * TICK_MS };
   } catch {

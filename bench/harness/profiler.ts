@@ -1,5 +1,5 @@
-// Loaded into a service by `node --import`: SIGWINCH begins a CPU profile, the next one writes it to the path given by
-// `--profile=`. Only what is measured is in it: no start, no warming up.
+// Loaded into a service by `node --import`: SIGWINCH begins a CPU profile, the next one writes it
+// to the path given by `--profile=`. Only what is measured is in it: no start, no warming up.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import path from 'node:path';

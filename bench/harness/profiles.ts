@@ -9,7 +9,10 @@ import { profileFolder } from './stack.ts';
 const SHOWN = 12;
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** The file as a reader knows it: of a package its name alone, since its functions are not ours to change. */
+/**
+ * The file as a reader knows it: of a package its name alone, since its functions are not ours to
+ * change.
+ */
 const place = (url: string): string => {
   const file = url.startsWith('file:') ? fileURLToPath(url) : url;
   const [, inPackage] = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file) ?? [];
@@ -20,8 +23,8 @@ const place = (url: string): string => {
 export const clearProfiles = (run: Run): void => rmSync(profileFolder(run), { recursive: true, force: true });
 
 /**
- * Prints where the time of each process went: the functions with the most time of their own over all its profiles. The
- * files stay, for a viewer of .cpuprofile.
+ * Prints where the time of each process went: the functions with the most time of their own over
+ * all its profiles. The files stay, for a viewer of .cpuprofile.
  */
 export const showProfiles = async (run: Run): Promise<void> => {
   // The last ones are written when the signal arrives, not when it is sent.

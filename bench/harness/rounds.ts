@@ -17,8 +17,8 @@ const FIGURES = ['perSecond', 'p50', 'p99'] as const;
 const three = ({ min, median, max }: Summary): number[] => [min, median, max];
 
 /**
- * Measures sides by turns, every second round in the opposite order, after a shorter round each that does not count.
- * Prints the table of all.
+ * Measures sides by turns, every second round in the opposite order, after a shorter round each
+ * that does not count. Prints the table of all.
  * @returns the first side, ours, against each other one by its name
  */
 export const compare = async (

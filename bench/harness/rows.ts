@@ -14,7 +14,9 @@ export type Issued = { settlement_id: string; settlement_token: string };
 
 const DAY_MS = 86_400_000;
 
-/** A real payment through the API: its rows are what others are copied from. Ids of what it wrote. */
+/**
+ * A real payment through the API: its rows are what others are copied from. Ids of what it wrote.
+ */
 export const templatePayment = async (
   { api }: BenchStack,
   vendor: Vendor,
@@ -31,8 +33,8 @@ export const templatePayment = async (
 };
 
 /**
- * Copies a settlement into issued ones with tokens of their own: nobody could pay that many between two rounds. The rows
- * are as real ones, their tokens signed by the stack's own key.
+ * Copies a settlement into issued ones with tokens of their own: nobody could pay that many between
+ * two rounds. The rows are as real ones, their tokens signed by the stack's own key.
  * @param units each is prepaid for that many; null: for none
  */
 export const insertIssued = async (
@@ -79,8 +81,9 @@ export const insertIssued = async (
 };
 
 /**
- * A table of the skeleton's own with the columns, checks, indexes and settings of ours. `like` leaves out the settings, and
- * without our room in the pages (fillfactor) an UPDATE logs 2.0 kB rather than 1.4.
+ * A table of the skeleton's own with the columns, checks, indexes and settings of ours. `like`
+ * leaves out the settings, and without our room in the pages (fillfactor) an UPDATE logs 2.0 kB
+ * rather than 1.4.
  */
 export const copyTable = async (db: pg.Pool, table: string): Promise<void> => {
   const copy = `bench.${table.split('.')[1]}`;

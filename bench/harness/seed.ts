@@ -193,9 +193,10 @@ const statements = (template: Template, now: number, step: number, accounts: num
 };
 
 /**
- * Fills the real tables with finished settlements, as wide as the real row that each is copied from, and up to 100
- * thousand accounts, within every constraint. Secondary indexes are made anew afterwards: that is faster than keeping
- * them, and they are then as a long-lived database's after its maintenance.
+ * Fills the real tables with finished settlements, as wide as the real row that each is copied
+ * from, and up to 100 thousand accounts, within every constraint. Secondary indexes are made anew
+ * afterwards: that is faster than keeping them, and they are then as a long-lived database's after
+ * its maintenance.
  */
 export const seedSettlements = async (
   { report }: Run,
@@ -228,7 +229,9 @@ export const seedSettlements = async (
   }
 };
 
-/** Every column that `set` does not name is taken over, so a column that is new here needs nothing. */
+/**
+ * Every column that `set` does not name is taken over, so a column that is new here needs nothing.
+ */
 const copyRows = async (db: pg.PoolClient, copied: Copied, from: number, to: number): Promise<void> => {
   const { table, where, values, set } = copied;
   const { rows: columns } = await db.query<{ name: string; type: string }>(

@@ -28,7 +28,10 @@ export type BenchStack = {
 };
 
 const repositoryRoot = path.resolve(import.meta.dirname, '../..');
-/** Nobody else's: close-with-grace takes the usual ones, and who has no listener for it does not mind. */
+/**
+ * Nobody else's: close-with-grace takes the usual ones, and who has no listener for it does not
+ * mind.
+ */
 const PROFILE_SIGNAL = 'SIGWINCH';
 const preload = path.join(import.meta.dirname, 'profiler.ts');
 /** Where the profiles of a run are, before they are read. */
@@ -36,8 +39,8 @@ export const profileFolder = (run: Run): string =>
   path.join(repositoryRoot, '.local/bench', `${run.name}-profiles`);
 
 /**
- * The whole product on ports and a state folder of its own, as `npm start` starts it: durable, with every default. Only
- * the request limits are raised. It is stopped with the run.
+ * The whole product on ports and a state folder of its own, as `npm start` starts it: durable, with
+ * every default. Only the request limits are raised. It is stopped with the run.
  * @param label tells several stacks of one run apart
  */
 export const startBenchStack = async (

@@ -16,7 +16,9 @@ export const percentile = (values: Iterable<number>, share: number): number => {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)]!;
 };
 
-/** Least, middle and greatest; between two middle ones their mean. @throws RangeError without values */
+/**
+ * Least, middle and greatest; between two middle ones their mean. @throws RangeError without values
+ */
 export const summary = (values: Iterable<number>): Summary => {
   const sorted = ascending(values);
   if (sorted.length === 0) throw new RangeError('no values');
@@ -26,8 +28,9 @@ export const summary = (values: Iterable<number>): Summary => {
 };
 
 /**
- * Each round's value divided by the other side's of the same round. The two ran one after the other, so what the machine
- * did meanwhile has met both; the ratio of two medians would mix rounds of different weather.
+ * Each round's value divided by the other side's of the same round. The two ran one after the
+ * other, so what the machine did meanwhile has met both; the ratio of two medians would mix rounds
+ * of different weather.
  */
 export const ratios = (ours: readonly number[], theirs: readonly number[]): number[] => {
   if (ours.length !== theirs.length) throw new RangeError('rounds without a pair');
@@ -46,8 +49,8 @@ export const sampleOf = (times: Iterable<number>, elapsedMs: number): Sample => 
 };
 
 /**
- * Whether a series that should stay level has risen: the median of its last third against that of its middle third. The
- * first third warms up.
+ * Whether a series that should stay level has risen: the median of its last third against that of
+ * its middle third. The first third warms up.
  * @param slack by how much of the middle it may differ, and by how much in any case
  */
 export const hasGrown = (series: readonly number[], slack: { share: number; least: number }): boolean => {

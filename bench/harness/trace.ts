@@ -5,8 +5,9 @@ import type { NatsConnection } from 'nats';
 import type { BenchStack } from './stack.ts';
 
 /**
- * One message or statement. `atMs`: epoch milliseconds, of a statement when it had ended. A `delivery` is a message that
- * the server hands to a consumer of a stream: it was sent, and counted, before. `writes`: it commits something.
+ * One message or statement. `atMs`: epoch milliseconds, of a statement when it had ended. A
+ * `delivery` is a message that the server hands to a consumer of a stream: it was sent, and
+ * counted, before. `writes`: it commits something.
  */
 export type Trace = {
   atMs: number;
@@ -22,8 +23,8 @@ const ENTRY = /^(\d+\.\d+) (\d+) (\S+)\|LOG: {2}duration: \S+ ms {2}(?:statement
 const WRITES = /\b(insert into|delete from|update \S+( as \S+)? set)\b/i;
 
 /**
- * Watches every message of the account and every statement of the database. Watching costs time: what is counted here is
- * counted at leisure, never while something else is measured.
+ * Watches every message of the account and every statement of the database. Watching costs time:
+ * what is counted here is counted at leisure, never while something else is measured.
  */
 export const startTracing = async (bench: BenchStack): Promise<{ stop: () => Promise<Trace[]> }> => {
   const log = path.join(bench.stateDir, 'logs', 'postgres.log');
@@ -69,7 +70,10 @@ const listen = (nats: NatsConnection, into: Trace[]): void => {
   });
 };
 
-/** Statements of the services; a transaction writes with the first of its statements that does, once. */
+/**
+ * Statements of the services; a transaction writes with the first of its statements that does,
+ * once.
+ */
 const statementsIn = (text: string): Trace[] => {
   const traces: Trace[] = [];
   const openTransactions = new Map<string, { writes: boolean }>();

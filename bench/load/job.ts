@@ -13,7 +13,10 @@ export type CallsJob = {
   restUpToMs?: number;
   /** Begin again after the last one; otherwise each is made once. */
   repeat?: boolean;
-  /** The only status that is counted; another success, 202 of a settle, is in `statuses` alone. Absent: every 2xx. */
+  /**
+   * The only status that is counted; another success, 202 of a settle, is in `statuses` alone.
+   * Absent: every 2xx.
+   */
   counted?: number;
   /** Give the answers' bodies back, in the order of the calls. */
   keepBodies?: boolean;

@@ -1,5 +1,6 @@
-// The process that makes the load: it gets a job from its parent, makes the calls over keep-alive connections and sends
-// back how long each took. One client of undici per connection, so that a call never waits for another of ours.
+// The process that makes the load: it gets a job from its parent, makes the calls over keep-alive
+// connections and sends back how long each took. One client of undici per connection, so that a
+// call never waits for another of ours.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'undici';
 import type { Call, CallsJob, Job, Outcome, PaymentsJob, Step } from './job.ts';

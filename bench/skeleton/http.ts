@@ -1,5 +1,5 @@
-// The least that a product of this shape can do per call, its front: bare Fastify, one NATS request. No validation, no
-// credentials, no limits, no logs.
+// The least that a product of this shape can do per call, its front: bare Fastify, one NATS
+// request. No validation, no credentials, no limits, no logs.
 import Fastify from 'fastify';
 import { connect } from 'nats';
 

@@ -1,5 +1,6 @@
-// The least that a product of this shape can do per call, its back: one NATS request in, one prepared statement, one
-// answer out. The values of a statement that begin with `$` are taken from the request, `$new` is a new id.
+// The least that a product of this shape can do per call, its back: one NATS request in, one
+// prepared statement, one answer out. The values of a statement that begin with `$` are taken from
+// the request, `$new` is a new id.
 import { connect, JSONCodec } from 'nats';
 import pg from 'pg';
 import { newId } from '../../shared/lib/id.ts';

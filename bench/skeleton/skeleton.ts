@@ -13,8 +13,8 @@ export type SkeletonSettings = {
 };
 
 /**
- * Starts the skeleton on a stack's own Postgres and NATS: what the same message flow costs with nothing in it, in two
- * processes as ours is. Its tables are in the schema `bench`.
+ * Starts the skeleton on a stack's own Postgres and NATS: what the same message flow costs with
+ * nothing in it, in two processes as ours is. Its tables are in the schema `bench`.
  * @returns where `POST /<operation>` runs the statement of that name, and its processes by name
  */
 export const startSkeleton = async (

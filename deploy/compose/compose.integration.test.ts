@@ -17,8 +17,9 @@ import { responds } from '../local/stack/tool-specs.ts';
 import { composeFiles } from './init.ts';
 
 /**
- * compose.yaml without containers: its processes with its variables and in its order, where names of hosts became ports of
- * this machine. What stays unproven is what only an engine does: images, networks, mounts, health checks.
+ * compose.yaml without containers: its processes with its variables and in its order, where names
+ * of hosts became ports of this machine. What stays unproven is what only an engine does: images,
+ * networks, mounts, health checks.
  */
 type Service = {
   image: string;
@@ -147,7 +148,10 @@ beforeAll(async () => {
   supervisor = createSupervisor({ logDir: folder, stackFile: path.join(folder, 'stack.json') });
 
   const started = new Map<string, Promise<void>>();
-  /** As Compose does: everything at once, each when what it depends on is there. The gateway is ready with the others. */
+  /**
+   * As Compose does: everything at once, each when what it depends on is there. The gateway is
+   * ready with the others.
+   */
   const up = (name: string): Promise<void> => {
     const known = started.get(name);
     if (known !== undefined) return known;

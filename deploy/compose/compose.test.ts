@@ -12,7 +12,10 @@ import { natsUserName } from '../local/servers/nats-conf.ts';
 import { programNames } from '../local/stack/programs.ts';
 import { composeFiles } from './init.ts';
 
-/** compose.yaml, which cannot be run where no engine runs, held against the schema of Compose and against our own code. */
+/**
+ * compose.yaml, which cannot be run where no engine runs, held against the schema of Compose and
+ * against our own code.
+ */
 type Service = {
   image: string;
   build?: { target?: string };
@@ -45,7 +48,10 @@ const files = composeFiles(folder);
 /** Where the files of `compose:init` lie, as compose.yaml sees it. */
 const GENERATED = '../.local/compose/';
 
-/** What a container is told: its files, then its own variables with Compose's `${COMPOSE_PROFILES:+…}` filled in. */
+/**
+ * What a container is told: its files, then its own variables with Compose's
+ * `${COMPOSE_PROFILES:+…}` filled in.
+ */
 const variablesOf = (
   { env_file = [], environment = {} }: Service,
   profiles: string,
@@ -60,7 +66,8 @@ const variablesOf = (
 });
 
 test('compose.yaml is valid by the schema of the Compose specification', () => {
-  // As the linter dclint carries it, whose own rules are about order and taste. It spells draft 7 in a way of its own.
+  // As the linter dclint carries it, whose own rules are about order and taste. It spells draft 7
+  // in a way of its own.
   const linter = path.dirname(createRequire(import.meta.url).resolve('dclint/package.json'));
   const { $schema: _draft, ...schema } = JSON.parse(
     readFileSync(path.join(linter, 'schemas/compose.schema.json'), 'utf8'),
@@ -137,7 +144,10 @@ test('our own containers write nothing and have no privilege; ports are open to 
   }
 });
 
-/** Whom a container can connect to: whoever shares a network with it, and the world by one that is not internal. */
+/**
+ * Whom a container can connect to: whoever shares a network with it, and the world by one that is
+ * not internal.
+ */
 const reachOf = (name: string): string[] => {
   const { networks } = compose.services[name]!;
   const peers = services.filter(

@@ -1,5 +1,6 @@
-// `npm run compose:init`: what compose.yaml needs and git must not hold, in .local/compose: keys, passwords and
-// the configuration of every process, by the code that configures `npm start`. Run again it keeps what is there.
+// `npm run compose:init`: what compose.yaml needs and git must not hold, in .local/compose: keys,
+// passwords and the configuration of every process, by the code that configures `npm start`. Run
+// again it keeps what is there.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -30,7 +31,9 @@ const DATABASE = `quittance_${ENVIRONMENT}`;
 
 type Variables = Record<string, string>;
 
-/** 32 random bytes of a name, kept: another seed would be another chain than the one in the volume. */
+/**
+ * 32 random bytes of a name, kept: another seed would be another chain than the one in the volume.
+ */
 const secret = (folder: string, name: string): string => {
   const file = path.join(folder, name);
   if (!existsSync(file)) writeAtomically(file, randomBytes(32).toString('hex'), 0o600);

@@ -1,4 +1,5 @@
-// A job of compose.yaml: puts the mint, the fee account and SOL on the local chain. Run again it changes nothing.
+// A job of compose.yaml: puts the mint, the fee account and SOL on the local chain. Run again it
+// changes nothing.
 
 import { seedChain } from '../local/seed/seed-chain.ts';
 import type { EnvironmentKeys } from '../local/stack/keys.ts';

@@ -1,5 +1,5 @@
-// What an image holds, and what `npm start` runs: every service and job as one program each, made of the sources and the
-// packages that they use (docs/adr/0031-bundled-services.md).
+// What an image holds, and what `npm start` runs: every service and job as one program each, made
+// of the sources and the packages that they use (docs/adr/0031-bundled-services.md).
 //   node deploy/image/bundle.ts <folder>
 import { createHash, randomUUID } from 'node:crypto';
 import {
@@ -21,8 +21,8 @@ import { build, type Plugin } from 'esbuild';
 const root = path.resolve(import.meta.dirname, '../..');
 
 /**
- * How Node runs a service, wherever it runs. V8's young generation grows to 16 MB thrice over by itself, and a service of
- * small answers leaves that full of nothing.
+ * How Node runs a service, wherever it runs. V8's young generation grows to 16 MB thrice over by
+ * itself, and a service of small answers leaves that full of nothing.
  */
 export const NODE_FLAGS = ['--max-semi-space-size=2'];
 
@@ -53,8 +53,9 @@ const packageOf = (file: string): { id: string; folder: string } | null => {
 };
 
 /**
- * What @solana/web3.js imports for its client of nodes, of which we have our own: without the client nobody would miss an
- * effect of these. For a Node without `fetch` it has one with tables of every script's letters.
+ * What @solana/web3.js imports for its client of nodes, of which we have our own: without the
+ * client nobody would miss an effect of these. For a Node without `fetch` it has one with tables of
+ * every script's letters.
  */
 const withoutClient: Plugin = {
   name: 'without-client',
@@ -123,7 +124,8 @@ export const bundle = async (folder: string): Promise<void> => {
   for (const file of ['main.mjs', 'signals.mjs'])
     copy(path.join(import.meta.dirname, file), path.join(folder, file));
   writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }\n');
-  // Whoever checked the sources out, and with which umask: the image's user owns nothing and reads everything.
+  // Whoever checked the sources out, and with which umask: the image's user owns nothing and reads
+  // everything.
   chmodSync(folder, 0o755);
   for (const each of globSync('**', { cwd: folder, withFileTypes: true }))
     chmodSync(path.join(each.parentPath, each.name), each.isDirectory() ? 0o755 : 0o644);

@@ -33,12 +33,16 @@ import { type RunningStack, startStack } from '../local/stack/stack.ts';
 import { bundle, NODE_FLAGS } from './bundle.ts';
 
 /**
- * No container engine runs here. So the folder that the Dockerfile copies is made by the same code, and everything in it is
- * run by a user who owns nothing and may write nothing, against real servers: what is missing shows.
+ * No container engine runs here. So the folder that the Dockerfile copies is made by the same code,
+ * and everything in it is run by a user who owns nothing and may write nothing, against real
+ * servers: what is missing shows.
  */
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
-/** `nobody`; where the tests are not run by root, whoever runs them, in a folder without the right to write. */
+/**
+ * `nobody`; where the tests are not run by root, whoever runs them, in a folder without the right
+ * to write.
+ */
 const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 /** What arms failpoints in tests: nobody in an image listens to it. */

@@ -1,4 +1,5 @@
-// The entry of the image: `settlement` runs services/settlement/main.js, `migrate` runs shared/jobs/migrate.js.
+// The entry of the image: `settlement` runs services/settlement/main.js, `migrate` runs
+// shared/jobs/migrate.js.
 import './signals.mjs';
 import { existsSync, globSync } from 'node:fs';
 import path from 'node:path';

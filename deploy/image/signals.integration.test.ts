@@ -22,7 +22,9 @@ const folder = mkdtempSync(path.join(tmpdir(), 'signals-'));
 const files = composeFiles(folder);
 const variables = (name: string) => parseEnv(files[`${name}.env`]!);
 
-/** Where a namespace may not be made, the exit code still tells a handler from the default action. */
+/**
+ * Where a namespace may not be made, the exit code still tells a handler from the default action.
+ */
 const NAMESPACE = ['--pid', '--fork', '--kill-child', '--'];
 const canBeFirst = spawnSync('unshare', [...NAMESPACE, 'true']).status === 0;
 if (!canBeFirst) console.warn('unshare is not available here: the programs do not run as process 1');
@@ -69,7 +71,9 @@ afterAll(() => {
 
 const SERVERS = /(?<=[@/])(postgres|nats|redis|chain|mail|onramps):\d+/g;
 
-/** Its variables in compose.yaml, with the servers' names replaced by the one that never answers. */
+/**
+ * Its variables in compose.yaml, with the servers' names replaced by the one that never answers.
+ */
 const environmentOf = async (name: string): Promise<Record<string, string>> => ({
   ...Object.fromEntries(
     Object.entries(variables(name)).flatMap(([key, value]) =>

@@ -9,23 +9,23 @@ import { startPurgeCalls } from '../../shared/idempotency/store.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
-import { accountHandlers } from './accounts/handlers.ts';
+import { accountOperations } from './accounts/operations.ts';
 import { config as schema } from './config.ts';
-import { delegateHandlers } from './delegates/handlers.ts';
+import { delegateOperations } from './delegates/operations.ts';
 import type { SpendingWriter } from './delegates/spending.ts';
-import { keyHandlers } from './keys/handlers.ts';
+import { keyOperations } from './keys/operations.ts';
 import { mailGauges } from './mails/gauges.ts';
 import { createMailer } from './mails/mailer.ts';
 import { endpointDisabled } from './mails/on-webhook-endpoint-disabled.ts';
 import { startSendMails } from './mails/send-mails.ts';
-import { accountStatusHandlers } from './operator/handlers.ts';
+import { accountStatusOperations } from './operator/operations.ts';
 import { purge } from './operator/purge.ts';
-import { passkeyHandlers } from './passkeys/handlers.ts';
+import { passkeyOperations } from './passkeys/operations.ts';
 import { issued } from './payments/on-settlement-issued.ts';
 import { type Payment, recordPayments } from './payments/store.ts';
 import { endServices } from './services/end-services.ts';
-import { serviceHandlers } from './services/handlers.ts';
-import { sessionHandlers } from './sessions/handlers.ts';
+import { serviceOperations } from './services/operations.ts';
+import { sessionOperations } from './sessions/operations.ts';
 
 const config = loadConfig(schema);
 const base = await openBase('identity', config);
@@ -97,13 +97,13 @@ const consuming = [
 ];
 
 const handlers = {
-  ...accountHandlers(deps),
-  ...sessionHandlers(deps),
-  ...passkeyHandlers(deps),
-  ...keyHandlers(deps),
-  ...serviceHandlers(deps),
-  ...delegateHandlers(deps),
-  ...accountStatusHandlers(deps),
+  ...accountOperations(deps),
+  ...sessionOperations(deps),
+  ...passkeyOperations(deps),
+  ...keyOperations(deps),
+  ...serviceOperations(deps),
+  ...delegateOperations(deps),
+  ...accountStatusOperations(deps),
   ...operatorHandlers({ pool, consuming }),
 };
 

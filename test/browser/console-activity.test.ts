@@ -8,7 +8,10 @@ import { again, signInPayer } from '../support/console-payer.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
-/** The page of activity in real Chromium: filters, spending, the export; empty, overfull, failing and slow. */
+/**
+ * The page of activity in real Chromium: filters, spending, the export; empty, overfull, failing
+ * and slow.
+ */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 
@@ -121,7 +124,10 @@ const expectRows = async (console: ConsolePage, count: number) => {
   expect(await rows(console).count()).toBe(count);
 };
 
-/** A list of this many, as the API pages it: made here, since so many real payments would take minutes. */
+/**
+ * A list of this many, as the API pages it: made here, since so many real payments would take
+ * minutes.
+ */
 const overfull =
   (count: number, wait: () => Promise<void> = async () => {}) =>
   async (route: Route) => {
@@ -145,7 +151,9 @@ const overfull =
     await route.fulfill({ json: { data, next_cursor: next < count ? String(next) : null } });
   };
 
-/** A year's spending: a payment on each of the days, or by 300 services, the first with the most. */
+/**
+ * A year's spending: a payment on each of the days, or by 300 services, the first with the most.
+ */
 const overfullSpending = async (route: Route) => {
   const query = new URL(route.request().url()).searchParams;
   const [from, to] = [Date.parse(query.get('from')!), Date.parse(query.get('to')!)];
@@ -210,7 +218,8 @@ test('overfull: by the page at desktop and phone width; the export reads them al
   expect(lines[0]).toContain('"9007199254740993","9007199254.740993"');
   await page.page.getByText('2,345 transactions are in quittance-test-').waitFor();
 
-  // One page of the list never comes: it says how far it is until it is cancelled, and makes no file.
+  // One page of the list never comes: it says how far it is until it is cancelled, and makes no
+  // file.
   await page.page.unroute('**/v1/transactions?*');
   await page.page.route(
     '**/v1/transactions?*',

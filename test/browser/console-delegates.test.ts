@@ -7,7 +7,10 @@ import { again, signInPayer } from '../support/console-payer.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { atOnce, runningStack } from '../support/stack.ts';
 
-/** The page of delegates in real Chromium: made, spent with, narrowed, widened, given new keys and revoked. */
+/**
+ * The page of delegates in real Chromium: made, spent with, narrowed, widened, given new keys and
+ * revoked.
+ */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 

@@ -6,7 +6,10 @@ import { type ConsolePage, signInPerson } from '../support/console.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
-/** Deposits in real Chromium: to the provider's page, back, and followed there until the chain has it. */
+/**
+ * Deposits in real Chromium: to the provider's page, back, and followed there until the chain has
+ * it.
+ */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 

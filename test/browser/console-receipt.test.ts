@@ -13,7 +13,10 @@ import { again, type Payer, signInPayer } from '../support/console-payer.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
-/** The receipt of one payment in real Chromium: what it says, its tokens checked in the page, altered ones found out. */
+/**
+ * The receipt of one payment in real Chromium: what it says, its tokens checked in the page,
+ * altered ones found out.
+ */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 

@@ -17,7 +17,10 @@ import { type ConsolePage, type Person, signInPerson } from '../support/console.
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
-/** One payment as its vendor sees it, and what of it is given back, signed by a wallet of the browser. */
+/**
+ * One payment as its vendor sees it, and what of it is given back, signed by a wallet of the
+ * browser.
+ */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 const chain = chainOf(stack.environments.test!);
@@ -45,8 +48,8 @@ const pay = async (body: object = {}): Promise<Paid> =>
   must(settleWith(api, consumer.token, await quoteOf(api, vendor, body)), 'settle');
 
 /**
- * Puts a wallet into the page as an extension does, by the Wallet Standard's events. Its keys stay outside; what it is asked
- * to sign is counted, and refused while `refuses` says so.
+ * Puts a wallet into the page as an extension does, by the Wallet Standard's events. Its keys stay
+ * outside; what it is asked to sign is counted, and refused while `refuses` says so.
  */
 const addWallet = async (console: ConsolePage, name: string, keys: Keypair, lateMs = 0) => {
   const wallet = { asked: 0, refuses: false };

@@ -7,7 +7,10 @@ import { type ConsolePage, signInPerson } from '../support/console.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
-/** Signing into the console and out of it, in real Chromium: by link, by passkey, again for what is dangerous. */
+/**
+ * Signing into the console and out of it, in real Chromium: by link, by passkey, again for what is
+ * dangerous.
+ */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 

@@ -7,7 +7,10 @@ import { type ConsolePage, signInPerson } from '../support/console.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
-/** The page of code to copy: the own service in it, and the rest as the manual and the examples have it. */
+/**
+ * The page of code to copy: the own service in it, and the rest as the manual and the examples have
+ * it.
+ */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 const root = path.resolve(import.meta.dirname, '../..');

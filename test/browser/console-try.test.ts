@@ -7,7 +7,9 @@ import { type ConsolePage, type Person, signInPerson } from '../support/console.
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
-/** The page that plays the 402 exchange: real quotes, payments and redeems of the running system. */
+/**
+ * The page that plays the 402 exchange: real quotes, payments and redeems of the running system.
+ */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 
@@ -24,7 +26,10 @@ const serviceOf = ({ token }: Person, name = 'Weather API') =>
     }),
     'service',
   );
-/** Everything that is written on the page and everything that its buttons of step and answer would copy. */
+/**
+ * Everything that is written on the page and everything that its buttons of step and answer would
+ * copy.
+ */
 const copied = async ({ page }: ConsolePage): Promise<string> => {
   await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
   const texts = [(await page.textContent('body')) ?? ''];

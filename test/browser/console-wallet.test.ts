@@ -8,7 +8,10 @@ import { walletScript } from '../support/browser-wallet.ts';
 import { type ConsolePage, openConsole, type Person, signInPerson } from '../support/console.ts';
 import { runningStack } from '../support/stack.ts';
 
-/** The wallet page in real Chromium: a wallet linked, a wallet made and recovered, what may be spent, and what is refused. */
+/**
+ * The wallet page in real Chromium: a wallet linked, a wallet made and recovered, what may be
+ * spent, and what is refused.
+ */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 

@@ -8,7 +8,10 @@ import { type ConsolePage, signInPerson } from '../support/console.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
-/** Withdrawals in real Chromium: written down, signed by the wallet's owner, followed; cancelled; nothing else signed. */
+/**
+ * Withdrawals in real Chromium: written down, signed by the wallet's owner, followed; cancelled;
+ * nothing else signed.
+ */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 

@@ -4,7 +4,10 @@ import { contractList } from '../../shared/contract/index.ts';
 import { startBrowser } from '../support/browser.ts';
 import { runningStack } from '../support/stack.ts';
 
-/** The reference page in real Chromium: it shows the API, keeps to its policy and asks nobody but us. */
+/**
+ * The reference page in real Chromium: it shows the API, keeps to its policy and asks nobody but
+ * us.
+ */
 const stack = runningStack();
 
 let browser: Browser;

@@ -7,8 +7,9 @@ import { openPage, type PasskeyPage, startBrowser } from '../support/browser.ts'
 import { runningStack } from '../support/stack.ts';
 
 /**
- * Passkeys in real Chromium against the running system. The page stands at the gateway's own address under the name
- * `localhost`: browsers give passkeys to that without a certificate, and to no bare address.
+ * Passkeys in real Chromium against the running system. The page stands at the gateway's own
+ * address under the name `localhost`: browsers give passkeys to that without a certificate, and to
+ * no bare address.
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);

@@ -5,7 +5,10 @@ import type { Browser, Route } from 'playwright-core';
 import { startBrowser } from '../support/browser.ts';
 import { bill, KEYS, SIGNERS, tokenFor } from '../support/scripted-vendors.ts';
 
-/** The SDK that pays, in a page and in a worker of real Chromium: WebCrypto, streams and redirects are the browser's own. */
+/**
+ * The SDK that pays, in a page and in a worker of real Chromium: WebCrypto, streams and redirects
+ * are the browser's own.
+ */
 
 const ORIGIN = 'https://shop.example';
 let browser: Browser;

@@ -15,8 +15,9 @@ import { installSdk } from '../support/sdk-package.ts';
 import { runningStack } from '../support/stack.ts';
 
 /**
- * The packed SDK in real Chromium, in a page and in a worker of it, as modules and without a bundler. The page stands
- * at the gateway's own origin under a name that browsers take for secure; its files come from the test.
+ * The packed SDK in real Chromium, in a page and in a worker of it, as modules and without a
+ * bundler. The page stands at the gateway's own origin under a name that browsers take for secure;
+ * its files come from the test.
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
@@ -151,7 +152,8 @@ test('a page signs in, pays, is still signed in after a reload and in a worker, 
 
 test('a page on another host of the same site: the cookie is kept and sent when both settings name its origin', async () => {
   const session = newSigningKey('test.session.1');
-  // Really served: a page that only the test answers is foreign to this machine, and may not call it.
+  // Really served: a page that only the test answers is foreign to this machine, and may not call
+  // it.
   const files = createServer((request, response) => {
     const file = fileOf(request.url ?? '');
     response.writeHead(file === null ? 404 : 200, { 'content-type': file?.contentType ?? 'text/plain' });

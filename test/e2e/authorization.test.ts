@@ -9,9 +9,9 @@ import { runningStack } from '../support/stack.ts';
 import { createSnapshot, createTenant, type Tenant } from '../support/tenants.ts';
 
 /**
- * Walks every operation of the contract with no credential, every wrong kind, a foreign tenant and the other
- * environment, always at Ada's objects: the answer is as decided and nothing of Ada's has changed. A new operation
- * needs its line in RECIPES.
+ * Walks every operation of the contract with no credential, every wrong kind, a foreign tenant and
+ * the other environment, always at Ada's objects: the answer is as decided and nothing of Ada's has
+ * changed. A new operation needs its line in RECIPES.
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
@@ -20,7 +20,10 @@ type Recipe = {
   /** A call that would succeed for Ada; path parameters are filled by name. */
   body?: (ada: Tenant) => object;
   query?: string;
-  /** What a foreign tenant of the same environment gets; default 404. `hidden`: a success without anything of Ada's. */
+  /**
+   * What a foreign tenant of the same environment gets; default 404. `hidden`: a success without
+   * anything of Ada's.
+   */
   foreign?: number | readonly number[] | 'hidden';
   /** What a tenant of the other environment gets where it is not the same. */
   elsewhere?: number | readonly number[] | 'hidden';
@@ -44,7 +47,8 @@ const RECIPES: Record<string, Recipe> = {
   'quote.create': { body: ({ objects }) => ({ service_id: objects.service_id }) },
   'quote.list': { foreign: 'hidden' },
   'quote.get': {},
-  // Anybody may pay a quote, with money of their own: these two have none. A token of the other environment is none.
+  // Anybody may pay a quote, with money of their own: these two have none. A token of the other
+  // environment is none.
   'settlement.settle': {
     body: ({ quoteToken, attemptId }) => ({ quote_token: quoteToken, payment_attempt_id: attemptId }),
     foreign: [402, 409],

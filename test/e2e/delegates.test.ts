@@ -169,7 +169,8 @@ test('a service: not deleted while a quote is open, closed on request, its payme
   });
   expect(redeem.body.status).toBe('redeemed');
   expect((await api<{ status: string }>(`GET ${address}`, { token })).body.status).toBe('closing');
-  // Nothing is open any more, once the quote has heard of its redeem, so it can end before its 30 days.
+  // Nothing is open any more, once the quote has heard of its redeem, so it can end before its 30
+  // days.
   let ended = await api(`DELETE ${address}`, { token });
   while (ended.status === 409) {
     await sleep(100);

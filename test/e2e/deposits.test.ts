@@ -32,7 +32,10 @@ const stack = runningStack();
 const api = createApi(stack.gateway_url);
 const stateDir = path.dirname(process.env.STACK_FILE!);
 
-/** Tests wait for the chain most of the time, so they wait together; hooks do not reach concurrent tests. */
+/**
+ * Tests wait for the chain most of the time, so they wait together; hooks do not reach concurrent
+ * tests.
+ */
 let shared: Promise<Consumer> | undefined;
 const newConsumer = (environment = 'test') =>
   createConsumer(api, stack, { environment, balance: 0n, allowance: 0n });
@@ -61,7 +64,10 @@ const get = async (id: string, by?: Consumer) => {
   const { token } = by ?? (await someone());
   return must(api<Deposit>(`GET /v1/deposits/${id}`, { token }), 'get deposit');
 };
-/** The deposit once it is as asked; for busy machines, and for the 32 slots until a transfer is final. */
+/**
+ * The deposit once it is as asked; for busy machines, and for the 32 slots until a transfer is
+ * final.
+ */
 const until = async (id: string, good: (deposit: Deposit) => boolean, who?: Consumer): Promise<Deposit> => {
   const deadline = Date.now() + 60_000;
   for (;;) {

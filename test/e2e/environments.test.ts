@@ -6,7 +6,8 @@ import { runningStack } from '../support/stack.ts';
 
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
-// With servers of somebody else there is one environment only (an outside NATS has no account for the second).
+// With servers of somebody else there is one environment only (an outside NATS has no account for
+// the second).
 const both = stack.environments.live === undefined ? test.skip : test;
 
 both('a credential, a token and an object of one environment are nothing in the other', async () => {

@@ -7,13 +7,17 @@ import type { CredentialKind } from '../../shared/contract/principal.ts';
 import { runningStack } from '../support/stack.ts';
 
 /**
- * The examples of the served API document, sent as they stand. What they name does not exist, so most are answered
- * 404; but each must be understood, and what it answers must be in the document and in the contract's shape.
+ * The examples of the served API document, sent as they stand. What they name does not exist, so
+ * most are answered 404; but each must be understood, and what it answers must be in the document
+ * and in the contract's shape.
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 
-/** Refused for what no document can hold: a token, proof or attestation of a real caller, or a wallet of theirs. */
+/**
+ * Refused for what no document can hold: a token, proof or attestation of a real caller, or a
+ * wallet of theirs.
+ */
 const NEEDS_THE_REAL_ONE = [
   'settlement.settle',
   'settlement.redeem',
@@ -43,7 +47,8 @@ const operations = contractList
   .flatMap(({ name: service, operations: own }) =>
     Object.entries(own).map(([name, op]) => [operationId(service, name), op] as const),
   )
-  // A body that its sender signed has no example. Logging out ends the credential of the others, so it is the last.
+  // A body that its sender signed has no example. Logging out ends the credential of the others, so
+  // it is the last.
   .filter(([, { rawBody }]) => rawBody !== true)
   .sort(([a], [b]) => Number(a === 'identity.logout') - Number(b === 'identity.logout'));
 

@@ -14,12 +14,18 @@ import { type Client, createClient, NoAnswerError } from '../../sdk/src/main.ts'
 import { chainOf } from '../support/chain.ts';
 import { atOnce, runningStack, tally } from '../support/stack.ts';
 
-/** Answers that never arrive: whatever was created is created once (docs/adr/0017-idempotency-keys.md). */
+/**
+ * Answers that never arrive: whatever was created is created once
+ * (docs/adr/0017-idempotency-keys.md).
+ */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 const chain = chainOf(stack.environments.test!);
 
-/** Stands before the gateway, and breaks connections at the first byte of an answer while there are any left to break. */
+/**
+ * Stands before the gateway, and breaks connections at the first byte of an answer while there are
+ * any left to break.
+ */
 const startCutter = async () => {
   const gateway = new URL(stack.gateway_url);
   const cutter = { url: '', cuts: 0, cut: 0, stop: async () => {} };

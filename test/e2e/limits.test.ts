@@ -46,7 +46,8 @@ test('call 21 of a minute is 429 with a Retry-After that is true; failed calls c
     money_moved: 'unknown',
     safe_action: 'retry_same_attempt',
   });
-  // The first of the 20 leaves the window 60 s after it came: that is when the next call is free, and not before.
+  // The first of the 20 leaves the window 60 s after it came: that is when the next call is free,
+  // and not before.
   const waitMs = Number(refused.headers.get('retry-after')) * 1000;
   const freeInMs = 60_000 - (Date.now() - startedAt);
   expect(waitMs).toBeGreaterThanOrEqual(freeInMs);

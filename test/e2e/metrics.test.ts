@@ -17,8 +17,9 @@ import { type Scraped, scrape } from '../support/scrape.ts';
 import { runningStack } from '../support/stack.ts';
 
 /**
- * The metrics of the real processes. Other suites use the same stack meanwhile, so counters are told by how much they
- * grew at least; services/chain-submitter/operator/gauges.integration.test.ts has a process of its own and exact figures.
+ * The metrics of the real processes. Other suites use the same stack meanwhile, so counters are
+ * told by how much they grew at least; services/chain-submitter/operator/gauges.integration.test.ts
+ * has a process of its own and exact figures.
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
@@ -32,7 +33,10 @@ beforeAll(async () => {
 
 const ofTest = (name: string) => scrape(stack.metrics[name]!);
 
-/** The wallet's owner takes all but a little away, with fees of their own: the platform's last sight is then too rosy. */
+/**
+ * The wallet's owner takes all but a little away, with fees of their own: the platform's last sight
+ * is then too rosy.
+ */
 const empty = async ({ wallet }: Consumer) => {
   const { connection, mint, tokenAccount } = chain;
   const confirmed = async (signature: string) =>
@@ -141,7 +145,8 @@ test('every process tells the metrics that the catalog says it has, and no label
       (name) => METRICS[name].kind === 'gauge' && METRICS[name].by.some((each) => each === service),
     );
     expect(gauges.filter((name) => page.value(name) === undefined)).toEqual([]);
-    // Ids have an underscore and 26 characters, keys and addresses 32 and more, an e-mail an @, a URL its slashes.
+    // Ids have an underscore and 26 characters, keys and addresses 32 and more, an e-mail an @, a
+    // URL its slashes.
     const odd = page
       .labels()
       .filter(([, value]) => /[A-Za-z0-9]{26}|@|:\/\//.test(value.replaceAll(/[a-z-]+\.[\w.-]+/g, '')))

@@ -15,7 +15,10 @@ import { externalServers } from '../support/external-servers.ts';
 import { type Ops, opsAt } from '../support/ops.ts';
 import { testStateDir } from '../support/test-state.ts';
 
-/** `npm run ops` against a stack of its own with two gateways and two settlements, which no pause of another test meets. */
+/**
+ * `npm run ops` against a stack of its own with two gateways and two settlements, which no pause of
+ * another test meets.
+ */
 let running: RunningStack;
 let vendor: Vendor;
 let consumer: Consumer;

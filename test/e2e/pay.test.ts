@@ -19,7 +19,10 @@ import { BadTokenError, type PayOptions, payingFetch, resourceOf } from '../../s
 import { chainOf } from '../support/chain.ts';
 import { atOnce, runningStack } from '../support/stack.ts';
 
-/** A fetch that pays, over the whole system: an agent's delegate key on one side, a vendor of a few lines on the other. */
+/**
+ * A fetch that pays, over the whole system: an agent's delegate key on one side, a vendor of a few
+ * lines on the other.
+ */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 const chain = chainOf(stack.environments.test!);
@@ -30,7 +33,10 @@ let delegate: Delegate;
 let folder: string;
 const stops: (() => Promise<unknown>)[] = [];
 
-/** `/prepaid…` is sold by the unit; `beforeDelivery` runs when a payment is shown, before it is looked at. */
+/**
+ * `/prepaid…` is sold by the unit; `beforeDelivery` runs when a payment is shown, before it is
+ * looked at.
+ */
 const startVendor = async (
   environment = 'test',
   { beforeDelivery = async () => {} }: { beforeDelivery?: () => Promise<void> } = {},

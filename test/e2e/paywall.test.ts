@@ -15,7 +15,10 @@ import { chainOf } from '../support/chain.ts';
 import { createShopProject, type Framework, type Shop } from '../support/shops.ts';
 import { atOnce, runningStack, tally } from '../support/stack.ts';
 
-/** The example vendors as processes, bought from: by the paying fetch, and by those who would rather not pay. */
+/**
+ * The example vendors as processes, bought from: by the paying fetch, and by those who would rather
+ * not pay.
+ */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 const chain = chainOf(stack.environments.test!);

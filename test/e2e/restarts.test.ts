@@ -29,8 +29,9 @@ import { opsAt } from '../support/ops.ts';
 import { testStateDir } from '../support/test-state.ts';
 
 /**
- * What takes a restart (docs/operations.md): dump, pay on, lose everything but the chain, restore, over a Postgres that
- * outlives the stack; and a delegate authority that comes with one restart and leaves the other with the next.
+ * What takes a restart (docs/operations.md): dump, pay on, lose everything but the chain, restore,
+ * over a Postgres that outlives the stack; and a delegate authority that comes with one restart and
+ * leaves the other with the next.
  */
 const root = path.resolve(import.meta.dirname, '../..');
 const stateDir = testStateDir('restore');
@@ -260,7 +261,8 @@ test('restored to a moment: what was paid since is found on the chain and not pa
   // It landed while nobody watched.
   expect((await paid(flying)).tx_hash).toBe(bs58.encode(Buffer.from(bytes, 'base64').subarray(1, 65)));
   expect(await balanceNow()).toBe(balance - BigInt(flying.quote.quote_amount));
-  // And who comes back when the quote has expired: what is on the chain is adopted, and only what is not is refused.
+  // And who comes back when the quote has expired: what is on the chain is adopted, and only what
+  // is not is refused.
   await Promise.all([expired(late), expired(unpaid)]);
   const ask = ({ quote }: Attempt, id: string) => settleWith(api(), consumer.token, quote, id);
   expect(await ask(unpaid, unpaid.id)).toMatchObject({

@@ -34,7 +34,10 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => sdk.remove());
 
-/** The oldest Node at hand that the package is for: the one these tests run by, or another on the PATH. */
+/**
+ * The oldest Node at hand that the package is for: the one these tests run by, or another on the
+ * PATH.
+ */
 const oldestNode = async (): Promise<string> => {
   const candidates = (process.env.PATH ?? '')
     .split(path.delimiter)

@@ -21,7 +21,10 @@ const traces = async (): Promise<Trace[]> => (await (await fetch(`${collector}/t
 const has = (trace: Trace, name: string, value: string) =>
   trace.spans.some(({ attributes }) => attributes[name] === value);
 
-/** The trace with a value on one of its spans, once everything that it should hold has been exported. */
+/**
+ * The trace with a value on one of its spans, once everything that it should hold has been
+ * exported.
+ */
 const traceWith = async (
   name: string,
   value: string,
@@ -38,7 +41,10 @@ const traceWith = async (
 const traceOf = (attempt: string, complete: (trace: Trace) => boolean): Promise<Trace> =>
   traceWith('quittance.payment_attempt_id', attempt, complete);
 
-/** Service and delegate keys, tokens of mails and cookies, webhook secrets, access, quote and settlement tokens. */
+/**
+ * Service and delegate keys, tokens of mails and cookies, webhook secrets, access, quote and
+ * settlement tokens.
+ */
 const SECRETS =
   /\b(?:vendor|dk|rt|ml|rv)_(?:test|live)_[\w-]{20,}|whsec_[\w+/=]{20,}|\beyJ[\w-]{20,}\.[\w-]{20,}/g;
 
@@ -49,7 +55,8 @@ test('one settle is one trace, from the call over NATS and JetStream to the chai
   const attempt = `traced-${crypto.randomUUID()}`;
   const quote = await quoteOf(api, vendor);
   const paid = await must(settleWith(api, consumer.token, quote, attempt), 'settle');
-  // Each service exports by its own clock: the listener's span may be there before that of the sending.
+  // Each service exports by its own clock: the listener's span may be there before that of the
+  // sending.
   const whole = await traceOf(attempt, ({ spans }) =>
     ['evt.settlement.issued', 'evt.settlement.finalized'].every(
       (event) =>

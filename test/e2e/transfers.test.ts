@@ -27,7 +27,10 @@ import { signPrepared } from '../../deploy/local/seed/wallet.ts';
 import { chainOf } from '../support/chain.ts';
 import { atOnce, runningStack, tally } from '../support/stack.ts';
 
-/** Withdrawals and refunds through the public API, over a real chain: what was answered is what has moved. */
+/**
+ * Withdrawals and refunds through the public API, over a real chain: what was answered is what has
+ * moved.
+ */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 const chain = chainOf(stack.environments.test!);

@@ -23,7 +23,10 @@ import { placeOf, reconcile } from '../../tools/reconcile.ts';
 import { chainOf } from '../support/chain.ts';
 import { runningStack } from '../support/stack.ts';
 
-/** What an owner does with other apps, straight on the chain: the service notices, and nobody asks it. */
+/**
+ * What an owner does with other apps, straight on the chain: the service notices, and nobody asks
+ * it.
+ */
 
 const stack = runningStack();
 const api = createApi(stack.gateway_url);

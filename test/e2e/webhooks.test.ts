@@ -13,7 +13,10 @@ import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { answer, type Receiver, startReceiver } from '../support/receiver.ts';
 import { runningStack } from '../support/stack.ts';
 
-/** A payment through the public API, as its two accounts are told of it: pushed to a receiver, and read at GET /v1/events. */
+/**
+ * A payment through the public API, as its two accounts are told of it: pushed to a receiver, and
+ * read at GET /v1/events.
+ */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 

@@ -10,9 +10,9 @@ import { keypairOf, type Payer, type SubmitterFixture, until } from '../support/
 import { transfersOver } from '../support/transfers.ts';
 
 /**
- * Attacks on what the fee payer spends: rent of token accounts that the attacker closes again, and fees of transactions
- * that the platform co-signs. Every round asks as the other services would, over a real chain-submitter and the local
- * chain.
+ * Attacks on what the fee payer spends: rent of token accounts that the attacker closes again, and
+ * fees of transactions that the platform co-signs. Every round asks as the other services would,
+ * over a real chain-submitter and the local chain.
  */
 export type Result = {
   attack: string;
@@ -27,7 +27,10 @@ export type Result = {
   /** What the attacker paid: USDC fees of settles, and lamports of transactions of its own. */
   attackerMicro: bigint;
   attackerLamports: bigint;
-  /** Another account's settles meanwhile, to a vendor that has a token account, and the slowest of them. */
+  /**
+   * Another account's settles meanwhile, to a vendor that has a token account, and the slowest of
+   * them.
+   */
   bystanders: number;
   slowestMs: number;
   /** Other accounts' quotes for a vendor without a token account: granted, and refused. */
@@ -41,7 +44,10 @@ const PAYER_BALANCE = 10_000_000_000_000n;
 
 /** `mirror`: its other wallet. `lamports`: what it has paid for transactions of its own. */
 type Attacker = { account_id: string; payer: Payer; mirror: Payer; quotes: Bus; lamports: bigint };
-/** What a round has cost: token accounts that the platform paid for, and whether anything was refused. */
+/**
+ * What a round has cost: token accounts that the platform paid for, and whether anything was
+ * refused.
+ */
 type Round = { created: number; refused: boolean };
 type Attack = {
   /** Settings of chain-submitter that make the bound visible in few rounds. */
@@ -284,8 +290,8 @@ export const attacks: Record<string, Attack> = {
 };
 
 /**
- * Runs one attack. Every tenth of the rounds somebody else pays a vendor that has a token account, and a vendor without
- * one asks for a quote.
+ * Runs one attack. Every tenth of the rounds somebody else pays a vendor that has a token account,
+ * and a vendor without one asks for a quote.
  * @throws when a bystander's settle does not end as paid
  */
 export const runAttack = async (fixture: SubmitterFixture, name: string, rounds: number): Promise<Result> => {

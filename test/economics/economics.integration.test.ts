@@ -2,7 +2,10 @@ import { expect, test } from '@jest/globals';
 import { startSubmitterFixture } from '../support/submitter.ts';
 import { attacks, type Result, runAttack } from './attack.ts';
 
-/** The short form of `npm run economics` (docs/economics.md): what an attack can cost the platform at the most. */
+/**
+ * The short form of `npm run economics` (docs/economics.md): what an attack can cost the platform
+ * at the most.
+ */
 const SIGNATURES = 10_000n;
 /** Settles, approvals and transfers that create a token account cost fees for each that landed. */
 const costs = (created: number, others = 0) => ({ created, fees: SIGNATURES * BigInt(created + others) });

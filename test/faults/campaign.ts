@@ -51,7 +51,10 @@ export type Report = {
   paid: number;
   answers: number;
   redeemed: number;
-  /** What clients were refused: of all of them those that said "no", and those that named a settlement. */
+  /**
+   * What clients were refused: of all of them those that said "no", and those that named a
+   * settlement.
+   */
   refusals: { all: number; no: number; named: number };
   hedged: ClientLog['hedged'];
   terminal: Terminal;
@@ -61,9 +64,9 @@ export type Report = {
 const AFTERMATH_MS = 1500;
 
 /**
- * The schedule: rounds of all chosen faults, each round in another order, so that none is left out of a short run.
- * The same seed gives the same faults with the same choices in the same order; how many of them fit is a
- * matter of time.
+ * The schedule: rounds of all chosen faults, each round in another order, so that none is left out
+ * of a short run. The same seed gives the same faults with the same choices in the same order; how
+ * many of them fit is a matter of time.
  */
 export function* schedule(faults: readonly Fault[], rng: Rng): Generator<{ fault: Fault; own: Rng }> {
   for (let number = 0; ; ) {

@@ -2,8 +2,8 @@ import type { Consumer, Quote, Vendor } from '../../deploy/local/seed/actors.ts'
 import { NOT_LISTED, type Refusal, refusalIn } from '../support/refusals.ts';
 
 /**
- * What the clients asked and were told, kept apart from everything that the system keeps: the invariants hold the
- * chain and the databases against it.
+ * What the clients asked and were told, kept apart from everything that the system keeps: the
+ * invariants hold the chain and the databases against it.
  */
 export type Answer = {
   askedAt: number;
@@ -26,9 +26,9 @@ type Redeem = {
 export type Call = { what: string; askedAt: number; at: number | null; status: number | null; body: unknown };
 
 /**
- * As the client sees it: `open` may have moved money or may yet; `refused` and `failed` were told that nothing moved;
- * `named` was told which settlement of its account the quote or the id belongs to; `unknown` holds no such settlement,
- * asked by the id alone.
+ * As the client sees it: `open` may have moved money or may yet; `refused` and `failed` were told
+ * that nothing moved; `named` was told which settlement of its account the quote or the id belongs
+ * to; `unknown` holds no such settlement, asked by the id alone.
  */
 type AttemptOutcome = 'open' | 'paid' | 'refused' | 'failed' | 'named' | 'unknown';
 
@@ -79,7 +79,10 @@ type Body = {
 };
 export const bodyOf = ({ body }: { body: unknown }): Body => (body ?? {}) as Body;
 
-/** What an answer to settle, or a settlement that was looked up, says about the attempt for good; null when a client has to ask again. */
+/**
+ * What an answer to settle, or a settlement that was looked up, says about the attempt for good;
+ * null when a client has to ask again.
+ */
 const outcomeIn = (answer: Answer): Exclude<AttemptOutcome, 'open' | 'unknown'> | null => {
   const { status } = answer;
   const { error, status: lifecycle } = bodyOf(answer);
@@ -172,7 +175,8 @@ export const createClientLog = () => {
       attempt.settlementId ??= settlement_id ?? null;
       attempt.token ??= settlement_token ?? null;
       const found = outcomeIn(answer);
-      // The same call beside it may have been accepted a moment later: only a refusal by itself is one for good.
+      // The same call beside it may have been accepted a moment later: only a refusal by itself is
+      // one for good.
       const beside = attempt.answers.some((other) => outcomeIn(other) === null && other.at > answer.askedAt);
       if (found === 'refused' && (attempt.asking > 0 || beside)) return;
       if (found === null || attempt.outcome === 'paid') return;

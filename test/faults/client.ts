@@ -20,7 +20,10 @@ const BALANCE = 10_000_000_000n;
 /** Can pay for a few only: its refusals must stay refusals. */
 const POOR_BALANCE = 1_000_000n;
 const POOR = 3;
-/** Of the delegates: used up within seconds, never reached, and what too many payments at once would pass. */
+/**
+ * Of the delegates: used up within seconds, never reached, and what too many payments at once would
+ * pass.
+ */
 const AGENT_LIMITS = [
   { total: '3000000' },
   { daily: '6000000', per_payment: '400000' },
@@ -33,7 +36,10 @@ const REFRESH_AFTER_MS = 8 * 60_000;
 /** A delegate of a rich payer, and another one of the same account. */
 type Agent = { payer: Consumer; key: string; other: string };
 
-/** What a newcomer pays with its first payment: all that its wallet has, or all that its delegate may spend. */
+/**
+ * What a newcomer pays with its first payment: all that its wallet has, or all that its delegate
+ * may spend.
+ */
 export const FIRST_PRICE = 500_000n;
 const FITTING_DELEGATES = 4;
 
@@ -161,13 +167,16 @@ export const createClient = ({ stack }: Harness, clientLog: ClientLog) => {
     settle: async (attempt: Attempt): Promise<void> => {
       const token = attempt.key ?? (await tokenOf(attempt.payer));
       attempt.asking += 1;
-      // A refusal before acceptance records nothing: from now on the attempt may be accepted after all.
+      // A refusal before acceptance records nothing: from now on the attempt may be accepted after
+      // all.
       if (attempt.outcome === 'refused') attempt.outcome = 'open';
       const answer = await asked('settle', () => settleWith(api, token, attempt.quote, attempt.id));
       attempt.asking -= 1;
       clientLog.recordAnswer(attempt, { ...answer, how: 'settle' });
     },
-    /** A client that lost everything but the id asks what became of it. False when nobody could say. */
+    /**
+     * A client that lost everything but the id asks what became of it. False when nobody could say.
+     */
     find: async (attempt: Attempt): Promise<boolean> => {
       const token = attempt.key ?? (await tokenOf(attempt.payer));
       const answer = await asked('find', () =>

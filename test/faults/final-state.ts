@@ -68,7 +68,10 @@ const finalizedOf = (signature: string, { transaction, meta }: TransactionJson):
   };
 };
 
-/** Reads chain and databases. The chain by plain RPC at its default commitment: what is not final has not happened. */
+/**
+ * Reads chain and databases. The chain by plain RPC at its default commitment: what is not final
+ * has not happened.
+ */
 export const readFinalState = async (harness: Harness, clientLog: ClientLog) => {
   const { rpc, query, stateDir } = harness;
   const keys = environmentKeys(path.resolve(stateDir), 'test');

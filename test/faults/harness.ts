@@ -16,7 +16,10 @@ import type { Mutation } from './mutations.ts';
 import { startSecondProvider } from './second-provider.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
-/** Those that hold money's state, and the door, run twice, so that one is there to take over what the other left. */
+/**
+ * Those that hold money's state, and the door, run twice, so that one is there to take over what
+ * the other left.
+ */
 const INSTANCES: Instances = { gateway: 2, settlement: 2, 'chain-submitter': 2 };
 
 /** URL of a module beside this one, with parameters. */
@@ -35,8 +38,9 @@ export const processNames = (instances: Instances = INSTANCES): readonly string[
 ];
 
 /**
- * When each settlement's acceptance was committed: `created_at` is the beginning of its transaction, which may wait for
- * locks. A deferred trigger runs as the last step of the commit, and holds it up while the fault `commits-wait` says so.
+ * When each settlement's acceptance was committed: `created_at` is the beginning of its
+ * transaction, which may wait for locks. A deferred trigger runs as the last step of the commit,
+ * and holds it up while the fault `commits-wait` says so.
  */
 const RECORD_ACCEPTANCES = `
   create schema campaign;

@@ -59,7 +59,10 @@ const movesExactly = (
 };
 
 const invariants: Record<string, Invariant> = {
-  /** Every 200 has exactly one finalized successful transaction under its reference, and it moves what was quoted. */
+  /**
+   * Every 200 has exactly one finalized successful transaction under its reference, and it moves
+   * what was quoted.
+   */
   'answered-200-is-paid-once': (of) =>
     of.clientLog.attempts
       .filter((attempt) => confirmations(attempt).length > 0)
@@ -133,7 +136,10 @@ const invariants: Record<string, Invariant> = {
     );
   },
 
-  /** `npm run reconcile` finds nothing missing, doubled, altered or unrecorded, transfer by transfer. */
+  /**
+   * `npm run reconcile` finds nothing missing, doubled, altered or unrecorded, transfer by
+   * transfer.
+   */
   'reconciliation-finds-nothing': ({ finalState }) =>
     finalState.reconciled
       .filter(isBroken)
@@ -142,8 +148,8 @@ const invariants: Record<string, Invariant> = {
       ),
 
   /**
-   * Whoever cannot pay is refused before anything is signed, so nothing of ours fails on chain, unless a fork gave the
-   * money to another payment or the owner took it away.
+   * Whoever cannot pay is refused before anything is signed, so nothing of ours fails on chain,
+   * unless a fork gave the money to another payment or the owner took it away.
    */
   'nothing-fails-on-chain': ({ finalState, forks, fickle }) =>
     [...finalState.transactions.values()]
@@ -177,7 +183,10 @@ const invariants: Record<string, Invariant> = {
       });
   },
 
-  /** Who was told that nothing moved, or that there is no such payment, has paid nothing by that attempt. */
+  /**
+   * Who was told that nothing moved, or that there is no such payment, has paid nothing by that
+   * attempt.
+   */
   'refused-is-unpaid': (of) =>
     of.clientLog.attempts
       .filter(({ outcome }) => outcome === 'refused' || outcome === 'failed' || outcome === 'unknown')
@@ -186,7 +195,10 @@ const invariants: Record<string, Invariant> = {
         return isPaid(row) ? [{ what: `${attempt.outcome}, and ${row?.settlement_id} paid`, attempt }] : [];
       }),
 
-  /** No refusal denied, misnamed or gave up what its account had paid, was paying or might still pay. */
+  /**
+   * No refusal denied, misnamed or gave up what its account had paid, was paying or might still
+   * pay.
+   */
   'refusals-are-true': ({ clientLog, finalState, forks }) => {
     const rows = finalState.settlements.map((row) => {
       const isFailed = row.chain_status === 'failed';

@@ -1,7 +1,8 @@
 /**
- * What a provider can invent. `error`: every transaction failed for good. `confirmation`: every transaction is final,
- * those too that never reached the chain. `slot`: state of a slot that is years ahead. `signature`: what it knows of
- * another transaction than the one that it was asked about.
+ * What a provider can invent. `error`: every transaction failed for good. `confirmation`: every
+ * transaction is final, those too that never reached the chain. `slot`: state of a slot that is
+ * years ahead. `signature`: what it knows of another transaction than the one that it was asked
+ * about.
  */
 export const LIES = ['error', 'confirmation', 'slot', 'signature'] as const;
 export type Lie = (typeof LIES)[number];

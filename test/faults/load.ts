@@ -5,7 +5,10 @@ import type { Attempt, ClientLog, Hedge } from './client-log.ts';
 import type { Rng } from './rng.ts';
 
 const TRIES = 3;
-/** A machine that is slow gets no more to do than this: the load proves what becomes of money, not a speed. */
+/**
+ * A machine that is slow gets no more to do than this: the load proves what becomes of money, not a
+ * speed.
+ */
 const MOST_IN_FLIGHT = 120;
 const MOST_AT_ONCE = 8;
 
@@ -20,8 +23,9 @@ const MOST_NEWCOMERS = 300;
 type Payer = { payer: Consumer; key: string | null };
 
 /**
- * Payers that pay at once, as careless as real ones: they repeat what is answered, send copies to several gateways,
- * give up, use one quote or one id more than once, overdraw their wallet, and redeem with two replicas.
+ * Payers that pay at once, as careless as real ones: they repeat what is answered, send copies to
+ * several gateways, give up, use one quote or one id more than once, overdraw their wallet, and
+ * redeem with two replicas.
  */
 export const startLoad = (options: {
   client: Client;
@@ -70,7 +74,9 @@ export const startLoad = (options: {
     }
   };
 
-  /** What a worker that lost its memory does with a quote or an id that its account has paid with. */
+  /**
+   * What a worker that lost its memory does with a quote or an id that its account has paid with.
+   */
   const askOtherwise = async (
     kind: Hedge,
     { payer, vendor, quote, key, id }: Attempt,
@@ -121,8 +127,8 @@ export const startLoad = (options: {
     const poor = own.chance(0.06);
     const agent = !poor && own.chance(0.25) ? own.pick(actors.agents) : null;
     const by = agent ?? { payer: own.pick(poor ? actors.poor : actors.rich), key: null };
-    // A run on a wallet, or on a limit, that can pay a part of it only. The wallet gets a little more now and then, also
-    // while they run.
+    // A run on a wallet, or on a limit, that can pay a part of it only. The wallet gets a little
+    // more now and then, also while they run.
     const crowd = poor || (agent !== null && own.chance(0.2)) ? MOST_AT_ONCE : 1;
     if (poor && own.chance(0.5)) void client.topUp(by.payer);
     const quotes = await Promise.all(
@@ -132,7 +138,10 @@ export const startLoad = (options: {
     await Promise.all(wanted.map((quote) => settleAndRedeem(by, vendor, quote, own)));
   };
 
-  /** One payment that uses up all there is, sent two to eight times at once: all of them are the same payment. */
+  /**
+   * One payment that uses up all there is, sent two to eight times at once: all of them are the
+   * same payment.
+   */
   const payFirst = async (
     { payer, other }: Newcomer,
     key: string | null,
@@ -142,7 +151,8 @@ export const startLoad = (options: {
     const quote = await client.quote(vendor, { quote_amount: FIRST_PRICE.toString() }, () => running);
     if (quote === null) return null;
     clientLog.hedge(key === null ? 'a first payment' : 'a limit that fits once');
-    // The money of a wallet is what a provider says, and providers lie here: a limit is settlement's own.
+    // The money of a wallet is what a provider says, and providers lie here: a limit is
+    // settlement's own.
     const causedByItself = key === null ? [] : ['limit_exceeded'];
     const attempt = clientLog.begin(payer, vendor, quote, { key, causedByItself });
     await settle(attempt, own, own.int(2, MOST_AT_ONCE + 1));
@@ -166,7 +176,8 @@ export const startLoad = (options: {
     for (const key of keys) await payFirst(newcomer, key, own);
   };
 
-  // New payments begin at their pace, whatever became of the others: a call whose service was killed waits for long.
+  // New payments begin at their pace, whatever became of the others: a call whose service was
+  // killed waits for long.
   const work = new Set<Promise<void>>();
   const begin = (payment: Promise<void>) => {
     const one = payment.finally(() => work.delete(one));

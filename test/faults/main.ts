@@ -1,4 +1,5 @@
-// `npm run faults`: breaks a stack of its own for a while and proves that no payment was lost and none made twice.
+// `npm run faults`: breaks a stack of its own for a while and proves that no payment was lost and
+// none made twice.
 import { randomInt } from 'node:crypto';
 import path from 'node:path';
 import { readCommandLine, wholeNumber } from '../../deploy/local/processes/command-line.ts';

@@ -3,7 +3,10 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { mutations } from './mutations.ts';
 
-/** Loaded with `node --import` before a service: changes its files as they are read, by the mutation in this URL. */
+/**
+ * Loaded with `node --import` before a service: changes its files as they are read, by the mutation
+ * in this URL.
+ */
 const name = new URL(import.meta.url).searchParams.get('name');
 const mutation = mutations.find((one) => one.name === name);
 if (mutation === undefined) throw new Error(`no mutation ${name}`);

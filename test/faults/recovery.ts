@@ -28,7 +28,10 @@ const until = async (deadline: number, done: () => Promise<boolean>): Promise<vo
 };
 
 export type Terminal = {
-  /** Payments that were accepted and not at their end when the faults went, and how long after that they were. */
+  /**
+   * Payments that were accepted and not at their end when the faults went, and how long after that
+   * they were.
+   */
   open: number;
   p50Ms: number;
   p99Ms: number;
@@ -61,8 +64,8 @@ const openWork = async (harness: Harness): Promise<number> => {
 };
 
 /**
- * Faults are off. Every client asks about each attempt until it knows; most repeat the call, the others have lost all
- * but the id. Then everything must come to its end.
+ * Faults are off. Every client asks about each attempt until it knows; most repeat the call, the
+ * others have lost all but the id. Then everything must come to its end.
  */
 export const recoveryPhase = async (
   harness: Harness,

@@ -10,7 +10,10 @@ const describe = ({ invariant, what, attempt }: Break): string => {
   return `  ${invariant}: ${what}${who}`;
 };
 
-/** Fault by fault: how often, how many payments were under way then and how many of those were paid, what broke. */
+/**
+ * Fault by fault: how often, how many payments were under way then and how many of those were paid,
+ * what broke.
+ */
 export const table = (
   rows: readonly Row[],
   all: { attempts: number; paid: number; breaks: number },

@@ -5,7 +5,10 @@ export type Rng = {
   chance: (probability: number) => boolean;
   pick: <T>(from: readonly T[]) => T;
   shuffle: <T>(of: readonly T[]) => T[];
-  /** Another stream of chance, a function of this one and the number alone, however much was drawn meanwhile. */
+  /**
+   * Another stream of chance, a function of this one and the number alone, however much was drawn
+   * meanwhile.
+   */
   fork: (number: number) => Rng;
 };
 

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { createLiar, type Lie } from './lies.ts';
 
 /**
- * A second provider of the same chain: `http://127.0.0.1:<port>/<the chain's url>`. It lags by so many slots, refusing
- * what asks for newer state as a real node does, or it has forgotten all that is older than a few slots, as a node
- * without history has. Or it lies (lies.ts).
+ * A second provider of the same chain: `http://127.0.0.1:<port>/<the chain's url>`. It lags by so
+ * many slots, refusing what asks for newer state as a real node does, or it has forgotten all that
+ * is older than a few slots, as a node without history has. Or it lies (lies.ts).
  */
 export type SecondProvider = Awaited<ReturnType<typeof startSecondProvider>>;
 

@@ -3,7 +3,9 @@ import { externalServers } from '../support/external-servers.ts';
 import { testStateDir } from '../support/test-state.ts';
 import { runCampaign } from './campaign.ts';
 
-/** The short form of `npm run faults` (docs/faults.md): some of each kind, always the same schedule. */
+/**
+ * The short form of `npm run faults` (docs/faults.md): some of each kind, always the same schedule.
+ */
 const FAULTS = [
   'kill-settlement',
   'kill-chain-submitter',

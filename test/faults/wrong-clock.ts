@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { setInterval } from 'node:timers';
 
 /**
- * Loaded into every service of a campaign with `node --import`, never part of an image. The process's clock is wrong
- * by as many milliseconds as the file says that the module's URL names; without it the clock is right.
+ * Loaded into every service of a campaign with `node --import`, never part of an image. The
+ * process's clock is wrong by as many milliseconds as the file says that the module's URL names;
+ * without it the clock is right.
  */
 const file = new URL(import.meta.url).searchParams.get('file');
 if (file === null) throw new Error('wrong-clock.ts needs ?file=');

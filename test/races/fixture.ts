@@ -70,7 +70,10 @@ export const createFixture = async (stack: Stack, database: pg.Pool) => {
     }
   };
 
-  /** Starts 64 settles and lets the work meet them halfway: some are signed, some accepted, some not there yet. */
+  /**
+   * Starts 64 settles and lets the work meet them halfway: some are signed, some accepted, some not
+   * there yet.
+   */
   const settlesAgainst = async (buyer: Buyer, work: () => Promise<unknown>) => {
     const quotes = await atOnce(RACERS, () => quoteOf(api, vendor));
     // One before, so that the wallet's state is known and old.
@@ -104,7 +107,10 @@ export const createFixture = async (stack: Stack, database: pg.Pool) => {
     settleToTheEnd,
     settlesAgainst,
     rows,
-    /** Does the work while each commit that accepts a payment of the account waits, as for a standby that lags. */
+    /**
+     * Does the work while each commit that accepts a payment of the account waits, as for a standby
+     * that lags.
+     */
     whileCommitsWait: async <T>({ accountId }: Buyer, work: () => Promise<T>): Promise<T> => {
       await rows(
         `create or replace function settlement.wait_with_commit() returns trigger language plpgsql as $$
@@ -118,7 +124,9 @@ export const createFixture = async (stack: Stack, database: pg.Pool) => {
       );
       return work().finally(() => rows(`drop trigger ${name} on settlement.settlements`));
     },
-    /** Compares the refusals since the last comparison with the records: what is untrue about them. */
+    /**
+     * Compares the refusals since the last comparison with the records: what is untrue about them.
+     */
     untrueRefusals: async (): Promise<string[]> => {
       const given = refusals.splice(0);
       const found = await rows<LedgerRow>(RECORDED, [[...new Set(given.map(({ accountId }) => accountId))]]);

@@ -9,8 +9,9 @@ import { atOnce, tally } from '../support/stack.ts';
 import { BALANCE, type Fixture, PRICE, RACERS } from './fixture.ts';
 
 /**
- * Things of many hands that meet, 64 at a time. Each race says what does not hold; nothing is what it should say. The
- * refusals that were given on the way are compared with the records after each (`run`).
+ * Things of many hands that meet, 64 at a time. Each race says what does not hold; nothing is what
+ * it should say. The refusals that were given on the way are compared with the records after each
+ * (`run`).
  */
 type Race = (fixture: Fixture) => Promise<string[]>;
 
@@ -95,7 +96,10 @@ const sameAttemptOfALimit =
 
 const NEWCOMERS = 16;
 
-/** Wallets that settlement has never seen: every copy looks at the chain first, and then meets another's hold. */
+/**
+ * Wallets that settlement has never seen: every copy looks at the chain first, and then meets
+ * another's hold.
+ */
 const firstPayments: Race = async (fixture) => {
   const buyers = await atOnce(NEWCOMERS, () => fixture.buyerWith(PRICE, PRICE));
   const quotes = await fixture.quotes(NEWCOMERS);
@@ -231,7 +235,8 @@ const redeemAgainstExpiry: Race = async (fixture) => {
   const quotes = await fixture.quotes(RACERS);
   const paid = await atOnce(RACERS, (i) => must(settleWith(api, buyer.token, quotes[i]!), 'settle'));
   const ids = paid.map(({ settlement_id }) => settlement_id);
-  // Windows of 30 s and more cannot be waited for: they end now, spread over the time in which the redeems come.
+  // Windows of 30 s and more cannot be waited for: they end now, spread over the time in which the
+  // redeems come.
   await rows(
     `update settlement.settlements set redeem_expires_at = now() + random() * $2 * interval '1 millisecond'
      where settlement_id = any($1)`,

@@ -2,7 +2,9 @@ import { EPOCH, model } from './database.ts';
 import type { Harness } from './harness.ts';
 import type { Delegate, Payer, Settlement } from './settlement-tables.ts';
 
-/** One of the attempts that services/settlement/settlements/store/accept-attempts.ts binds as JSON. */
+/**
+ * One of the attempts that services/settlement/settlements/store/accept-attempts.ts binds as JSON.
+ */
 type Values = {
   settlement_id: string;
   account_id: string;
@@ -23,9 +25,11 @@ type Values = {
 const isOver = (cap: bigint | null, amount: bigint): boolean => cap !== null && cap < amount;
 
 /**
- * The model of accepting: the `judged` step of the statement is `judge` here, with the same verdicts in the same
- * order; a limit more is a line more in each. Then `decided`: those of one wallet take their amounts in turn. What other transactions have inserted is seen as of the snapshot, so
- * the unique indexes decide last; rows that the statement locks (`for update`) are seen in their newest version.
+ * The model of accepting: the `judged` step of the statement is `judge` here, with the same
+ * verdicts in the same order; a limit more is a line more in each. Then `decided`: those of one
+ * wallet take their amounts in turn. What other transactions have inserted is seen as of the
+ * snapshot, so the unique indexes decide last; rows that the statement locks (`for update`) are
+ * seen in their newest version.
  */
 export const acceptModel = (
   harness: Harness,
@@ -50,7 +54,10 @@ export const acceptModel = (
   const isPaying = (row: Settlement, { quote_id }: Values) =>
     row.quote_id === quote_id && row.status !== 'failed';
 
-  /** What is left of each cap of a delegate; null: it has no such cap. Every run is over before midnight. */
+  /**
+   * What is left of each cap of a delegate; null: it has no such cap. Every run is over before
+   * midnight.
+   */
   const leftOf = ({ daily, monthly, total, held, spent }: Delegate) => {
     const used = off === 'limits of a delegate' ? spent : held + spent;
     const left = (cap: bigint | null) => (cap === null ? null : cap - used);

@@ -22,8 +22,9 @@ type Message = { subject: string; payload: unknown; deliveries: number };
 export type Bus = ReturnType<typeof createBus>;
 
 /**
- * The streams: they drop a repeated id inside their window, deliver until acknowledged, and lose, repeat, delay and
- * reorder as the run says. A killed server comes back with what it stored, or with nothing.
+ * The streams: they drop a repeated id inside their window, deliver until acknowledged, and lose,
+ * repeat, delay and reorder as the run says. A killed server comes back with what it stored, or
+ * with nothing.
  */
 export const createBus = (harness: Harness) => {
   const { random } = harness;
@@ -50,7 +51,8 @@ export const createBus = (harness: Harness) => {
     const [process, handlers] = random.pick(able);
     message.deliveries += 1;
     const { deliveries } = message;
-    // A refusal takes the place of the wait for an acknowledgement: there is one next delivery, not two.
+    // A refusal takes the place of the wait for an acknowledgement: there is one next delivery, not
+    // two.
     const again = (delay: number) =>
       harness.schedule(delay, () => {
         if (message.deliveries === deliveries) deliver(message);
@@ -98,7 +100,9 @@ export const createBus = (harness: Harness) => {
     consume: (process: Process, handlers: Record<string, Handle>) =>
       consumers.set(process, new Map(Object.entries(handlers))),
     isEmpty: () => stored.size === 0,
-    /** The server is killed; `wiped`: with everything it stored, what it knew of repeated ids too. */
+    /**
+     * The server is killed; `wiped`: with everything it stored, what it knew of repeated ids too.
+     */
     kill: (awayMs: number, wiped: boolean) => {
       const lost = wiped ? `, ${stored.size} messages lost` : '';
       harness.trace('bus', `is away for ${awayMs.toFixed(0)} ms${lost}`);

@@ -76,8 +76,8 @@ const execute = (payment: Payment, account: (address: string) => TokenAccount): 
 export type Chain = ReturnType<typeof createChain>;
 
 /**
- * One chain with slots, blockhashes that run out, confirmation, finality and forks. A fork takes back blocks that are
- * not final; their transactions land again later, or never do.
+ * One chain with slots, blockhashes that run out, confirmation, finality and forks. A fork takes
+ * back blocks that are not final; their transactions land again later, or never do.
  */
 export const createChain = (harness: Harness) => {
   const { random } = harness;

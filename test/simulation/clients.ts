@@ -69,7 +69,10 @@ export const createQuote = (
   return { quoteId, token: signToken('quote', claims, actors.quoteKey), grossMicro, expiresAt, payer };
 };
 
-/** The payers' programs and the vendor's: they ask, repeat, and keep a ledger of what they were told. */
+/**
+ * The payers' programs and the vendor's: they ask, repeat, and keep a ledger of what they were
+ * told.
+ */
 export const createClients = (
   harness: Harness,
   {
@@ -175,8 +178,8 @@ export const createClients = (
   };
 
   /**
-   * What a program that has lost its memory asks once its account has paid: by another id, by another delegate, or with
-   * another quote of the same payer.
+   * What a program that has lost its memory asks once its account has paid: by another id, by
+   * another delegate, or with another quote of the same payer.
    */
   const askOtherwise = async ({ attemptId, quote, delegateId }: Attempt): Promise<void> => {
     const others = attempts.filter((one) => one.quote.payer === quote.payer && one.quote !== quote);

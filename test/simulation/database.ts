@@ -7,7 +7,9 @@ import { Broken, type Harness, type Process } from './harness.ts';
 export const EPOCH = Date.parse('2026-01-01T00:00:00.000Z');
 const LATENCY_MS = 8;
 
-/** A client's call, as far as it is known what it has read: the run compares its refusal with that. */
+/**
+ * A client's call, as far as it is known what it has read: the run compares its refusal with that.
+ */
 export type Call = {
   /** When the records of its attempt, and those of its quote, were read last. */
   attemptReadAt: number | null;
@@ -24,14 +26,15 @@ export const currentCall = (): Call | undefined => current;
 type Statement = { sql: string; values: readonly unknown[] };
 
 /**
- * The model of one statement: which text it stands for, what its parameters are called in their order, and what it
- * does to the tables with exactly the guards of the SQL. It runs in one event, as the statement is one transaction.
+ * The model of one statement: which text it stands for, what its parameters are called in their
+ * order, and what it does to the tables with exactly the guards of the SQL. It runs in one event,
+ * as the statement is one transaction.
  */
 export type Model = { text: RegExp; names: readonly string[]; run: (values: never) => unknown[] };
 
 /**
- * @param names of `$1`, `$2` and so on; `_` is not looked at. A name that stands twice has the same value at both
- * places: so a statement that has changed is noticed, not misread.
+ * @param names of `$1`, `$2` and so on; `_` is not looked at. A name that stands twice has the same
+ *   value at both places: so a statement that has changed is noticed, not misread.
  */
 export const model = <V extends object = Record<never, never>>(
   text: RegExp,
@@ -51,7 +54,10 @@ const bind = ({ names }: Model, { sql, values }: Statement): Record<string, unkn
   return named;
 };
 
-/** A database or stream that did not answer; everything else that a model throws is a mistake of the model. */
+/**
+ * A database or stream that did not answer; everything else that a model throws is a mistake of the
+ * model.
+ */
 export class Away extends Error {
   override name = 'Away';
 }
@@ -90,8 +96,9 @@ const known = {
 export type Database = ReturnType<typeof createDatabase>;
 
 /**
- * A service's schema. Processes reach it through `connect`, which gives the store code the pool it asks for; a
- * statement that no model stands for ends the run, so the model cannot fall behind unseen.
+ * A service's schema. Processes reach it through `connect`, which gives the store code the pool it
+ * asks for; a statement that no model stands for ends the run, so the model cannot fall behind
+ * unseen.
  */
 export const createDatabase = (harness: Harness, service: keyof typeof known, models: readonly Model[]) => {
   const places = known[service];

@@ -32,7 +32,10 @@ const guardedBy = (event: RefundEvent, sets: string): RegExp => {
   return new RegExp(`update "refunds" set status = ${refundState.after(event).sql}, ${sets}.*${guard}`, 's');
 };
 
-/** The refunds of funding with the guards of services/funding/store. Nobody withdraws in the simulation. */
+/**
+ * The refunds of funding with the guards of services/funding/store. Nobody withdraws in the
+ * simulation.
+ */
 export const createFundingTables = (harness: Harness) => {
   const refunds = new Map<string, Refund>();
   const outbox = createOutbox(harness);

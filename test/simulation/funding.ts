@@ -20,7 +20,10 @@ const CALL_MS = 10;
 const GIVES_UP_MS = 5000;
 const ROUND_MS = 5000;
 
-/** A call to another service: any of its processes takes it, and dies, sleeps or is cut off at any moment. */
+/**
+ * A call to another service: any of its processes takes it, and dies, sleeps or is cut off at any
+ * moment.
+ */
 const callTo =
   <R extends { process: Process }>(harness: Harness, caller: Process, replicas: () => readonly R[]) =>
   async <T>(ask: (replica: R) => Promise<T>): Promise<T> => {
@@ -37,7 +40,10 @@ const callTo =
     return given;
   };
 
-/** A run of funding: the product's handlers, consumer, jobs and stores of refunds, on virtual time and ports. */
+/**
+ * A run of funding: the product's handlers, consumer, jobs and stores of refunds, on virtual time
+ * and ports.
+ */
 export const startFunding = (
   { harness, bus }: { harness: Harness; bus: Bus },
   {

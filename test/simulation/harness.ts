@@ -45,7 +45,9 @@ export type Faults = {
   skew: number;
 };
 
-/** One run of the program under test. What dies takes its memory with it; what is committed stays. */
+/**
+ * One run of the program under test. What dies takes its memory with it; what is committed stays.
+ */
 export type Process = {
   name: string;
   alive: boolean;
@@ -69,14 +71,18 @@ export class Broken extends Error {
 export const isMistake = (error: unknown): boolean =>
   error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;
 
-/** Many times what the busiest run takes: what repeats itself without end shall be seen, not waited for. */
+/**
+ * Many times what the busiest run takes: what repeats itself without end shall be seen, not waited
+ * for.
+ */
 const MAX_EVENTS = 300_000;
 
 type Event = { at: number; order: number; run: () => void };
 
 /**
- * The virtual clock and everything that passes time by it. Code under test runs as it is: its promises are answered
- * by events of this queue, one at a time, and between two events it runs until it waits again.
+ * The virtual clock and everything that passes time by it. Code under test runs as it is: its
+ * promises are answered by events of this queue, one at a time, and between two events it runs
+ * until it waits again.
  */
 export type Harness = ReturnType<typeof createHarness>;
 
@@ -133,7 +139,10 @@ export const createHarness = (
       else run();
     });
 
-  /** Notes what has happened. Whatever changes a table or the chain says so here, so the invariants are checked after. */
+  /**
+   * Notes what has happened. Whatever changes a table or the chain says so here, so the invariants
+   * are checked after.
+   */
   const trace = (actor: string, what: string) => {
     changed = true;
     lines.push(`${(now / 1000).toFixed(3).padStart(9)} s  ${actor.padEnd(14)}  ${what}`);
@@ -154,15 +163,18 @@ export const createHarness = (
     onCrash(process);
   };
 
-  /** Ends the run: an invariant that does not hold, or a mistake of the code that would else be tried again. */
+  /**
+   * Ends the run: an invariant that does not hold, or a mistake of the code that would else be
+   * tried again.
+   */
   const fault = (error: unknown): void => {
     if (error instanceof Broken) broken ??= error;
     else broken ??= new Broken('the code runs', String((error as Error).stack));
   };
 
   /**
-   * A call of a process to the outside: the effect happens in one event, its answer arrives in a later one. The
-   * process may die between any two events.
+   * A call of a process to the outside: the effect happens in one event, its answer arrives in a
+   * later one. The process may die between any two events.
    */
   const io = <T>(process: Process, latencyMs: number, effect: () => T | Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
@@ -192,7 +204,9 @@ export const createHarness = (
       });
     });
 
-  /** Runs events until the clock passes `until` or `done` holds. @throws the first broken invariant */
+  /**
+   * Runs events until the clock passes `until` or `done` holds. @throws the first broken invariant
+   */
   const run = async (until: number, check: () => void, done: () => boolean = () => false): Promise<void> => {
     while (queue.length > 0 && queue[0]!.at <= until && !done()) {
       const event = pop()!;

@@ -37,7 +37,10 @@ const require = (met: boolean, invariant: string, detail: () => string): void =>
 export const checkStep = (judged: Judged): void => {
   const { chain, clients, submitter, settlement, undisturbed } = judged;
   const held = new Map<string, bigint>();
-  /** Of holds whose payment has not landed: until its fact is heard, a landed one is both held and gone. */
+  /**
+   * Of holds whose payment has not landed: until its fact is heard, a landed one is both held and
+   * gone.
+   */
   const unpaid = new Map<string, bigint>();
   const landed = new Set<string>();
   for (const { signature, intent_id } of submitter.transactions.values())
@@ -122,7 +125,10 @@ const quoteOf = (clients: Clients, submitter: SubmitterTables, intentId: string)
   return clients.attempts.find(({ quote }) => quote.token === token)?.quote;
 };
 
-/** Faults are over and time has passed: everything has come to its end, and the chain agrees with all records. */
+/**
+ * Faults are over and time has passed: everything has come to its end, and the chain agrees with
+ * all records.
+ */
 export const checkEnd = (judged: Judged): void => {
   checkStep(judged);
   const { chain, submitter, settlement, funding } = judged;
@@ -155,7 +161,10 @@ export const checkEnd = (judged: Judged): void => {
   checkAnswers(judged);
 };
 
-/** Nothing goes on with a refund: it is over and has given back what it held, or waits for its vendor. */
+/**
+ * Nothing goes on with a refund: it is over and has given back what it held, or waits for its
+ * vendor.
+ */
 export const isAtRest = ({ status, isReleased }: Refund): boolean =>
   status === 'finalized' ||
   status === 'pending_signature' ||
@@ -211,7 +220,10 @@ const checkRefunds = ({ chain, submitter, settlement, funding, vendor }: Judged)
     `${found?.refusal.attemptId} at ${found?.refusal.askedAt.toFixed(0)}: ${found?.what}`);
 };
 
-/** No refusal denied what its account had paid, was paying or might still pay (test/support/refusals.ts). */
+/**
+ * No refusal denied what its account had paid, was paying or might still pay
+ * (test/support/refusals.ts).
+ */
 const checkRefusals = ({ clients, settlement }: Judged): void => {
   const rows = [...settlement.settlements.values()].map((row) => ({
     settlementId: row.settlement_id,

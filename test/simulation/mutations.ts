@@ -9,7 +9,10 @@ const usage = `Usage: npm run mutations -- [options]
   --rule '<name>'   this rule alone: ${RULES.join(', ')}
   --help            this text`;
 
-/** The mutation check: with a rule switched off the simulation has to find a break, or it proves nothing about it. */
+/**
+ * The mutation check: with a rule switched off the simulation has to find a break, or it proves
+ * nothing about it.
+ */
 type Found = { rule: Rule; seed: number | null; tried: number; broken: string | null };
 
 /** Runs seeds until one breaks. */

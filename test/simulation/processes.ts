@@ -34,7 +34,9 @@ import { type Database, EPOCH, type Outbox } from './database.ts';
 import { type Harness, isMistake, type Process } from './harness.ts';
 import { createProvider, type Profile } from './providers.ts';
 
-/** Slow enough that a run is short, fast enough that a fork is seen before the end of a blockhash. */
+/**
+ * Slow enough that a run is short, fast enough that a fork is seen before the end of a blockhash.
+ */
 const POLL_MS = 400;
 const SECOND_MS = 1000;
 const SETTLE_WAIT_MS = 15_000;
@@ -177,7 +179,10 @@ export const createWaiters = (harness: Harness) => {
   };
 };
 
-/** A run of settlement: the product's handlers, consumer, jobs and stores, on virtual time and ports. */
+/**
+ * A run of settlement: the product's handlers, consumer, jobs and stores, on virtual time and
+ * ports.
+ */
 export const startSettlement = (
   { harness, bus }: Omit<Surroundings, 'chain'>,
   {

@@ -15,9 +15,10 @@ import { EPOCH } from './database.ts';
 import type { Harness, Process } from './harness.ts';
 
 /**
- * How a provider errs. `lagSlots`: its whole view is that many slots old. `forgetfulUntil`: it keeps no history beyond a
- * few slots before that moment of the run, `awayUntil`: it answers nothing, `liesUntil`: it invents outcomes and slots.
- * The proofs need one provider that does none of these, so a run has at most one of them.
+ * How a provider errs. `lagSlots`: its whole view is that many slots old. `forgetfulUntil`: it
+ * keeps no history beyond a few slots before that moment of the run, `awayUntil`: it answers
+ * nothing, `liesUntil`: it invents outcomes and slots. The proofs need one provider that does none
+ * of these, so a run has at most one of them.
  */
 export type Profile = { lagSlots: number; forgetfulUntil: number; awayUntil: number; liesUntil: number };
 

@@ -1,4 +1,7 @@
-/** The one source of chance of a run: the same seed gives the same run (sfc32, seeded by splitmix32). */
+/**
+ * The one source of chance of a run: the same seed gives the same run (sfc32, seeded by
+ * splitmix32).
+ */
 export type Random = {
   /** In [0, 1). */
   next: () => number;

@@ -21,7 +21,10 @@ const sign = (transaction: string): string => {
   ).toString('base64');
 };
 
-/** The vendor's program: it refunds, signs, submits, changes its mind, and keeps what it was refused. */
+/**
+ * The vendor's program: it refunds, signs, submits, changes its mind, and keeps what it was
+ * refused.
+ */
 export const createVendor = (harness: Harness, replicas: () => readonly FundingReplica[]) => {
   const { random } = harness;
   const process: Process = { name: 'vendor', alive: true, pausedUntil: 0, startedAt: 0, skewMs: 0 };

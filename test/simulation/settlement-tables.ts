@@ -43,8 +43,9 @@ const STALLED_MS = { pending: 15_000, confirmed: 45_000 };
 export type SettlementTables = ReturnType<typeof createSettlementTables>;
 
 /**
- * The tables of settlement with the guards of services/settlement/store. States move by the real transition table;
- * what a statement sees of other rows is as old as its snapshot, which is where races are decided by the unique indexes.
+ * The tables of settlement with the guards of services/settlement/store. States move by the real
+ * transition table; what a statement sees of other rows is as old as its snapshot, which is where
+ * races are decided by the unique indexes.
  */
 export const createSettlementTables = (harness: Harness) => {
   const settlements = new Map<string, Settlement>();
@@ -80,7 +81,9 @@ export const createSettlementTables = (harness: Harness) => {
     return true;
   };
 
-  /** What was held is spent once it is paid, and neither once it is proven that it never will be. */
+  /**
+   * What was held is spent once it is paid, and neither once it is proven that it never will be.
+   */
   const moveDelegate = ({ delegate_id, quote_amount: gross, holding }: Settlement, to: 'spent' | 'none') => {
     const delegate = delegates.get(delegate_id ?? '');
     if (delegate === undefined) return;
@@ -103,7 +106,10 @@ export const createSettlementTables = (harness: Harness) => {
     payer.allowance = payer.allowance > gross ? payer.allowance - gross : 0n;
   };
 
-  /** One of the facts that a statement was given; those of a statement are carried out one after the other. */
+  /**
+   * One of the facts that a statement was given; those of a statement are carried out one after the
+   * other.
+   */
   const landed = (landing: Omit<Confirmation, 'messages'>, messages: { subject: string }[]): unknown[] => {
     const { settlementId, finalized, generation, txHash } = landing;
     const row = settlements.get(settlementId);

@@ -32,7 +32,10 @@ const QUIET: Faults = {
   late: 0,
   skew: 0,
 };
-/** Faults last this long, or so long that blockhashes die; then everything has this long to come to its end. */
+/**
+ * Faults last this long, or so long that blockhashes die; then everything has this long to come to
+ * its end.
+ */
 const FAULTS_MS = 60_000;
 const LONG_FAULTS_MS = 180_000;
 const HEAL_MS = 400_000;
@@ -50,7 +53,10 @@ export type Outcome = {
   virtualMs: number;
 };
 
-/** One run: everything that happens follows from the seed. `off`: the rule that a mutation switches off. */
+/**
+ * One run: everything that happens follows from the seed. `off`: the rule that a mutation switches
+ * off.
+ */
 export const simulate = async (
   seed: number,
   { off = null, traced = false }: { off?: Rule | null; traced?: boolean } = {},
@@ -64,7 +70,8 @@ export const simulate = async (
     repeat: mild(0.5),
     slow: mild(0.5),
     crash: mild(0.02),
-    // What this rule prevents needs a sleep of a minute right before a commit: too seldom to be met by chance.
+    // What this rule prevents needs a sleep of a minute right before a commit: too seldom to be met
+    // by chance.
     sleep: mild(off === 'signing deadline' ? 0.06 : 0.01),
     lostAnswer: mild(0.05),
     rpcError: mild(0.2),
@@ -160,7 +167,8 @@ export const simulate = async (
   }
 
   let undisturbed = true;
-  // What this rule prevents needs a record that is lost after a fork: too seldom to be met by chance.
+  // What this rule prevents needs a record that is lost after a fork: too seldom to be met by
+  // chance.
   const losesMore = off === 'generation in the job';
   const forks = random.chance(losesMore ? 1 : 0.4) ? random.int(1, 3) : 0;
   for (let fork = 0; fork < forks; fork++) {
@@ -256,7 +264,8 @@ export const simulate = async (
 };
 
 /**
- * Who pays: the account itself, a delegate whose limit fits this payment once, or one that several payments share.
+ * Who pays: the account itself, a delegate whose limit fits this payment once, or one that several
+ * payments share.
  */
 const chooseBy = (
   harness: Harness,
@@ -290,9 +299,9 @@ const isAwake = ({ alive, startedAt, pausedUntil }: Process, since: number, now:
   alive && Math.max(startedAt, pausedUntil, since) + SWEEP_MS < now;
 
 /**
- * chain-submitter's database is set back: intents are gone whose payments have landed or can never land, and which
- * settlement will ask for again. What was sent and may still land cannot be looked up; an operator waits for that
- * before (docs/faults.md).
+ * chain-submitter's database is set back: intents are gone whose payments have landed or can never
+ * land, and which settlement will ask for again. What was sent and may still land cannot be looked
+ * up; an operator waits for that before (docs/faults.md).
  */
 const loseRows = (
   harness: Harness,

@@ -16,7 +16,10 @@ const node = async (file: string, ...args: string[]): Promise<string> => {
   return stdout;
 };
 
-/** Ten seconds of work for a core, and a machine may have ten times as much to do: a run that hangs ends itself. */
+/**
+ * Ten seconds of work for a core, and a machine may have ten times as much to do: a run that hangs
+ * ends itself.
+ */
 const TIMEOUT_MS = 600_000;
 
 test(

@@ -44,9 +44,11 @@ const ALIVE_MS = 3000;
 export type SubmitterTables = ReturnType<typeof createSubmitterTables>;
 
 /**
- * The tables of chain-submitter with the guards of services/chain-submitter/store: primary keys, the partial unique
- * index of live transactions, conditional updates by the real transition tables, leases.
- * @param sendEarly what the mutation "commit before send" does with bytes that are not committed yet
+ * The tables of chain-submitter with the guards of services/chain-submitter/store: primary keys,
+ * the partial unique index of live transactions, conditional updates by the real transition tables,
+ * leases.
+ * @param sendEarly what the mutation "commit before send" does with bytes that are not committed
+ *   yet
  */
 export const createSubmitterTables = (
   harness: Harness,

@@ -1,8 +1,8 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
 /**
- * A passkey authenticator in software: ES256, no attestation, everything it says can be made wrong. Real browsers are
- * in test/browser/; this one answers what no browser would.
+ * A passkey authenticator in software: ES256, no attestation, everything it says can be made wrong.
+ * Real browsers are in test/browser/; this one answers what no browser would.
  */
 export type Says = {
   origin?: string;
@@ -14,7 +14,10 @@ export type Says = {
   userPresent?: boolean;
   counter?: number;
   userHandle?: string | null;
-  /** The attestation: its format, and `self` for a signature by the new key, or bytes as its certificates. */
+  /**
+   * The attestation: its format, and `self` for a signature by the new key, or bytes as its
+   * certificates.
+   */
   attestation?: { fmt: string; statement?: 'self' | 'certificates' };
   /** Signs with another key than the registered one. */
   key?: KeyObject;

@@ -4,8 +4,8 @@ import type { Keypair } from '@solana/web3.js';
 const PKCS8_PREFIX = '302e020100300506032b657004220420';
 
 /**
- * A script that puts a wallet of the Wallet Standard into a page, as an extension does; it signs with this key, without
- * asking anybody. `context.addInitScript(walletScript(keypair))`.
+ * A script that puts a wallet of the Wallet Standard into a page, as an extension does; it signs
+ * with this key, without asking anybody. `context.addInitScript(walletScript(keypair))`.
  */
 export const walletScript = (keypair: Keypair, { name = 'Test Wallet' }: { name?: string } = {}): string => {
   const pkcs8 = `${PKCS8_PREFIX}${Buffer.from(keypair.secretKey.slice(0, 32)).toString('hex')}`;

@@ -11,8 +11,9 @@ const BUNDLE = createRequire(import.meta.url)
 export const startBrowser = async (): Promise<Browser> =>
   playwright.launch({
     executablePath: await chromium.executablePath(),
-    // Not the package's own list, made for a cloud function: it turns web security off, which is what is tested, and
-    // runs all in one process, where the first context that closes ends the browser.
+    // Not the package's own list, made for a cloud function: it turns web security off, which is
+    // what is tested, and runs all in one process, where the first context that closes ends the
+    // browser.
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--headless=shell'],
   });
 
@@ -27,7 +28,10 @@ type StoredCredential = {
 
 export type PasskeyPage = {
   page: Page;
-  /** navigator.credentials.create on this page, as `@simplewebauthn/browser` calls it. Rejects with `<name>: …`. */
+  /**
+   * navigator.credentials.create on this page, as `@simplewebauthn/browser` calls it. Rejects with
+   * `<name>: …`.
+   */
   create: (options: object) => Promise<object>;
   /** navigator.credentials.get likewise. */
   get: (options: object) => Promise<object>;
@@ -46,8 +50,9 @@ export type PasskeyPage = {
 };
 
 /**
- * A page of this origin with an authenticator of its own, which holds resident keys and verifies its user. Nothing
- * has to listen there for the page itself: it is empty and answered by the test; all other requests go out.
+ * A page of this origin with an authenticator of its own, which holds resident keys and verifies
+ * its user. Nothing has to listen there for the page itself: it is empty and answered by the test;
+ * all other requests go out.
  */
 export const openPage = async (browser: Browser, origin: string): Promise<PasskeyPage> => {
   const context = await browser.newContext();

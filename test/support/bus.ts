@@ -18,15 +18,18 @@ export type TestBus = {
   password: string;
   /** The NATS user of a service, with exactly the rights it has in a deployment. */
   userOf: (user: BusUser) => string;
-  /** A connection as that user, by the way of `port` where it is not the server's own; closed by `stop`. */
+  /**
+   * A connection as that user, by the way of `port` where it is not the server's own; closed by
+   * `stop`.
+   */
   as: (user: BusUser, port?: number) => Promise<Bus>;
   port: number;
   stop: () => Promise<void>;
 };
 
 /**
- * A nats-server of this suite alone, with streams, consumers and the rights of a deployment: two suites on one
- * server would take each other's calls through the queue groups.
+ * A nats-server of this suite alone, with streams, consumers and the rights of a deployment: two
+ * suites on one server would take each other's calls through the queue groups.
  */
 export const createTestBus = async (): Promise<TestBus> => {
   const stateDir = mkdtempSync(path.join(tmpdir(), 'quittance-bus-'));

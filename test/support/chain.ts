@@ -7,7 +7,10 @@ export const chainOf = (environment: StackEnvironment) => {
   const connection = new Connection(environment.rpc_url, 'confirmed');
   const mint = new PublicKey(environment.usdc_mint);
   const tokenAccounts = new Map<string, PublicKey>();
-  /** Kept: deriving an address costs a search of a millisecond, and campaigns ask thousands of times. */
+  /**
+   * Kept: deriving an address costs a search of a millisecond, and campaigns ask thousands of
+   * times.
+   */
   const tokenAccount = (owner: string | PublicKey): PublicKey => {
     const known = tokenAccounts.get(owner.toString());
     if (known !== undefined) return known;

@@ -4,7 +4,8 @@ import { startBrowser } from './browser.ts';
 import { type ConsolePage, openConsole } from './console.ts';
 
 /**
- * What a suite of the console stands on: one browser, pages that are closed after each test, and no trouble in any of them.
+ * What a suite of the console stands on: one browser, pages that are closed after each test, and no
+ * trouble in any of them.
  * @param except trouble that is none here
  * @returns `opened` opens a page (see openConsole)
  */

@@ -6,7 +6,10 @@ import { createApi } from '../../deploy/local/seed/api.ts';
 import { linkToken } from '../../deploy/local/seed/sign-in.ts';
 import type { Stack } from '../../deploy/local/stack/stack-file.ts';
 
-/** The console of a running stack in real Chromium: pages that are signed in, and what they must never do. */
+/**
+ * The console of a running stack in real Chromium: pages that are signed in, and what they must
+ * never do.
+ */
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const SHOTS = path.resolve(import.meta.dirname, '../../.local/console-shots');
@@ -15,7 +18,10 @@ const WIDTHS = { desktop: { width: 1280, height: 860 }, phone: { width: 390, hei
 type Where = Pick<Stack, 'gateway_url' | 'mail_url' | 'console_url'>;
 type Environment = 'test' | 'live';
 
-/** A sign-in whose refresh token is in a cookie, as a page has it; the access token is for arranging things by the API. */
+/**
+ * A sign-in whose refresh token is in a cookie, as a page has it; the access token is for arranging
+ * things by the API.
+ */
 export type Person = {
   environment: Environment;
   email: string;
@@ -66,7 +72,10 @@ export type ConsolePage = {
   context: BrowserContext;
   /** Opens a page of the console by its path below /console and waits until nothing is loading. */
   go: (path: string) => Promise<void>;
-  /** What went wrong in it so far: errors of scripts, violations of the policy, requests to other origins. Must be empty. */
+  /**
+   * What went wrong in it so far: errors of scripts, violations of the policy, requests to other
+   * origins. Must be empty.
+   */
   trouble: () => string[];
   /** Serious and critical findings of axe in what is shown now. Must be empty. */
   findings: () => Promise<string[]>;
@@ -78,7 +87,8 @@ export type ConsolePage = {
 };
 
 /**
- * A page of the console in a browser context of its own, with an authenticator (resident keys, user verification, PRF).
+ * A page of the console in a browser context of its own, with an authenticator (resident keys, user
+ * verification, PRF).
  * @param person whose sign-in it has; without one nobody is signed in
  */
 export const openConsole = async (
@@ -101,7 +111,8 @@ export const openConsole = async (
     await context.addCookies(
       person.cookies.map((cookie) => ({ ...cookie, domain: 'localhost', ...attributes })),
     );
-    // Not in the empty document that a tab begins with, and not against what the page has chosen since.
+    // Not in the empty document that a tab begins with, and not against what the page has chosen
+    // since.
     const key = "'quittance.environment'";
     await context.addInitScript(
       `if (location.protocol !== 'about:' && localStorage.getItem(${key}) === null)

@@ -10,7 +10,10 @@ export type TestDatabase = {
   url: (service: ServiceName) => string;
   /** The same database as superuser, for looking behind the service and for moving the clock. */
   adminUrl: string;
-  /** Moves app_now() of this database, for instance by `'15 minutes'`; in total, not on top of the last. */
+  /**
+   * Moves app_now() of this database, for instance by `'15 minutes'`; in total, not on top of the
+   * last.
+   */
   shiftClock: (interval: string) => Promise<void>;
   /** The same for as long as the work runs. */
   withClock: <T>(interval: string, work: () => Promise<T>) => Promise<T>;
@@ -28,8 +31,8 @@ const onServer = async (url: string, statements: readonly string[]): Promise<voi
 };
 
 /**
- * A pool that was ended says goodbye a moment later; a drop by force in between would be an error that nobody catches.
- * Who stays longer is thrown out.
+ * A pool that was ended says goodbye a moment later; a drop by force in between would be an error
+ * that nobody catches. Who stays longer is thrown out.
  */
 const othersGone = async (serverUrl: string, database: string): Promise<void> => {
   const client = new pg.Client({ connectionString: serverUrl });
@@ -56,8 +59,8 @@ export const waitingForLocks = async (admin: pg.Pool): Promise<number> => {
 };
 
 /**
- * Creates `quittance_<random>` on the server of POSTGRES_URL (superuser) and migrates it as a deployment does. Roles
- * are the server's, so `drop` removes them too.
+ * Creates `quittance_<random>` on the server of POSTGRES_URL (superuser) and migrates it as a
+ * deployment does. Roles are the server's, so `drop` removes them too.
  */
 export const createTestDatabase = async (serverUrl = process.env.POSTGRES_URL): Promise<TestDatabase> => {
   if (serverUrl === undefined) throw new Error('POSTGRES_URL is not set: this is an integration test');

@@ -6,19 +6,22 @@ import { testStateDir } from './test-state.ts';
 export type WithStack = typeof globalThis & { testStack?: RunningStack };
 
 /**
- * Starts the whole stack once for all end-to-end tests; they find it through the file that STACK_FILE names.
- * When it does not start, those tests fail with the reason and all others still run.
+ * Starts the whole stack once for all end-to-end tests; they find it through the file that
+ * STACK_FILE names. When it does not start, those tests fail with the reason and all others still
+ * run.
  */
 export default async function setUp(): Promise<void> {
   totals();
   try {
     const running = await startStack({
       stateDir: testStateDir('e2e'),
-      // An outside NATS has no account per environment, so there the isolation of the two cannot be tested.
+      // An outside NATS has no account per environment, so there the isolation of the two cannot be
+      // tested.
       environments: externalServers.natsUrl ? ['test'] : ['test', 'live'],
       ports: 'any',
       chainControl: true,
-      // A blockhash then lives for 15 s, and web3.js keeps one for a while: much faster would fail its clients.
+      // A blockhash then lives for 15 s, and web3.js keeps one for a while: much faster would fail
+      // its clients.
       chainSlotMs: 100,
       rateLimitScale: 100,
       durable: false,

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { z } from 'zod';
-import { accountHandlers } from '../../services/identity/accounts/handlers.ts';
-import { delegateHandlers } from '../../services/identity/delegates/handlers.ts';
-import { keyHandlers } from '../../services/identity/keys/handlers.ts';
+import { accountOperations } from '../../services/identity/accounts/operations.ts';
+import { delegateOperations } from '../../services/identity/delegates/operations.ts';
+import { keyOperations } from '../../services/identity/keys/operations.ts';
 import { createMailer } from '../../services/identity/mails/mailer.ts';
 import { startSendMails } from '../../services/identity/mails/send-mails.ts';
-import { accountStatusHandlers } from '../../services/identity/operator/handlers.ts';
-import { passkeyHandlers } from '../../services/identity/passkeys/handlers.ts';
+import { accountStatusOperations } from '../../services/identity/operator/operations.ts';
+import { passkeyOperations } from '../../services/identity/passkeys/operations.ts';
 import { issued } from '../../services/identity/payments/on-settlement-issued.ts';
 import { type Payment, recordPayments } from '../../services/identity/payments/store.ts';
 import { endServices } from '../../services/identity/services/end-services.ts';
-import { serviceHandlers } from '../../services/identity/services/handlers.ts';
-import { sessionHandlers } from '../../services/identity/sessions/handlers.ts';
+import { serviceOperations } from '../../services/identity/services/operations.ts';
+import { sessionOperations } from '../../services/identity/sessions/operations.ts';
 import { listDelegateSpending } from '../../services/settlement/delegates/list-delegate-spending.ts';
 import { upsertDelegate } from '../../services/settlement/delegates/upsert-delegate.ts';
 import { call, forward } from '../../shared/bus/call.ts';
@@ -38,24 +38,28 @@ import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { quarantineInto } from '../../shared/operator/quarantine.ts';
 import { createTestBus } from './bus.ts';
 import { createTestDatabase } from './database.ts';
-import { startSmtpSink } from './smtp.ts';
+import { type ReceivedMail, startSmtpSink } from './smtp.ts';
+import { waitUntil } from './wait-until.ts';
 
-/** The identity service's handlers over a real bus, database and mail server, called as the gateway calls them. */
+/**
+ * The handlers of the identity service over a real bus, database and mail server. Tests call them
+ * as the gateway does.
+ */
 type Operations = typeof identity.operations;
 type Output<N extends keyof Operations> = z.infer<Operations[N]['output']>;
-/** Asked for without a cookie, so the refresh token is in the body. */
+/** Requested without a cookie, so the refresh token is in the body. */
 export type Session = Output<'refresh'> & { refresh_token: string };
-/** Asked for without an Idempotency-Key, so a new secret is in the answer. */
+/** Requested without an Idempotency-Key, so a new secret is in the answer. */
 type First<O> = [Extract<O, { api_key: string }>] extends [never] ? O : Extract<O, { api_key: string }>;
 type Answer<N extends keyof Operations> = Output<N> extends Output<'refresh'> ? Session : First<Output<N>>;
 
 const RP = { id: 'localhost', name: 'Quittance', origins: ['http://localhost:4000'] };
 
 export const PAYOUT = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
-/** An address that the chain refuses; chain-submitter's own tests say why. */
+/** An address that chain-submitter refuses. Its own tests say why. */
 export const REFUSED_PAYOUT = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 
-/** A wallet of nobody who asks. */
+/** A wallet of another account. */
 export const FOREIGN_WALLET = newId('wal');
 
 const signingKey = { kid: 'test.session.1', key: privateKeyFromSeed(Buffer.alloc(32, 7)) };
@@ -78,11 +82,18 @@ export const callerOf = ({ access_token, account }: Session): Principal & { kind
   return { kind: 'jwt', account_id: account.account_id, session_id: sid, auth_time };
 };
 
-/** Starts all of it on POSTGRES_URL and a bus of its own; `stop` undoes all of it. */
+/** The error code of a refused call, or `ok`. */
+export const codeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'ok',
+    (error: ServiceError) => error.code,
+  );
+
+/** Starts all of it on POSTGRES_URL and a bus of its own. `stop` stops and deletes all of it. */
 export const startIdentity = async () => {
   const logger = createLogger('identity', 'fatal');
   const cleanups: (() => Promise<unknown>)[] = [];
-  // A bus of its own: on a shared one two suites take each other's calls through the queue groups.
+  // On a shared bus two suites would receive each other's calls through the queue groups.
   const testBus = await createTestBus();
   cleanups.push(testBus.stop);
 
@@ -100,9 +111,13 @@ export const startIdentity = async () => {
 
   const settlementPool = await connectPool(database.url('settlement'), { max: 5 });
   cleanups.push(() => settlementPool.end());
-  const told: OutboxRow[] = [];
+  const published: OutboxRow[] = [];
   const wallets = new Set<string>();
-  const activity = { open: false, endsAt: null as number | null };
+  const activity = {
+    open: false,
+    endsAt: null as number | null,
+    onQuery: async (_serviceId: string): Promise<void> => {},
+  };
 
   const identitySecret = Buffer.alloc(32, 9);
   const mails = startSendMails({
@@ -127,19 +142,19 @@ export const startIdentity = async () => {
     signingKey,
     identitySecret,
     cursorKey: Buffer.alloc(32, 8),
-    // Not over the bus: a stand-in for another service there would answer for every test on this server.
+    // Not over the bus, where a fake of another service would answer for every test on this server.
     checkPayoutAddress: async (address: string) => {
       if (address === REFUSED_PAYOUT) throw new ServiceError('validation_error', 'a program');
     },
-    // What is told, for the test at once and for the bus.
+    // Events are recorded for the test and published on the bus.
     relay: {
       dispatch: (rows: readonly OutboxRow[]) => {
-        told.push(...rows);
+        published.push(...rows);
         relay.dispatch(rows);
       },
     },
     rp: RP,
-    // Every wallet is the account's but this one; the wallet service's own tests say how it tells.
+    // Every wallet belongs to the account, except this one.
     findDefaultWallet: async (accountId: string) => defaults.get(accountId) ?? null,
     setDefaultWallet: async (accountId: string, walletId: string | null) => {
       if (walletId === FOREIGN_WALLET) return false;
@@ -149,11 +164,14 @@ export const startIdentity = async () => {
     pokeMails: mails.poke,
     payoutDelayHours: 24,
     hasWallet: async (accountId: string, walletId: string) => wallets.has(`${accountId}/${walletId}`),
-    // The real handlers of the others, on the same database.
+    // The real handlers of settlement, on the same database.
     upsertDelegate: upsertDelegate({ pool: settlementPool }),
     listDelegateSpending: (account_id: string, delegate_ids: string[]) =>
       listDelegateSpending({ pool: settlementPool })({ account_id, delegate_ids }),
-    getActivity: async () => activity,
+    getActivity: async (serviceId: string) => {
+      await activity.onQuery(serviceId);
+      return activity;
+    },
   };
   const subscription = subscribeInBatches(
     bus,
@@ -171,13 +189,13 @@ export const startIdentity = async () => {
     bus,
     identity,
     {
-      ...accountHandlers(deps),
-      ...sessionHandlers(deps),
-      ...passkeyHandlers(deps),
-      ...keyHandlers(deps),
-      ...serviceHandlers(deps),
-      ...delegateHandlers(deps),
-      ...accountStatusHandlers(deps),
+      ...accountOperations(deps),
+      ...sessionOperations(deps),
+      ...passkeyOperations(deps),
+      ...keyOperations(deps),
+      ...serviceOperations(deps),
+      ...delegateOperations(deps),
+      ...accountStatusOperations(deps),
       ...operating,
     },
     { now: clock.now, calls: idempotentCalls(pool) },
@@ -187,10 +205,10 @@ export const startIdentity = async () => {
   const watcher = await testBus.as('admin' as BusUser);
   let lastPublished = 0;
   const [gateway, quote] = await Promise.all([testBus.as('gateway'), testBus.as('quote')]);
-  const endedSessions = new Set<string>();
+  const revokedSessions = new Set<string>();
   subscribeLive(gateway, identity, {
     sessionRevoked: ({ account_id, session_id }) =>
-      endedSessions.add(JSON.stringify({ account_id, session_id })),
+      revokedSessions.add(JSON.stringify({ account_id, session_id })),
   });
 
   const ask = <N extends string & keyof Operations>(
@@ -200,19 +218,19 @@ export const startIdentity = async () => {
     call: { idempotencyKey?: string; onReplay?: () => void } = {},
   ) =>
     forward(gateway, identity, name, input, caller, {
-      ...{ timeoutMs: 20_000, headers: {} },
+      ...{ timeoutMs: 30_000, headers: {} },
       ...call,
     }) as Promise<Answer<N>>;
-  /** Asks for a link and reads its token from the mail. */
+  /** Requests a link and reads its token from the mail. */
   const linkFor = async (address: string): Promise<string> => {
     const before = smtp.mailsTo(address).length;
     await ask('requestMagicLink', { email: address });
     return tokenIn((await smtp.waitFor(address, before + 1)).text);
   };
-  let people = 0;
+  let addresses = 0;
   const newAddress = () => {
-    people += 1;
-    return `person-${people}@example.com`;
+    addresses += 1;
+    return `person-${addresses}@example.com`;
   };
   let shiftedSeconds = 0;
 
@@ -226,35 +244,42 @@ export const startIdentity = async () => {
       const { session_id, account_id } = callerOf(session);
       return (await call(gateway, identity, 'findSession', { session_id, account_id })).open;
     },
-    /** What a gateway is told of a sign-in and its account. */
-    standing: ({ session_id, account_id }: { session_id: string; account_id: string }) =>
+    /** The status of a session and its account, as a gateway reads it. */
+    findSession: ({ session_id, account_id }: { session_id: string; account_id: string }) =>
       call(gateway, identity, 'findSession', { session_id, account_id }),
     databaseUrl: database.url,
-    /** Whether a gateway heard within 2 s that this sign-in has ended. */
-    overheard: async (session: { account_id: string; session_id: string }): Promise<boolean> => {
-      const deadline = performance.now() + 2000;
-      while (performance.now() < deadline && !endedSessions.has(JSON.stringify(session))) await sleep(20);
-      return endedSessions.has(JSON.stringify(session));
+    /** Waits until a gateway received the event that this session is revoked. */
+    sessionRevoked: ({ account_id, session_id }: { account_id: string; session_id: string }) =>
+      waitUntil(() => revokedSessions.has(JSON.stringify({ account_id, session_id }))),
+    /** Waits for mails to this address that match, and returns the last one. */
+    mailTo: async (
+      address: string,
+      matches: (mail: ReceivedMail) => boolean,
+      atLeast = 1,
+    ): Promise<ReceivedMail> => {
+      const found = () => smtp.mailsTo(address).filter(matches);
+      await waitUntil(() => found().length >= atLeast, { withinMs: 30_000 });
+      return found().at(-1)!;
     },
     findKey: async (key_hash: string) =>
       (await call(gateway, identity, 'findKey', { key_hash }))?.principal ?? null,
-    /** Calls as the operator does. */
+    /** The bus as the operators' tools use it. */
     operator: await testBus.as('operator'),
     findService: (service_id: string) => call(quote, identity, 'findService', { service_id }),
-    /** Hashes of keys that every gateway was told to forget. */
-    endedHashes: () =>
-      told
+    /** Hashes of the revoked keys that were published to the gateways. */
+    revokedHashes: () =>
+      published
         .filter(({ subject }) => subject === 'evt.identity.keysRevoked')
         .flatMap(({ payload }) => (payload as { key_hashes: string[] }).key_hashes),
     /**
-     * Publishes an event of settlement, each time as a message of its own; also one that the
-     * contract does not have.
+     * Publishes an event of settlement in a new message each time. The payload may violate the
+     * contract.
      */
     publish: async (payload: object, name: keyof typeof settlement.events = 'issued'): Promise<void> => {
       const { seq } = await settler.js.publish(`evt.settlement.${name}`, encode(payload));
       if (name === 'issued') lastPublished = Math.max(lastPublished, seq);
     },
-    /** Until every event that was published is handled and every mail is with the mail server. */
+    /** Waits until every published event is handled and every mail is sent. */
     allHandledAndMailed: async (): Promise<void> => {
       const jsm = await watcher.nc.jetstreamManager();
       const { stream, durable } = eventDurable('identity', 'settlement', 'issued');
@@ -262,7 +287,7 @@ export const startIdentity = async () => {
         const { ack_floor } = await jsm.consumers.info(stream, durable);
         const { rows } = await admin.query('select from identity.mails limit 1');
         if (ack_floor.stream_seq >= lastPublished && rows.length === 0) return;
-        // Instead of the sweep of a second.
+        // Faster than the sweep, which runs every second.
         if (rows.length > 0) mails.poke();
         await sleep(20);
       }
@@ -273,7 +298,7 @@ export const startIdentity = async () => {
       wallets.add(`${accountId}/${walletId}`);
       return walletId;
     },
-    /** What quote and settlement say of every service; a test changes it. */
+    /** The activity that quote and settlement report for every service. A test changes it. */
     activity,
     endServices: endServices(deps),
     deps,
@@ -281,10 +306,10 @@ export const startIdentity = async () => {
       shiftedSeconds += seconds;
       return database.shiftClock(`${shiftedSeconds} seconds`);
     },
-    /** The service reads its database's clock once a second: until it has seen the shift. */
-    clockSeen: async (): Promise<void> => {
-      while (Math.abs(clock.now() - Date.now() - shiftedSeconds * 1000) > 500) await sleep(20);
-    },
+    /**
+     * Waits until the service, which reads the database's clock once a second, has read the shift.
+     */
+    clockUpdated: () => waitUntil(() => Math.abs(clock.now() - Date.now() - shiftedSeconds * 1000) <= 500),
     /** Epoch milliseconds of the shifted clock. */
     now: () => Date.now() + shiftedSeconds * 1000,
     count: async (table: string, where = 'true'): Promise<number> => {

@@ -5,7 +5,10 @@ import { testStateDir } from './test-state.ts';
 
 export type WithServers = typeof globalThis & { testServers?: RunningServers };
 
-/** Starts Postgres, NATS (no accounts, everybody may do everything) and Redis once for all integration tests. */
+/**
+ * Starts Postgres, NATS (no accounts, everybody may do everything) and Redis once for all
+ * integration tests.
+ */
 export default async function setUp(): Promise<void> {
   totals();
   const servers = await startServers({

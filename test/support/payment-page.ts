@@ -1,4 +1,7 @@
-/** A provider's payment page as a browser without scripts uses it: hidden fields, a button, redirects, cookies none. */
+/**
+ * A provider's payment page as a browser without scripts uses it: hidden fields, a button,
+ * redirects, cookies none.
+ */
 type PaymentPage = { url: string; status: number; html: string };
 
 const read = async (response: Response): Promise<PaymentPage> => ({

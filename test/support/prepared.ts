@@ -23,7 +23,10 @@ export const instructionsOf = (transaction: string): TransactionInstruction[] =>
   return TransactionMessage.decompile(Message.from(wire.subarray(1 + 64 * wire[0]!))).instructions;
 };
 
-/** Takes a prepared transaction apart, changes it, puts it together and signs it as the owner's wallet does. */
+/**
+ * Takes a prepared transaction apart, changes it, puts it together and signs it as the owner's
+ * wallet does.
+ */
 export const signChanged = (transaction: string, owner: Keypair, change: Change = {}): string => {
   const wire = Buffer.from(transaction, 'base64');
   const prepared = Message.from(wire.subarray(1 + 64 * wire[0]!));

@@ -1,6 +1,7 @@
 /**
- * Every refusal that a client was given, compared with the final ledger: no answer may send a payer to pay twice
- * (docs/faults.md, Refusals). The fault campaign, the races and the simulation share this comparison.
+ * Every refusal that a client was given, compared with the final ledger: no answer may send a payer
+ * to pay twice (docs/faults.md, Refusals). The fault campaign, the races and the simulation share
+ * this comparison.
  */
 export type Refusal = {
   /** The account that asked. */
@@ -14,7 +15,10 @@ export type Refusal = {
   moneyMoved: string | undefined;
   safeAction: string | undefined;
   settlementId: string | undefined;
-  /** Codes that nothing but the attempt's own acceptance can be the reason of: what it pays with fits it once. */
+  /**
+   * Codes that nothing but the attempt's own acceptance can be the reason of: what it pays with
+   * fits it once.
+   */
   causedByItself?: readonly string[];
   /** When the refusal read the records for the last time, where that is known. */
   readAt?: number;
@@ -48,11 +52,16 @@ const denies = ({ moneyMoved, safeAction }: Refusal): boolean =>
 const stoodAtTheEnd = ({ at }: Refusal, { failedAt }: LedgerRow): boolean =>
   failedAt === null || failedAt > at;
 
-/** It was there when the refusal was asked for, or last read the records, and until it was answered. */
+/**
+ * It was there when the refusal was asked for, or last read the records, and until it was answered.
+ */
 const stoodThroughout = (refusal: Refusal, row: LedgerRow): boolean =>
   row.acceptedAt <= (refusal.readAt ?? refusal.askedAt) && stoodAtTheEnd(refusal, row);
 
-/** The refusal can have no other reason than the settlement: it was accepted before the refusal was decided. */
+/**
+ * The refusal can have no other reason than the settlement: it was accepted before the refusal was
+ * decided.
+ */
 const restsOn = (refusal: Refusal, row: LedgerRow): boolean =>
   row.acceptedAt <= refusal.at &&
   stoodAtTheEnd(refusal, row) &&

@@ -20,7 +20,9 @@ type RunResult = {
   startTime: number;
 };
 
-/** Prints the seconds of every suite and what failed; the last line of the run comes from `totals`. */
+/**
+ * Prints the seconds of every suite and what failed; the last line of the run comes from `totals`.
+ */
 export default class SecondsReporter {
   private readonly totals = totals();
 

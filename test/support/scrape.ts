@@ -1,7 +1,9 @@
 /** A page of metrics as Prometheus reads it, and values in it. */
 export type Scraped = {
   text: string;
-  /** Sum of the samples of this name with (at least) these labels; undefined where there is none. */
+  /**
+   * Sum of the samples of this name with (at least) these labels; undefined where there is none.
+   */
   value: (name: string, labels?: Record<string, string>) => number | undefined;
   /** Every label name and value on the page. */
   labels: () => [name: string, value: string][];

@@ -6,7 +6,10 @@ import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/ed25519.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
 import { type Asked, refusal, type Scripted, startScripted } from './scripted-server.ts';
 
-/** Vendors and an API that answer by a script, with tokens signed by hand: what no honest party would send. */
+/**
+ * Vendors and an API that answer by a script, with tokens signed by hand: what no honest party
+ * would send.
+ */
 
 const MINT = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 export const SERVICE = newServiceId();

@@ -1,4 +1,5 @@
-// The payment of sdk-payment.mjs in a Node of any version: settings come in, what happened goes out as JSON.
+// The payment of sdk-payment.mjs in a Node of any version: settings come in, what happened goes out
+// as JSON.
 import * as sdk from '@quittance/sdk';
 import { payingFetch } from '@quittance/sdk/pay';
 import { pay } from './sdk-payment.mjs';

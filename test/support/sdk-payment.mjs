@@ -1,6 +1,6 @@
 /**
- * One payment through the packed SDK by whatever runs this: Node, a page, a worker. It imports nothing, as each of them
- * finds the SDK in its own way.
+ * One payment through the packed SDK by whatever runs this: Node, a page, a worker. It imports
+ * nothing, as each of them finds the SDK in its own way.
  * @param sdk what the package exports
  * @param consumer the credential that pays
  */

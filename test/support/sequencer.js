@@ -2,7 +2,10 @@ import Sequencer from '@jest/test-sequencer';
 
 const isLast = ({ context }) => context.config.displayName?.name === 'faults';
 
-/** Jest's own order, and the campaign when everything else is done: it breaks things by the clock, and wants the machine. */
+/**
+ * Jest's own order, and the campaign when everything else is done: it breaks things by the clock,
+ * and wants the machine.
+ */
 export default class FaultsLast extends Sequencer {
   sort(tests) {
     const sorted = super.sort(tests);

@@ -23,7 +23,8 @@ export type ServiceProcess = {
 };
 
 /**
- * Runs a service as it is deployed: its own process, its own rights, told everything by its environment.
+ * Runs a service as it is deployed: its own process, its own rights, told everything by its
+ * environment.
  * @throws with its output when it ends before it is ready
  */
 export const startService = (

@@ -36,9 +36,9 @@ import { createTestDatabase, type TestDatabase } from './database.ts';
 import { publishEvent } from './publish.ts';
 
 /**
- * The settlement service over real Postgres and JetStream. What the chain says is published by the test as the facts
- * of chain-submitter, so that their order, repeats and absence are the test's to choose; the e2e tests and the
- * chain-submitter's own run the same path over the real chain.
+ * The settlement service over real Postgres and JetStream. What the chain says is published by the
+ * test as the facts of chain-submitter, so that their order, repeats and absence are the test's to
+ * choose; the e2e tests and the chain-submitter's own run the same path over the real chain.
  */
 const MINT = 'So11111111111111111111111111111111111111112';
 const FEE_WALLET = 'SysvarRent111111111111111111111111111111111';

@@ -8,7 +8,10 @@ import { createPortPicker } from '../../deploy/local/servers/ports.ts';
 const root = path.resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-/** A route of the App Router is a function of Request to Response: what Next does around it, this does. `/slow` is a handler to be killed in. */
+/**
+ * A route of the App Router is a function of Request to Response: what Next does around it, this
+ * does. `/slow` is a handler to be killed in.
+ */
 const NEXT_HOST = `
 import { serve } from '@hono/node-server';
 import { paid } from '@quittance/sdk/next';
@@ -27,7 +30,10 @@ const ENTRIES = { express: 'express.ts', fastify: 'fastify.ts', hono: 'hono.ts',
 export type Framework = keyof typeof ENTRIES;
 export type Shop = { url: string; output: () => string; kill: () => void };
 
-/** The examples in a project of their own, with the SDK as it is published and the frameworks of this tree. */
+/**
+ * The examples in a project of their own, with the SDK as it is published and the frameworks of
+ * this tree.
+ */
 export const createShopProject = async () => {
   const project = mkdtempSync(path.join(tmpdir(), 'quittance-shops-'));
   cpSync(path.join(root, 'examples'), project, { recursive: true });

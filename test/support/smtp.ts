@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 
-type ReceivedMail = {
+export type ReceivedMail = {
   /** Envelope recipients: where the mail really goes, whatever its header says. */
   to: string[];
   from: string;
@@ -27,7 +27,7 @@ type SmtpSink = {
   close: () => Promise<void>;
 };
 
-const WAIT_MS = 5000;
+const WAIT_MS = 30_000;
 
 export const startSmtpSink = async (): Promise<SmtpSink> => {
   const received: ReceivedMail[] = [];

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { Stack } from '../../deploy/local/stack/stack-file.ts';
 
-/** The stack that the e2e project started, read afresh: pids and ports may change while tests run. */
+/**
+ * The stack that the e2e project started, read afresh: pids and ports may change while tests run.
+ */
 export const runningStack = (): Stack => {
   const file = process.env.STACK_FILE;
   if (file === undefined)

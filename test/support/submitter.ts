@@ -38,8 +38,8 @@ type Again = Partial<{
 }>;
 
 /**
- * The chain-submitter as its own process, over a local chain of its own, real Postgres and JetStream; the test is
- * settlement, wallet and funding at once.
+ * The chain-submitter as its own process, over a local chain of its own, real Postgres and
+ * JetStream; the test is settlement, wallet and funding at once.
  */
 export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number } = {}) => {
   const stateDir = mkdtempSync(path.join(tmpdir(), 'submitter-test-'));

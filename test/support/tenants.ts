@@ -148,8 +148,8 @@ const firstEvent = async (api: Api, token: string): Promise<string> => {
 };
 
 /**
- * Everything that the services' schemas hold of an account, as one text per table: for "nothing changed". When a job looks
- * at a row again is its own affair.
+ * Everything that the services' schemas hold of an account, as one text per table: for "nothing
+ * changed". When a job looks at a row again is its own affair.
  */
 export const createSnapshot = async (postgresUrl: string) => {
   const pool = new pg.Pool({ connectionString: postgresUrl, max: 2 });
@@ -174,7 +174,10 @@ export const createSnapshot = async (postgresUrl: string) => {
       }
       return found;
     },
-    /** Waits until the account's payments and test funds are final: from then on nothing in the background touches it. */
+    /**
+     * Waits until the account's payments and test funds are final: from then on nothing in the
+     * background touches it.
+     */
     untilQuiet: async (accountId: string): Promise<void> => {
       for (let tries = 0; tries < 300; tries += 1) {
         const { rowCount } = await pool.query(

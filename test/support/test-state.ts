@@ -6,8 +6,8 @@ import { outsideFolder } from '../../deploy/local/servers/postgres-server.ts';
 const localDir = path.resolve(import.meta.dirname, '../../.local');
 
 /**
- * A new state folder `.local/test-<name>-<pid>`. It stays after the run, for its logs; those of runs that
- * are over are removed here.
+ * A new state folder `.local/test-<name>-<pid>`. It stays after the run, for its logs; those of
+ * runs that are over are removed here.
  */
 export function testStateDir(name: string): string {
   mkdirSync(localDir, { recursive: true });

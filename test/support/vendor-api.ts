@@ -11,8 +11,8 @@ import { newId, newServiceId } from '../../shared/lib/id.ts';
 import { type Asked, refusal, type Scripted, startScripted } from './scripted-server.ts';
 
 /**
- * The vendor's side of the API by its rules, over HTTP and with real signatures, whose answers a test can replace or lose.
- * The real one is met in test/e2e.
+ * The vendor's side of the API by its rules, over HTTP and with real signatures, whose answers a
+ * test can replace or lose. The real one is met in test/e2e.
  */
 const keyPair = (kid: string, fill: number) => {
   const key = privateKeyFromSeed(new Uint8Array(32).fill(fill));
@@ -170,7 +170,10 @@ export type VendorApi = Awaited<ReturnType<typeof startVendorApi>>;
 export const at = (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) =>
   new Request(`http://evil.example${path}`, { ...init, headers });
 
-/** A route with a handler that counts its runs and answers as it is told, the last answer for all further ones. */
+/**
+ * A route with a handler that counts its runs and answers as it is told, the last answer for all
+ * further ones.
+ */
 export const sellBy = (
   api: VendorApi,
   answers: (() => Response | Promise<Response>)[] = [() => Response.json({ report: 'yes' })],

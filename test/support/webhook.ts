@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import pg from 'pg';
 import type { z } from 'zod';
 import { forward } from '../../shared/bus/call.ts';
 import type { Bus } from '../../shared/bus/connect.ts';
+import { ServiceError } from '../../shared/contract/errors.ts';
 import type { EventName, EventPayload } from '../../shared/contract/events.ts';
 import { webhook } from '../../shared/contract/index.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
@@ -19,7 +21,7 @@ import { atOnce } from './stack.ts';
  */
 type Operations = typeof webhook.operations;
 type Any<N extends keyof Operations> = z.infer<Operations[N]['output']>;
-/** What a first call is answered: with its secret where there is one. */
+/** The answer of a first call, with its secret. */
 export type Out<N extends keyof Operations> = [Extract<Any<N>, { secret: string }>] extends [never]
   ? Any<N>
   : Extract<Any<N>, { secret: string }>;
@@ -60,7 +62,7 @@ export const stopFixture = async (): Promise<void> => {
   await Promise.all([database.drop(), testBus.stop()]);
 };
 
-/** The newest that a sign-in can be: clocks are moved, and step-up is not what most tests are about. */
+/** A sign-in in the far future, so that no shift of the clock makes it too old. */
 const FRESH = 4_102_444_800;
 export const account = (account_id = newId('acct'), auth_time = FRESH) =>
   ({ kind: 'jwt', account_id, session_id: 's', auth_time }) as const;
@@ -73,10 +75,27 @@ export const ask = <N extends keyof Operations>(
   idempotencyKey?: string,
 ): Promise<Out<N>> =>
   forward(gateway, webhook, operation, input, who, {
-    timeoutMs: 10_000,
+    timeoutMs: 30_000,
     headers: {},
     idempotencyKey,
   }) as Promise<Out<N>>;
+/** Asks again while the service is too busy to answer, as a client with an Idempotency-Key does. */
+export const askUntilAnswered = async <N extends keyof Operations>(
+  operation: N,
+  who: Account,
+  input: object,
+  idempotencyKey: string,
+): Promise<Out<N>> => {
+  for (;;) {
+    try {
+      return await ask(operation, who, input, idempotencyKey);
+    } catch (error) {
+      // A refusal with a Retry-After may be repeated: the service or an earlier call is busy.
+      if (!(error instanceof ServiceError) || error.extras.retryAfterSeconds === undefined) throw error;
+      await sleep(100);
+    }
+  }
+};
 export const refusal = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => 'ok',
@@ -88,7 +107,7 @@ export const publishAs = <N extends EventName>(name: N, payload: EventPayload<N>
   publishEvent(publishers[name.split('.')[0]!]!, name, payload);
 
 export const HASH = '5'.repeat(80);
-/** What settlement says of a payment in each of its events. */
+/** The fields of a payment in each event of settlement. */
 export const payment = (payer: string, vendor: string) => ({
   settlement_id: newId('stl'),
   quote_id: newId('q'),
@@ -100,7 +119,7 @@ export const payment = (payer: string, vendor: string) => ({
   quote_amount: '1000000',
   fee_amount: '10000',
 });
-/** An event that concerns one account alone. */
+/** An event that concerns one account only. */
 export const delegateChanged = (account_id: string): EventPayload<'identity.delegateChanged'> => ({
   change_id: newId('evt'),
   account_id,

@@ -1,6 +1,9 @@
 import { createHmac } from 'node:crypto';
 
-/** Webhooks as the providers sign them, for forging and altering: written beside the product's code, not with it. */
+/**
+ * Webhooks as the providers sign them, for forging and altering: written beside the product's code,
+ * not with it.
+ */
 const hmac = (key: string, text: string) => createHmac('sha256', key).update(text).digest('hex');
 const seconds = () => Math.floor(Date.now() / 1000);
 

@@ -1,4 +1,7 @@
-/** Delegates whose counters are not what their settlements add up to: kept apart from the code that moves them. */
+/**
+ * Delegates whose counters are not what their settlements add up to: kept apart from the code that
+ * moves them.
+ */
 export const WRONG_DELEGATES = `
   select 'delegate ' || d.delegate_id as what from delegates d
   left join (select *, chain_status in ('confirmed', 'finalized') as landed from settlements) s using (delegate_id)

@@ -34,8 +34,9 @@ const LOOKUP_TABLE_HEADER_BYTES = 56;
 const RENT_EXEMPT_EPOCH = 2n ** 64n - 1n;
 
 /**
- * The accounts, and the runtime that changes them: LiteSVM with the real SPL programs. It also remembers
- * what accounts held before the slots that are not final yet, for forks and for reads at older commitments.
+ * The accounts, and the runtime that changes them: LiteSVM with the real SPL programs. It also
+ * remembers what accounts held before the slots that are not final yet, for forks and for reads at
+ * older commitments.
  */
 export const createBank = () => {
   const svm = new LiteSvm();
@@ -104,14 +105,17 @@ export const createBank = () => {
       );
     },
 
-    /** The account as it was at the end of `slot`, exact for every slot from the finalized one on. */
+    /**
+     * The account as it was at the end of `slot`, exact for every slot from the finalized one on.
+     */
     accountAt,
 
     minimumBalance: (bytes: number): bigint => svm.minimumBalanceForRentExemption(BigInt(bytes)),
 
     /**
-     * Runs a transaction and keeps its effects. Undefined when it may not be in a block at all (its error has
-     * no instruction: no fee, no trace), else its outcome; one that failed in an instruction paid its fee.
+     * Runs a transaction and keeps its effects. Undefined when it may not be in a block at all (its
+     * error has no instruction: no fee, no trace), else its outcome; one that failed in an
+     * instruction paid its fee.
      */
     execute: (transaction: Transaction, slot: number, verify = true): Outcome | undefined => {
       const { message, bytes } = transaction;
@@ -144,7 +148,10 @@ export const createBank = () => {
       return { err: null, meta: result.meta(), accounts: () => result.postAccounts() };
     },
 
-    /** Puts lamports into an account, outside of any transaction: only for what exists from genesis on. */
+    /**
+     * Puts lamports into an account, outside of any transaction: only for what exists from genesis
+     * on.
+     */
     endow: (key: Key, lamports: bigint): void => {
       put(key.name, new Account(lamports, new Uint8Array(), new Uint8Array(32), false, RENT_EXEMPT_EPOCH));
     },

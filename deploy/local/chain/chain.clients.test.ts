@@ -26,7 +26,8 @@ import { newPayer, startChain, type TestChain } from '../../../test/support/loca
 let chain: TestChain;
 let connection: Connection;
 beforeAll(async () => {
-  // web3.js keeps a blockhash for 30 s: with shorter slots it would outlive the chain's 150 blocks on a busy machine.
+  // web3.js keeps a blockhash for 30 s: with shorter slots it would outlive the chain's 150 blocks
+  // on a busy machine.
   chain = await startChain({ slotMs: 100 });
   connection = chain.connection();
 });

@@ -47,7 +47,9 @@ const startPaused = async (dataDir?: string) => {
   return chain;
 };
 
-/** Transactions in old and new slots, one failed, one lost in a fork, one signed but not yet sent. */
+/**
+ * Transactions in old and new slots, one failed, one lost in a fork, one signed but not yet sent.
+ */
 const prepare = async (chain: TestChain) => {
   const payer = await newPayer(chain);
   const to = someone();

@@ -35,8 +35,9 @@ const loadSeed = (dataDir: string, first = randomBytes(32).toString('hex')): str
 };
 
 /**
- * A chain with its state in `dataDir`, which is created when missing, from `seed` where one is given. Everything here is synchronous, so one
- * request is never seen half done by another. Time only passes when `tick` is called.
+ * A chain with its state in `dataDir`, which is created when missing, from `seed` where one is
+ * given. Everything here is synchronous, so one request is never seen half done by another. Time
+ * only passes when `tick` is called.
  *
  * @throws Error when the stored state is damaged.
  */
@@ -95,7 +96,10 @@ export const openChain = ({
     emit({ type: 'slot' });
   };
 
-  /** Why it may not be in a block, of what the runtime does not know: its age, and that it already is. */
+  /**
+   * Why it may not be in a block, of what the runtime does not know: its age, and that it already
+   * is.
+   */
   const refusalOf = (transaction: Transaction, commitment: Commitment): TransactionError | undefined => {
     if (!ledger.isBlockhashValid(transaction.message.blockhash, commitment)) return 'BlockhashNotFound';
     return history.get(transaction.signature) ? 'AlreadyProcessed' : undefined;
@@ -154,8 +158,9 @@ export const openChain = ({
     },
 
     /**
-     * Takes a transaction like the real sendTransaction: with preflight, what cannot succeed is an error;
-     * without, its signature is answered all the same and it is dropped, or fails in its block.
+     * Takes a transaction like the real sendTransaction: with preflight, what cannot succeed is an
+     * error; without, its signature is answered all the same and it is dropped, or fails in its
+     * block.
      *
      * @throws RpcError -32002 refused by preflight, -32003 bad signature
      */
@@ -178,14 +183,17 @@ export const openChain = ({
       return include(transaction)?.signature;
     },
 
-    /** Everything stored about a transaction; its integers above 2^53 are kept exact for JSON only. */
+    /**
+     * Everything stored about a transaction; its integers above 2^53 are kept exact for JSON only.
+     */
     load: (included: IncludedTransaction): TransactionEntry =>
       parseExact(journal.read(included)) as TransactionEntry,
 
     /**
      * The newest `count` slots never happened.
      *
-     * @returns the signatures that are gone, newest first; undefined when a final slot would be undone.
+     * @returns the signatures that are gone, newest first; undefined when a final slot would be
+     *   undone.
      */
     fork: (count: number): string[] | undefined => {
       const firstLostSlot = ledger.firstLostSlot(count);

@@ -8,7 +8,8 @@ export type Clock = ReturnType<typeof createClock>;
 /**
  * Lets slots pass by themselves, once `set` has unpaused it.
  *
- * @param slotMs Milliseconds per slot; 0 confirms transactions at once, with slots at the real network's pace.
+ * @param slotMs Milliseconds per slot; 0 confirms transactions at once, with slots at the real
+ *   network's pace.
  */
 export const createClock = (chain: Chain, slotMs: number) => {
   let timer: NodeJS.Timeout | undefined;

@@ -13,11 +13,16 @@ const schema = z.object({
 });
 
 type Config = {
-  /** HTTP and WebSocket; port + 1 is taken too, because web3.js 1.x looks for the WebSocket there. */
+  /**
+   * HTTP and WebSocket; port + 1 is taken too, because web3.js 1.x looks for the WebSocket there.
+   */
   port: number;
   host: string;
   dataDir: string;
-  /** What a new chain begins with, so that its genesis hash is known before it runs; otherwise made up. */
+  /**
+   * What a new chain begins with, so that its genesis hash is known before it runs; otherwise made
+   * up.
+   */
   seed: string | undefined;
   /** Milliseconds per slot; 0 means: confirmed at once, see `createLedger`. */
   slotMs: number;

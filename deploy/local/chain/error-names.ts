@@ -1,7 +1,7 @@
 /**
- * Names and texts of Solana's transaction errors without fields, in LiteSVM's numbering. They are copied
- * because LiteSVM declares them as `const enum`, which does not exist at run time. Texts: `Display` of
- * solana-transaction-error and solana-instruction-error.
+ * Names and texts of Solana's transaction errors without fields, in LiteSVM's numbering. They are
+ * copied because LiteSVM declares them as `const enum`, which does not exist at run time. Texts:
+ * `Display` of solana-transaction-error and solana-instruction-error.
  */
 export const TRANSACTION_ERRORS: readonly (readonly [name: string, text: string])[] = [
   ['AccountInUse', 'Account in use'],

@@ -7,7 +7,9 @@ import { INSTRUCTION_ERRORS, TRANSACTION_ERRORS } from './error-names.ts';
  */
 export type TransactionError = string | { [name: string]: unknown };
 
-/** An error that is answered as JSON-RPC `error`. Anything else thrown in a method is a bug: -32603. */
+/**
+ * An error that is answered as JSON-RPC `error`. Anything else thrown in a method is a bug: -32603.
+ */
 export class RpcError extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -50,7 +52,10 @@ export const preflightFailure = (err: TransactionError, logs: string[], unitsCon
     unitsConsumed,
   });
 
-/** LiteSVM's error object as Solana's JSON. Its classes hold getters only, so nothing can be stringified. */
+/**
+ * LiteSVM's error object as Solana's JSON. Its classes hold getters only, so nothing can be
+ * stringified.
+ */
 export const toTransactionError = (failed: FailedTransactionMetadata): TransactionError => {
   const err = failed.err();
   if (typeof err === 'number') return TRANSACTION_ERRORS[err]?.[0] ?? 'SanitizeFailure';
@@ -85,7 +90,10 @@ const toInstructionError = (err: unknown): unknown => {
 const textOf = (table: readonly (readonly [string, string])[], name: string): string =>
   table.find(([known]) => known === name)?.[1] ?? name;
 
-/** Solana's own text of a transaction error (`Display` of `TransactionError` and `InstructionError`). */
+/**
+ * Solana's own text of a transaction error (`Display` of `TransactionError` and
+ * `InstructionError`).
+ */
 const describe = (err: TransactionError): string => {
   if (typeof err === 'string') return textOf(TRANSACTION_ERRORS, err);
   const [name, detail] = Object.entries(err)[0] ?? ['', undefined];

@@ -6,8 +6,8 @@ const SUPPLY_LAMPORTS = 10n ** 18n;
 const COMPUTE_UNITS = 1_000;
 
 /**
- * The account that airdrops come from. They are ordinary signed transfers, so history, forks, restarts and
- * getTransaction need no exception for them.
+ * The account that airdrops come from. They are ordinary signed transfers, so history, forks,
+ * restarts and getTransaction need no exception for them.
  */
 export const createFaucet = (seed: string) => {
   const keypair = Keypair.fromSeed(createHash('sha256').update(`${seed}|faucet`).digest());
@@ -16,7 +16,10 @@ export const createFaucet = (seed: string) => {
     key: keyOf(keypair.publicKey.toBytes()),
     lamports: SUPPLY_LAMPORTS,
 
-    /** A signed transfer. Two of the same amount to the same key in one block still differ in a compute limit. */
+    /**
+     * A signed transfer. Two of the same amount to the same key in one block still differ in a
+     * compute limit.
+     */
     transfer: (to: Key, lamports: bigint, blockhash: string): Uint8Array => {
       count = (count + 1) % 1_000_000;
       const transaction = new Transaction({

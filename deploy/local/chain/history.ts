@@ -16,7 +16,10 @@ export type IncludedTransaction = {
 
 export type History = ReturnType<typeof createHistory>;
 
-/** Which transactions are in blocks, by signature and by every account that they name, read-only ones too. */
+/**
+ * Which transactions are in blocks, by signature and by every account that they name, read-only
+ * ones too.
+ */
 export const createHistory = () => {
   const inOrder: IncludedTransaction[] = [];
   const bySignature = new Map<string, IncludedTransaction>();
@@ -40,7 +43,10 @@ export const createHistory = () => {
       }
     },
 
-    /** Removes what landed in `firstLostSlot` or later, so that the same bytes can land again; returns it. */
+    /**
+     * Removes what landed in `firstLostSlot` or later, so that the same bytes can land again;
+     * returns it.
+     */
     fork: (firstLostSlot: number): IncludedTransaction[] => {
       const lost: IncludedTransaction[] = [];
       while ((inOrder.at(-1)?.slot ?? 0) >= firstLostSlot) {

@@ -18,7 +18,8 @@ const named = (names: string[], accounts: string[]): Record<string, string> =>
 
 type TokenInstruction = { type: string; accounts: string[]; amount?: 'amount' | 'tokenAmount' };
 
-// The discriminators of spl-token's `TokenInstruction`, the field names of solana-transaction-status.
+// The discriminators of spl-token's `TokenInstruction`, the field names of
+// solana-transaction-status.
 const TOKEN_INSTRUCTIONS: Record<number, TokenInstruction> = {
   1: { type: 'initializeAccount', accounts: ['account', 'mint', 'owner', 'rentSysvar'] },
   3: { type: 'transfer', accounts: ['source', 'destination', 'authority'], amount: 'amount' },
@@ -99,8 +100,9 @@ const PROGRAMS: Record<
 };
 
 /**
- * An instruction as `jsonParsed` shows it: parsed where this knows the program (system, token, associated
- * token, memo), else with its accounts and its data in base58, as Solana does for programs it does not know.
+ * An instruction as `jsonParsed` shows it: parsed where this knows the program (system, token,
+ * associated token, memo), else with its accounts and its data in base58, as Solana does for
+ * programs it does not know.
  */
 export const parseInstruction = (
   programId: string,

@@ -45,9 +45,10 @@ type Line = { text: string; offset: number; length: number };
 export type Journal = ReturnType<typeof openJournal>;
 
 /**
- * The append-only record of everything that changed the chain, one checksummed line of JSON each. A line is
- * written before its request is answered, and it survives kill -9 of the process because it is in the
- * operating system's hands by then. It is never rewritten: a rewrite of a long history blocks for seconds.
+ * The append-only record of everything that changed the chain, one checksummed line of JSON each. A
+ * line is written before its request is answered, and it survives kill -9 of the process because it
+ * is in the operating system's hands by then. It is never rewritten: a rewrite of a long history
+ * blocks for seconds.
  */
 export const openJournal = (path: string) => {
   mkdirSync(dirname(path), { recursive: true });
@@ -75,8 +76,8 @@ export const openJournal = (path: string) => {
     },
 
     /**
-     * All lines, oldest first. A last line that was cut short by a kill is removed: its request was not
-     * answered yet.
+     * All lines, oldest first. A last line that was cut short by a kill is removed: its request was
+     * not answered yet.
      *
      * @throws Error when a line before the last one is damaged.
      */
@@ -111,7 +112,10 @@ export const openJournal = (path: string) => {
   };
 };
 
-/** The number of the newest slot, overwritten in place at every tick: a line per tick would be 8 MB a day. */
+/**
+ * The number of the newest slot, overwritten in place at every tick: a line per tick would be 8 MB
+ * a day.
+ */
 export const openTip = (path: string) => {
   const fd = open(path);
   return {

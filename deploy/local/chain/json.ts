@@ -10,11 +10,17 @@ const json = JSON as unknown as {
 
 type U64 = number | RawJson;
 
-/** A u64 for JSON: exact digits also above 2^53 (rentEpoch is 2^64 - 1, and kit parses numbers as bigint). */
+/**
+ * A u64 for JSON: exact digits also above 2^53 (rentEpoch is 2^64 - 1, and kit parses numbers as
+ * bigint).
+ */
 export const u64 = (value: bigint): U64 =>
   value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : json.rawJSON(value.toString());
 
-/** JSON.parse that keeps the digits of integers above 2^53, so that the value can be written out again. */
+/**
+ * JSON.parse that keeps the digits of integers above 2^53, so that the value can be written out
+ * again.
+ */
 export const parseExact = (text: string): unknown =>
   json.parse(text, (_key, value, { source }) =>
     typeof value === 'number' && source && Number.isInteger(value) && !Number.isSafeInteger(value)

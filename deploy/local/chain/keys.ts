@@ -7,7 +7,9 @@ const MAX_CACHED = 100_000;
 // base58 costs more than executing a transfer, and the same keys come back all the time.
 const byBytes = new Map<string, Key>();
 
-/** The key of 32 bytes. The bytes are copied, so a view into a larger buffer does not keep it alive. */
+/**
+ * The key of 32 bytes. The bytes are copied, so a view into a larger buffer does not keep it alive.
+ */
 export const keyOf = (bytes: Uint8Array): Key => {
   const id = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   const known = byBytes.get(id);

@@ -12,8 +12,8 @@ export const FINALIZED_AFTER_SLOTS = 32;
 const RETAINED_BLOCKS = 300;
 // Above the slot LiteSVM starts at, so that its programs count as deployed in the past.
 const FIRST_SLOT = 450_000_000;
-// On the real network skipped slots have no block, so the height lags behind the slot. A service that takes
-// one for the other has to fail here too.
+// On the real network skipped slots have no block, so the height lags behind the slot. A service
+// that takes one for the other has to fail here too.
 const SLOTS_WITHOUT_BLOCK = 21_734_117;
 
 export type Ledger = ReturnType<typeof createLedger>;
@@ -21,9 +21,9 @@ export type Ledger = ReturnType<typeof createLedger>;
 /**
  * Slots, block heights, blockhashes and what each commitment level sees of them.
  *
- * The newest slot is open: transactions arrive in it. `confirmedAfterSlots` is 1, or 0 when the chain confirms
- * at once; that mode does not make a slot per transaction, since 150 transactions would then outdate
- * every blockhash in use.
+ * The newest slot is open: transactions arrive in it. `confirmedAfterSlots` is 1, or 0 when the
+ * chain confirms at once; that mode does not make a slot per transaction, since 150 transactions
+ * would then outdate every blockhash in use.
  *
  * @param seed Random per chain, so that no two chains ever share a blockhash or a transaction.
  */
@@ -106,8 +106,8 @@ export const createLedger = (seed: string) => {
     },
 
     /**
-     * The first slot that is lost when the newest `count` slots never happened, or undefined when that
-     * would undo what was already final.
+     * The first slot that is lost when the newest `count` slots never happened, or undefined when
+     * that would undo what was already final.
      */
     firstLostSlot: (count: number): number | undefined => {
       const lost = blocks.at(-count);
@@ -115,9 +115,9 @@ export const createLedger = (seed: string) => {
     },
 
     /**
-     * Drops the newest `count` slots with their blocks. The slot number still rises by one, and that slot is
-     * skipped: it has no block of its own, so the height is `count` lower and the newest valid blockhash is
-     * the surviving one.
+     * Drops the newest `count` slots with their blocks. The slot number still rises by one, and
+     * that slot is skipped: it has no block of its own, so the height is `count` lower and the
+     * newest valid blockhash is the surviving one.
      */
     fork: (count: number) => {
       for (const block of blocks.splice(blocks.length - count)) disown(block);

@@ -72,9 +72,9 @@ export const innerInstructionsOf = (meta: TransactionMetadata): InnerInstruction
 export const statusOf = (err: TransactionError | null) => (err === null ? { Ok: null } : { Err: err });
 
 /**
- * The `meta` of getTransaction, inner instructions compiled. LiteSVM reports neither balances nor the fee:
- * balances come from the accounts before and after, and since lamports are only ever burned as fee, the fee
- * is what all accounts together have less.
+ * The `meta` of getTransaction, inner instructions compiled. LiteSVM reports neither balances nor
+ * the fee: balances come from the accounts before and after, and since lamports are only ever
+ * burned as fee, the fee is what all accounts together have less.
  */
 export const metaOf = (bank: Bank, { err, meta, keys, before, after }: Outcome, slot: number) => {
   const lamports = (accounts: (Account | null)[]) => accounts.map((account) => account?.lamports() ?? 0n);

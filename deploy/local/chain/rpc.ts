@@ -36,7 +36,9 @@ const requestOf = (value: unknown): { id: Id | undefined; method: string; params
 /** How long the first of two swapped answers is waiting for the other. */
 const SWAP_WAIT_MS = 300;
 
-/** Answers JSON-RPC 2.0 requests and batches of them with `methods`, through the faults in force. */
+/**
+ * Answers JSON-RPC 2.0 requests and batches of them with `methods`, through the faults in force.
+ */
 export const createRpc = ({ methods, faults, log }: { methods: Methods; faults: Faults; log: Logger }) => {
   const run = (id: Id, method: Method, params: unknown[]): Response => {
     try {

@@ -86,7 +86,8 @@ export const startServer = async ({
     }),
   );
   const second = attach(createServer((_, response) => end(response, 426)));
-  // Longer than clients pool connections, or a request now and then meets one that is just being closed.
+  // Longer than clients pool connections, or a request now and then meets one that is just being
+  // closed.
   main.keepAliveTimeout = KEEP_ALIVE_MS;
   await listen(main, port, host);
   await listen(second, port + 1, host);

@@ -34,8 +34,9 @@ type Snapshot = {
 };
 
 /**
- * Stores the accounts as of the finalized slot, not the newest: everything after it is run again from the
- * journal at the next start, which brings back what forks and reads at older commitments need.
+ * Stores the accounts as of the finalized slot, not the newest: everything after it is run again
+ * from the journal at the next start, which brings back what forks and reads at older commitments
+ * need.
  */
 export const saveSnapshot = (
   path: string,
@@ -64,7 +65,8 @@ const readSnapshot = (path: string, log: Logger): Snapshot | undefined => {
 };
 
 /**
- * Brings ledger, bank and history to where they were, from the snapshot and the journal's lines after it.
+ * Brings ledger, bank and history to where they were, from the snapshot and the journal's lines
+ * after it.
  *
  * @param tip The newest slot, when it is known.
  */
@@ -102,7 +104,8 @@ export const restoreChain = (parts: {
   for (const { text, offset, length } of journal.lines()) {
     const entry = JSON.parse(text) as Entry;
     const { slot } = entry;
-    // The ledger of the snapshot knows everything up to `journalEnd`; the accounts only up to `finalSlot`.
+    // The ledger of the snapshot knows everything up to `journalEnd`; the accounts only up to
+    // `finalSlot`.
     const newToLedger = offset >= (snapshot?.journalEnd ?? 0);
     if (newToLedger) ledger.advanceTo(slot);
     if (slot > finalSlot) bank.finalize(slot - FINALIZED_AFTER_SLOTS);

@@ -39,8 +39,8 @@ let lastId = 0;
 /**
  * The subscriptions of one WebSocket connection.
  *
- * @param send Sends a notification. It is first called after the answer to the subscribe was sent: a client
- *   cannot place a notification for a subscription that it does not know yet.
+ * @param send Sends a notification. It is first called after the answer to the subscribe was sent:
+ *   a client cannot place a notification for a subscription that it does not know yet.
  */
 export const createSubscriptions = (chain: Chain, send: Send) => {
   const { ledger, bank, history } = chain;

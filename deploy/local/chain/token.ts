@@ -1,7 +1,8 @@
 import type { Account } from './bank.ts';
 import { type Key, keyOf, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './keys.ts';
 
-// Layouts: `state.rs` of the SPL Token program. Token-2022 appends extensions after a type byte at 165.
+// Layouts: `state.rs` of the SPL Token program. Token-2022 appends extensions after a type byte at
+// 165.
 const ACCOUNT_BYTES = 165;
 const MINT_BYTES = 82;
 const TYPE_MINT = 1;

@@ -1,7 +1,9 @@
 import bs58 from 'bs58';
 import { type Key, keyOf } from './keys.ts';
 
-/** Maximum size of a serialized transaction in bytes: `PACKET_DATA_SIZE`, the IPv6 MTU less headers. */
+/**
+ * Maximum size of a serialized transaction in bytes: `PACKET_DATA_SIZE`, the IPv6 MTU less headers.
+ */
 export const MAX_TRANSACTION_BYTES = 1232;
 
 type Instruction = { programIdIndex: number; accounts: Uint8Array; data: Uint8Array };
@@ -66,7 +68,8 @@ const check = (holds: boolean): void => {
   if (!holds) throw new WireError('Transaction failed to sanitize accounts offsets correctly');
 };
 
-// The rules of `sanitize` of solana-message: whatever passes here, the runtime can index without a panic.
+// The rules of `sanitize` of solana-message: whatever passes here, the runtime can index without a
+// panic.
 const sanitize = (message: Message): void => {
   const { requiredSignatures, readonlySigned, readonlyUnsigned, staticKeys, lookups } = message;
   check(requiredSignatures > 0 && readonlySigned < requiredSignatures);
@@ -118,8 +121,9 @@ const readMessage = (reader: Reader): Message => {
 };
 
 /**
- * Decodes a transaction strictly: every byte is accounted for and every index is in range. LiteSVM aborts
- * the process on bytes that it cannot decode, so nothing reaches it without having passed here.
+ * Decodes a transaction strictly: every byte is accounted for and every index is in range. LiteSVM
+ * aborts the process on bytes that it cannot decode, so nothing reaches it without having passed
+ * here.
  *
  * @throws WireError
  */
@@ -140,8 +144,9 @@ export const decodeTransaction = (bytes: Uint8Array): Transaction => {
 export const decodeMessage = (bytes: Uint8Array): Message => readMessage(new Reader(bytes));
 
 /**
- * Whether the account at `index` is writable by the header, `loadedWritable` being the number of writable
- * accounts that come from lookup tables (they follow the static ones, writable before read-only).
+ * Whether the account at `index` is writable by the header, `loadedWritable` being the number of
+ * writable accounts that come from lookup tables (they follow the static ones, writable before
+ * read-only).
  */
 export const isWritable = (message: Message, index: number, loadedWritable: number): boolean => {
   const { requiredSignatures, readonlySigned, readonlyUnsigned, staticKeys } = message;

@@ -2,8 +2,8 @@ import { escapeHtml } from '../pages/local-page.ts';
 import type { CaughtMessage } from './store.ts';
 
 /**
- * The inbox for a person. Mail is shown as text with its links made clickable: HTML from a mail is never
- * put into the page, there is no script in it, and everything is escaped.
+ * The inbox as a page. Mail is shown as escaped text with clickable links. HTML of a mail is never
+ * inserted, and the page has no script.
  */
 export function inboxPage(messages: readonly CaughtMessage[]): string {
   const list = messages.map(article).join('\n') || '<p>No mail yet. Reload the page to look again.</p>';
@@ -49,7 +49,7 @@ function withLinks(text: string): string {
     .join('');
 }
 
-/** Good enough to read a mail that has HTML only; the addresses of its links are kept. */
+/** The text of a mail that has HTML only. Links keep their addresses. */
 function textOf(html: string): string {
   return html
     .replace(/<(style|script|head)\b[\s\S]*?<\/\1>/gi, '')

@@ -5,8 +5,8 @@ import type { CaughtMessage } from './store.ts';
 const largestMail = 1024 * 1024;
 
 /**
- * An SMTP server that accepts every mail and hands on one message per recipient of the envelope, hidden
- * ones included. No TLS and no log-in: it listens on this machine only.
+ * An SMTP server that accepts every mail and stores one message per recipient of the envelope,
+ * including hidden ones. It has no TLS and no log-in, because it listens on this machine only.
  */
 export function mailReceiver(receive: (message: CaughtMessage) => void): SMTPServer {
   return new SMTPServer({

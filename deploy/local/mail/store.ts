@@ -2,12 +2,12 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { writeAtomically } from '../processes/atomic-file.ts';
 
-/** One recipient's copy of a mail; `html` is empty when the mail has none. */
+/** One recipient's copy of a mail. `html` is empty if the mail has none. */
 export type CaughtMessage = { to: string; subject: string; text: string; html: string; received_at: string };
 
 export type MailStore = {
   add: (message: CaughtMessage) => void;
-  /** Newest first; `to` compares without regard to case. */
+  /** Newest first. `to` ignores case. */
   list: (to?: string) => CaughtMessage[];
 };
 
@@ -32,7 +32,7 @@ export function openMailStore(folder: string, keep = 1000): MailStore {
   };
 }
 
-/** Without a last line that a kill cut short. */
+/** Drops a last line that a kill cut short. */
 function readMessages(file: string): CaughtMessage[] {
   return readFileSync(file, 'utf8')
     .split('\n')

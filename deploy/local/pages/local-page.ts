@@ -1,4 +1,7 @@
-/** Of every page that a tool of the local stack shows: nothing runs in it, nothing is loaded, nobody frames it. */
+/**
+ * Of every page that a tool of the local stack shows: nothing runs in it, nothing is loaded, nobody
+ * frames it.
+ */
 export const pageHeaders = {
   'cache-control': 'no-store',
   'content-security-policy':
@@ -8,7 +11,9 @@ export const pageHeaders = {
   'x-frame-options': 'DENY',
 };
 
-/** A page of another site whose name was pointed at this machine must not read what a tool shows. */
+/**
+ * A page of another site whose name was pointed at this machine must not read what a tool shows.
+ */
 export const isLocalHost = (host: string | undefined): boolean =>
   /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host ?? '');
 

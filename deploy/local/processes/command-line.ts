@@ -3,15 +3,15 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 /** EX_USAGE of sysexits.h. */
 const USAGE_ERROR = 64;
 
-/** Says why a command cannot be carried out as it stands, and ends the process with 64. */
+/** Prints why a command cannot run and ends the process with 64. */
 export const refuse = (message: string): never => {
   console.error(message);
   process.exit(USAGE_ERROR);
 };
 
 /**
- * What a command was given, as `parseArgs` reads it. `--help` prints the usage and nothing is done; a word that is not
- * known is named above the usage, and the process ends with 64.
+ * The arguments of a command, as `parseArgs` returns them. `--help` prints the usage and exits. An
+ * unknown argument is named above the usage, and the process ends with 64.
  */
 export const readCommandLine = <const T extends ParseArgsConfig>(
   usage: string,
@@ -28,6 +28,8 @@ export const readCommandLine = <const T extends ParseArgsConfig>(
   }
 };
 
-/** The value of an option as a whole number of 0 or more; ends the process with 64 where it is none. */
+/**
+ * The value of an option as a whole number of 0 or more. Anything else ends the process with 64.
+ */
 export const wholeNumber = (name: string, text: string): number =>
   /^\d{1,15}$/.test(text) ? Number(text) : refuse(`--${name}: a whole number, not "${text}"`);

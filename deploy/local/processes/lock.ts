@@ -13,12 +13,15 @@ import {
 type LockContent = { supervisor: ProcessIdentity; children: (ProcessIdentity & { name: string })[] };
 
 export type Lock = {
-  /** Keeps the list of what runs, so that a later start can end it if both we and the reaper are killed. */
+  /**
+   * Stores the list of children, so that a later start can end them if both the supervisor and the
+   * reaper are killed.
+   */
   setChildren: (children: (ProcessIdentity & { name: string })[]) => void;
   release: () => void;
 };
 
-/** Another stack runs over the same state folder; its `pid` is the supervisor's. */
+/** Another stack uses the same state folder. `pid` is its supervisor's. */
 export class StackRunningError extends Error {
   readonly pid: number;
   constructor(pid: number, stateDir: string) {
@@ -28,10 +31,11 @@ export class StackRunningError extends Error {
 }
 
 /**
- * Takes the state folder for this process. The lock of a supervisor that no longer lives is taken over,
- * after whatever it left running is gone (its reaper is given `leftoverMilliseconds`, then it is killed).
+ * Locks the state folder for this process. It replaces the lock of a dead supervisor after that
+ * one's children are gone: the reaper has `leftoverMilliseconds`, then they are killed.
  *
- * @throws StackRunningError when the holder is alive. Ports cannot tell this: every start picks free ones.
+ * @throws StackRunningError when the holder is alive. Ports cannot prevent this, because every
+ *   start picks free ones.
  */
 export async function takeLock(
   stateDir: string,
@@ -56,7 +60,10 @@ export async function takeLock(
   };
 }
 
-/** A hard link of a complete file: two starts at once cannot both win, and none reads half a lock. */
+/**
+ * Creates the lock as a hard link of a complete file: of two starts at once only one wins, and none
+ * reads half a lock.
+ */
 function createLock(file: string, content: LockContent): boolean {
   const temporary = `${file}.${process.pid}.new`;
   writeFileSync(temporary, JSON.stringify(content));
@@ -71,7 +78,9 @@ function createLock(file: string, content: LockContent): boolean {
   }
 }
 
-/** Removes the stale lock that was read, and puts it back if another start replaced it in between. */
+/**
+ * Removes the stale lock that was read. If another start replaced it in between, it is restored.
+ */
 function removeStale(file: string, expected: string): boolean {
   const aside = `${file}.${process.pid}.stale`;
   try {
@@ -84,7 +93,7 @@ function removeStale(file: string, expected: string): boolean {
     try {
       linkSync(aside, file);
     } catch {
-      // A third start holds it already.
+      // A third start already holds the lock.
     }
   }
   rmSync(aside, { force: true });

@@ -5,18 +5,21 @@ const pollMilliseconds = 400;
 const linesPerPoll = 8;
 const bytesPerPoll = 256 * 1024;
 
-/** Serious lines of any of our processes: pino's error and fatal, and the servers' own words for it. */
+/** Serious lines of any process: pino's error and fatal, and the formats of the servers. */
 const serious = /"level":(50|60)\b|\[(ERR|FTL)\]|\b(PANIC|FATAL):|^\s*(Fatal error|panicked at)/;
 
-/** Postgres calls these fatal, but they only tell a client to come back. */
+/** Postgres logs these as fatal, but they only make a client reconnect. */
 const harmless = /the database system is (starting up|shutting down)|due to administrator command/;
 
-/** The last lines of a process in a test or on the console, and how to see all of them. */
+/** The log of a process, and where to find all of it. */
 export type ProcessLog = {
   file: string;
-  /** For the child's standard output and error; the file, not a pipe: a busy supervisor slows nobody. */
+  /**
+   * The file for the child's output. It is no pipe, so that a busy supervisor does not slow the
+   * child.
+   */
   descriptor: number;
-  /** What was written since the last call of `mark`, at most `count` lines, newest last. */
+  /** The lines since the last call of `mark`, at most `count`, newest last. */
   lastLines: (count: number) => string[];
   mark: () => void;
   /** Serious lines written since the last call. */
@@ -31,7 +34,7 @@ export function openLog(directory: string, name: string): ProcessLog {
   try {
     renameSync(file, `${file}.1`);
   } catch {
-    // The first start has none.
+    // There is no previous log at the first start.
   }
   const descriptor = openSync(file, 'a+', 0o640);
   let marked = 0;
@@ -65,7 +68,10 @@ export function openLog(directory: string, name: string): ProcessLog {
   };
 }
 
-/** Prints serious lines of all logs as they appear, a few at a time; returns how to stop that. */
+/**
+ * Prints the serious lines of all logs as they appear, a few at a time.
+ * @returns a function that stops it
+ */
 export function followLogs(logs: Map<string, ProcessLog>, print: (line: string) => void): () => void {
   const timer = setInterval(() => {
     for (const [name, log] of logs) {
@@ -79,7 +85,10 @@ export function followLogs(logs: Map<string, ProcessLog>, print: (line: string) 
   return () => clearInterval(timer);
 }
 
-/** The part of an output that tells why its process ended: from the error on, without the code around it. */
+/**
+ * The part of an output that explains why its process ended: from the error on, without the code
+ * around it.
+ */
 export function errorLines(output: readonly string[], count: number): string[] {
   const error = output.findLastIndex((line) =>
     /^(Uncaught )?\w*Error\b|^config: |"level":(50|60)\b/.test(line),
@@ -87,7 +96,7 @@ export function errorLines(output: readonly string[], count: number): string[] {
   return error < 0 ? output.slice(-count) : output.slice(error, error + count);
 }
 
-/** A pino line as a person would write it; other lines as they are. */
+/** The message of a pino line; other lines unchanged. */
 export function readable(line: string): string {
   try {
     const { msg, err } = JSON.parse(line) as { msg?: string; err?: { message?: string } };

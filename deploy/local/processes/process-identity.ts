@@ -2,20 +2,20 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A process that cannot be mistaken for a later one with the same number. */
+/** Identifies a process even after its pid is reused. */
 export type ProcessIdentity = { pid: number; started: string };
 
 /**
- * Who runs under this pid now, or undefined when nobody does.
+ * The process that runs under this pid now, or undefined.
  *
- * A zombie counts as nobody: in a container PID 1 often never reaps, and `kill(pid, 0)` succeeds on a
+ * A zombie counts as gone: in a container PID 1 often never reaps, and `kill(pid, 0)` succeeds on a
  * zombie for ever.
  */
 export function identify(pid: number): ProcessIdentity | undefined {
   if (process.platform === 'linux') {
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      // The command name in parentheses may itself hold spaces and parentheses.
+      // The command name in parentheses may contain spaces and parentheses.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       const [state, started] = [fields[0], fields[19]];
       return state === 'Z' || state === 'X' || started === undefined ? undefined : { pid, started };
@@ -31,12 +31,12 @@ export function identify(pid: number): ProcessIdentity | undefined {
   }
 }
 
-/** True while this very process (same pid, same start) runs. */
+/** True while the same process (same pid, same start) runs. */
 export function isRunning(identity: ProcessIdentity): boolean {
   return identify(identity.pid)?.started === identity.started;
 }
 
-/** Sends a signal and tells whether there was somebody to receive it. */
+/** Sends a signal and returns whether the process existed. */
 export function signal(pid: number, name: NodeJS.Signals): boolean {
   try {
     process.kill(pid, name);
@@ -46,7 +46,7 @@ export function signal(pid: number, name: NodeJS.Signals): boolean {
   }
 }
 
-/** The whole group of a detached child, so that nothing it started stays behind. */
+/** Kills the whole group of a detached child, including whatever it started. */
 export function killGroup(pid: number): void {
   signal(-pid, 'SIGKILL');
 }

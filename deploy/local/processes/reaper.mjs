@@ -1,19 +1,21 @@
-// Stands by in case the supervisor dies without a word (kill -9): the end of our standard input is the
-// news, and everything we were told about is then stopped. Plain JavaScript without node_modules, so
-// that it starts fast and cannot fail for a reason of the project's own code.
-//
-// Lines on stdin: `+<pid> <signal>` a child lives and is stopped by this signal, `-<pid>` it is gone.
-// argv[2]: the stack file, removed first, since it names processes that are about to stop.
+// Stops the children if the supervisor is killed (kill -9). The end of standard input means that
+// the supervisor is gone. This is plain JavaScript without node_modules, so that it starts fast and
+// does not depend on the project's own code.
+// Lines on stdin: `+<pid> <signal>` adds a child with its stop signal, `-<pid>` removes it. argv[2]
+// is the stack file. It is removed first, since it names processes that are about to stop.
 import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { identify, isRunning, killGroup, signal } from './process-identity.ts';
 
 const stackFile = process.argv[2];
-/** @type {Map<number, { identity: import('./process-identity.ts').ProcessIdentity, stop: NodeJS.Signals }>} */
+/**
+ * @type {Map<number, { identity: import('./process-identity.ts').ProcessIdentity, stop:
+ *   NodeJS.Signals }>}
+ */
 const children = new Map();
 
-// Ctrl-C reaches the whole terminal; the supervisor decides what happens then, not we.
+// Ctrl-C reaches the whole process group. The supervisor decides what to stop.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => {});
 
 const remaining = () => [...children.values()].filter(({ identity }) => isRunning(identity));
@@ -35,7 +37,7 @@ createInterface({ input: process.stdin })
     if (remaining().length > 0 && stackFile) rmSync(stackFile, { force: true });
     for (const { identity, stop } of remaining()) signal(identity.pid, stop);
     await wait(1500);
-    // Postgres's "immediate"; the services have had their chance.
+    // SIGQUIT is Postgres's immediate shutdown. The services already had SIGTERM.
     for (const { identity } of remaining()) signal(identity.pid, 'SIGQUIT');
     await wait(2500);
     for (const { identity } of remaining()) signal(identity.pid, 'SIGKILL');

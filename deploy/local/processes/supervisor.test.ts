@@ -7,7 +7,9 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { identify, signal, waitUntilGone } from './process-identity.ts';
 import { createSupervisor, type ProcessSpec, type Supervisor } from './supervisor.ts';
 
-/** Says in a common file when it starts and stops; what it does on SIGTERM is its second argument. */
+/**
+ * Says in a common file when it starts and stops; what it does on SIGTERM is its second argument.
+ */
 const program = `
 import { appendFileSync } from 'node:fs';
 const [, , name, onTerm, diary] = process.argv;

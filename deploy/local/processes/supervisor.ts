@@ -7,54 +7,59 @@ import { identify, killGroup, type ProcessIdentity } from './process-identity.ts
 
 const repositoryRoot = path.resolve(import.meta.dirname, '../../..');
 
-/** Stopped in this order, each only when all of the one before are gone. */
+/** The order of stopping. Each kind stops when the previous one is gone. */
 const stopOrder = ['service', 'tool', 'server'] as const;
 
 export type ProcessSpec = {
-  /** As it appears in stack.json and as the name of its log. */
+  /** The name in stack.json and of the log. */
   name: string;
   kind: (typeof stopOrder)[number];
   command: string;
   args: readonly string[];
-  /** The whole environment of the child besides PATH and the like: nothing leaks in from the caller's. */
+  /** The child's whole environment besides PATH and the like. Nothing else is inherited. */
   env?: Readonly<Record<string, string>>;
   cwd?: string;
   uid?: number;
   gid?: number;
   /** Default SIGTERM. */
   stopSignal?: NodeJS.Signals;
-  /** Before every start, the first and each restart. */
+  /** Runs before every start, including restarts. */
   prepare?: () => Promise<void> | void;
-  /** Asked every few milliseconds until true. */
+  /** Polled every few milliseconds until true. */
   ready: () => Promise<boolean>;
-  /** After every start, once ready. On an error it is tried again. */
+  /** Runs after every start, once ready. On an error it runs again. */
   afterReady?: () => Promise<void>;
   /** False keeps it out of `pids`. */
   listed?: boolean;
 };
 
 export type Supervisor = {
-  /** Starts these and waits until each is ready once. Fails with the last output of one that does not come up. */
+  /**
+   * Starts the processes and waits until each is ready.
+   * @throws with the last output of a process that does not start
+   */
   start: (specs: readonly ProcessSpec[]) => Promise<void>;
-  /** Something to stop that is no process of ours, after all that are. */
+  /** Registers something else to stop, such as a container, after all processes. */
   alsoStop: (stop: () => Promise<void>) => void;
-  /** Stops all, services first; what has not gone after `graceMilliseconds` is killed. Never fails. */
+  /**
+   * Stops all, services first, and kills what is left after `graceMilliseconds`. It never fails.
+   */
   stop: () => Promise<void>;
-  /** Kills all at once, for a second Ctrl-C. */
+  /** Kills all processes at once, for a second Ctrl-C. */
   abort: () => void;
-  /** Name → pid of everything listed that runs now. */
+  /** Name → pid of every listed process that runs now. */
   pids: () => Record<string, number>;
 };
 
 type SupervisorOptions = {
   logDir: string;
-  /** Told to the reaper, which removes it when this process is killed. */
+  /** The reaper removes this file if the supervisor is killed. */
   stackFile: string;
   lock?: Lock;
   print?: (line: string) => void;
   /** A pid changed. */
   onChange?: () => void;
-  /** How long one process may take to become ready at first. */
+  /** How long the first start of a process may take. */
   startMilliseconds?: number;
   graceMilliseconds?: number;
 };
@@ -63,7 +68,7 @@ const firstBackOffMilliseconds = 100;
 const longestBackOffMilliseconds = 5000;
 const healthyMilliseconds = 5000;
 const crashesBeforeGivingUp = 5;
-/** EX_CONFIG of sysexits.h: it will not be better next time. */
+/** EX_CONFIG of sysexits.h. Another start would not help. */
 const badConfiguration = 78;
 
 type Member = {
@@ -78,10 +83,10 @@ type Member = {
 };
 
 /**
- * Runs processes as a cluster would: whatever dies comes back, with growing pauses.
+ * Runs processes as a cluster does: a process that ends starts again, with growing pauses.
  *
- * Each child leads a group of its own. Otherwise Ctrl-C would reach Postgres and NATS at the same moment
- * as the services, and they could not be stopped in order.
+ * Each child leads a process group of its own. Otherwise Ctrl-C would reach Postgres and NATS at
+ * the same moment as the services, and they could not be stopped in order.
  */
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { logDir, stackFile, lock, print = () => {}, onChange = () => {} } = options;
@@ -90,7 +95,10 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const logs = new Map<string, ProcessLog>();
   const stopFollowing = followLogs(logs, print);
   let reaper = startReaper();
-  /** What a stop waits for: creating a database cluster, say, cannot be left in the middle. */
+  /**
+   * Preparations that a stop waits for: the creation of a database cluster, for instance, must not
+   * be interrupted.
+   */
   const preparing = new Set<Promise<void>>();
   const others: (() => Promise<void>)[] = [];
   let stopping = false;
@@ -140,7 +148,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     });
     member.child = child;
     member.exited = new Promise((resolve) => {
-      // 'error' alone when it could not be spawned, 'exit' alone otherwise.
+      // Node emits only 'error' if the child could not be spawned, and only 'exit' otherwise.
       child.once('error', (error) => {
         resolve();
         void ended(member, error.message, startedAt);
@@ -179,7 +187,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   }
 
   const lastLogged = new Map<string, number>();
-  /** The same sentence at most once in 5 s: a probe may fail a hundred times for one reason. */
+  /** Prints the same line at most once in 5 s: a probe may fail a hundred times for one reason. */
   function log(line: string): void {
     if (Date.now() - (lastLogged.get(line) ?? 0) < 5000) return;
     lastLogged.set(line, Date.now());
@@ -200,14 +208,14 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       sendToReaper(`-${identity.pid}`, spec);
     }
     if (stopping) return;
-    // One reason is told once while starting; the whole start fails with it in the end.
+    // While starting, a reason is printed once; in the end the whole start fails with it.
     const again = !member.wasReady && member.crashes > 0;
     member.crashes += hopeless && !member.wasReady ? crashesBeforeGivingUp : 1;
     if (Date.now() - startedAt >= healthyMilliseconds) member.backOffMilliseconds = firstBackOffMilliseconds;
     const pause = member.backOffMilliseconds;
     member.backOffMilliseconds = Math.min(pause * 2, longestBackOffMilliseconds);
     print(`[${spec.name}] ${how}, starting again in ${pause} ms`);
-    // Whoever was killed from outside has said nothing about it.
+    // A process that was killed from outside has logged nothing about it.
     const output = crashed && !again ? errorLines(member.log.lastLines(60), 8) : [];
     for (const line of output) print(`[${spec.name}]   ${readable(line)}`);
     changed();
@@ -297,7 +305,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
 }
 
-/** What any program needs of its surroundings. The services' configuration is given explicitly instead. */
+/** The variables that any program needs. Configuration is passed explicitly instead. */
 function inheritedEnvironment(): Record<string, string> {
   const wanted = /^(PATH|HOME|USER|TMPDIR|LANG|LC_ALL|TZ|OTEL_.*)$/;
   return Object.fromEntries(

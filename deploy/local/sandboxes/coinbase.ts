@@ -5,19 +5,20 @@ import { importJWK, jwtVerify } from 'jose';
 import { z } from 'zod';
 import type { SandboxKeys } from './config.ts';
 import { behaviourFields, behaviourOf, buttons, definitions, donePage, form, page } from './page.ts';
-import type { PurchaseFlow } from './purchase-flow.ts';
+import type { PurchaseFlow, WebhookOf } from './purchase-flow.ts';
 import { decimal, type Purchase, type PurchaseStatus, type Purchases, usdcFor } from './purchases.ts';
 
 /**
- * What Coinbase Onramp shows a merchant and a customer: sessions for a signed token, a payment page of single use,
- * signed webhooks, the status of a user's payments. Written against its documentation, not against our adapter.
+ * A model of Coinbase Onramp: sessions for a signed token, a payment page that can be used once,
+ * signed webhooks, the status of a user's payments. It was written from Coinbase's documentation,
+ * not from our adapter.
  */
 type CoinbaseOptions = {
   keys: SandboxKeys['coinbase'];
   purchases: Purchases;
   flow: PurchaseFlow;
   webhookUrl: string;
-  /** Where this sandbox is reached, for the address of the payment page. */
+  /** The sandbox's own URL, for the address of the payment page. */
   baseUrl: () => string;
 };
 
@@ -29,7 +30,7 @@ const STATUSES: Record<PurchaseStatus, string> = {
   failed: 'FAILED',
 };
 const SESSION_MS = 5 * 60_000;
-/** The sandbox's card that pays; every other is declined. */
+/** The card number that pays. Every other one is declined. */
 const GOOD_CARD = '4242424242424242';
 const MAX_TOKEN_SECONDS = 120;
 
@@ -82,13 +83,10 @@ const failure = (reply: FastifyReply, problem: string) =>
     .type('text/html')
     .send(page('Coinbase sandbox', `<p>${problem}</p>`));
 
-export const registerCoinbase = (app: FastifyInstance, options: CoinbaseOptions): void => {
-  const { keys, purchases, flow, webhookUrl, baseUrl } = options;
-  const sessions = new Map<string, Session>();
+/** Checks whether a request has a token of ours for this method, host and path. */
+const createAuthenticator = (keys: CoinbaseOptions['keys']) => {
   const publicKey = importJWK({ kty: 'OKP', crv: 'Ed25519', x: keys.publicKey, alg: 'EdDSA' });
-
-  /** Whether the request bears a token of ours for this method, host and path. */
-  const isAuthentic = async (request: FastifyRequest): Promise<boolean> => {
+  return async (request: FastifyRequest): Promise<boolean> => {
     const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
     if (token === undefined) return false;
     try {
@@ -112,8 +110,11 @@ export const registerCoinbase = (app: FastifyInstance, options: CoinbaseOptions)
       return false;
     }
   };
+};
 
-  flow.reportBy('coinbase', (purchase, change) => {
+const webhooksOf =
+  ({ keys, webhookUrl }: CoinbaseOptions): WebhookOf =>
+  (purchase, change) => {
     const last = { completed: 'success', failed: 'failed' }[purchase.status as string];
     const eventType = `onramp.transaction.${change === 'created' ? change : (last ?? 'updated')}`;
     const id = randomUUID();
@@ -134,21 +135,35 @@ export const registerCoinbase = (app: FastifyInstance, options: CoinbaseOptions)
         return { ...headers, 'x-hook0-signature': signature };
       },
     };
-  });
+  };
 
-  app.post('/platform/v2/onramp/sessions', async (request, reply) => {
-    if (!(await isAuthentic(request))) return refuse(reply, 401, 'unauthorized', 'The token is not valid.');
-    const wanted = SessionRequest.safeParse(request.body);
-    if (!wanted.success) {
-      const fields = wanted.error.issues.map(({ path }) => path.join('.')).join(', ');
-      return refuse(reply, 400, 'invalid_request', `Missing or wrong: ${fields}`);
-    }
-    const token = randomUUID();
-    sessions.set(token, { ...wanted.data, madeAt: Date.now() });
-    const onrampUrl = `${baseUrl()}/buy?sessionToken=${token}`;
-    return reply.code(201).send({ session: { onrampUrl } });
-  });
+const purchaseOf = (session: Session, behaviour: Purchase['behaviour']): Purchase => {
+  const now = new Date().toISOString();
+  return {
+    id: randomUUID(),
+    provider: 'coinbase',
+    reference: session.partnerUserRef,
+    wallet: session.destinationAddress,
+    fiatCurrency: session.paymentCurrency,
+    fiatAmount: session.paymentAmount,
+    amountMicro: usdcFor(session.paymentAmount).toString(),
+    returnUrl: session.redirectUrl ?? null,
+    status: 'waiting_payment',
+    failureReason: null,
+    txHash: null,
+    transfer: null,
+    behaviour,
+    createdAt: now,
+    updatedAt: now,
+  };
+};
 
+/** The payment page of a session and the page after it. */
+const registerPages = (
+  app: FastifyInstance,
+  { purchases, flow }: CoinbaseOptions,
+  sessions: Map<string, Session>,
+): void => {
   const sessionOf = (token: string | undefined): Session | string => {
     const session = sessions.get(token ?? '');
     if (session === undefined) return 'This payment page is not known, or was used already.';
@@ -177,24 +192,7 @@ ${buttons({ pay: 'Pay', decline: 'Pay with a card that is declined' })}${behavio
     if (typeof session === 'string') return failure(reply, session);
     if (!/^[0-9]{6}$/.test(posted.code ?? '')) return failure(reply, 'The code has six digits.');
     sessions.delete(posted.sessionToken!);
-    const now = new Date().toISOString();
-    const purchase: Purchase = {
-      id: randomUUID(),
-      provider: 'coinbase',
-      reference: session.partnerUserRef,
-      wallet: session.destinationAddress,
-      fiatCurrency: session.paymentCurrency,
-      fiatAmount: session.paymentAmount,
-      amountMicro: usdcFor(session.paymentAmount).toString(),
-      returnUrl: session.redirectUrl ?? null,
-      status: 'waiting_payment',
-      failureReason: null,
-      txHash: null,
-      transfer: null,
-      behaviour: behaviourOf(posted),
-      createdAt: now,
-      updatedAt: now,
-    };
+    const purchase = purchaseOf(session, behaviourOf(posted));
     flow.open(purchase);
     const good = posted.card?.replaceAll(' ', '') === GOOD_CARD && posted.action !== 'decline';
     if (good) flow.pay(purchase);
@@ -206,6 +204,28 @@ ${buttons({ pay: 'Pay', decline: 'Pay with a card that is declined' })}${behavio
     const purchase = purchases.find(request.query.id ?? '');
     if (purchase?.provider !== 'coinbase') return failure(reply, 'There is no such payment.');
     return reply.type('text/html').send(donePage('Coinbase sandbox', purchase));
+  });
+};
+
+export const registerCoinbase = (app: FastifyInstance, options: CoinbaseOptions): void => {
+  const { keys, purchases, flow, baseUrl } = options;
+  const sessions = new Map<string, Session>();
+  const isAuthentic = createAuthenticator(keys);
+
+  flow.reportBy('coinbase', webhooksOf(options));
+  registerPages(app, options, sessions);
+
+  app.post('/platform/v2/onramp/sessions', async (request, reply) => {
+    if (!(await isAuthentic(request))) return refuse(reply, 401, 'unauthorized', 'The token is not valid.');
+    const wanted = SessionRequest.safeParse(request.body);
+    if (!wanted.success) {
+      const fields = wanted.error.issues.map(({ path }) => path.join('.')).join(', ');
+      return refuse(reply, 400, 'invalid_request', `Missing or wrong: ${fields}`);
+    }
+    const token = randomUUID();
+    sessions.set(token, { ...wanted.data, madeAt: Date.now() });
+    const onrampUrl = `${baseUrl()}/buy?sessionToken=${token}`;
+    return reply.code(201).send({ session: { onrampUrl } });
   });
 
   app.get<{ Params: { user: string } }>('/onramp/v1/buy/user/:user/transactions', async (request, reply) => {

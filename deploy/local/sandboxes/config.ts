@@ -9,18 +9,21 @@ export type SandboxKeys = z.infer<typeof Keys>;
 
 const Config = z.object({
   ONRAMPS_PORT: z.coerce.number().int().min(0).max(65535),
-  /** Its name in a network of containers, in which it then listens; by default this machine alone reaches it. */
+  /**
+   * The host name in a container network, where the server then listens. By default only this
+   * machine can reach it.
+   */
   ONRAMPS_HOST: z
     .string()
     .regex(/^[a-z]+$/)
     .optional(),
   ONRAMPS_DATA_DIR: text,
-  /** Where a provider's webhooks go: `<this>/<provider>/<environment>/webhook`. */
+  /** The base URL of webhooks: `<base>/<provider>/<environment>/webhook`. */
   ONRAMPS_WEBHOOKS: z.url(),
   ONRAMPS_ENVIRONMENT: text,
   ONRAMPS_RPC_URL: z.url(),
   ONRAMPS_MINT: text,
-  /** The keypair whose USDC is sold, 64 bytes in base58. */
+  /** The keypair of the treasury, 64 bytes in base58. */
   ONRAMPS_TREASURY_KEY: text,
   ONRAMPS_KEYS: z
     .string()

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Behaviour } from './purchases.ts';
 
-/** A webhook: the bytes as they were when it happened, signed anew for each time it is sent. */
+/** A webhook. The body is fixed when the event happens; each delivery is signed anew. */
 export type Webhook = { url: string; body: string; sign: (body: string) => Record<string, string> };
 
-/** Both providers try again for hours; here the pauses are short and few. */
+/** The real providers retry for hours. Here the pauses are short and few. */
 const retryPausesMs = [500, 2000, 5000, 15_000, 60_000];
 const timeoutMs = 5000;
 
@@ -25,7 +25,10 @@ const post = async ({ url, body, sign }: Webhook): Promise<boolean> => {
   }
 };
 
-/** Sends until it is taken; what has not been taken after the last try is lost, as with the real ones. */
+/**
+ * Delivers a webhook until the receiver accepts it. After the last retry it is lost, as with the
+ * real providers.
+ */
 const deliver = async (webhook: Webhook, { lateMs, twice }: Behaviour): Promise<void> => {
   await sleep(lateMs);
   for (const pauseMs of retryPausesMs) {
@@ -35,11 +38,17 @@ const deliver = async (webhook: Webhook, { lateMs, twice }: Behaviour): Promise<
   if (twice) await post(webhook);
 };
 
-/** Sends webhooks of purchases as their behaviour says. What waits when the sandbox stops is not sent. */
+/**
+ * Sends the webhooks of purchases as their behaviour says. Webhooks that wait when the sandbox
+ * stops are lost.
+ */
 export const createDelivery = () => {
   const heldBack = new Map<string, Webhook[]>();
   return {
-    /** @param over the purchase's last webhook: with `reversed`, all that was kept back follows it */
+    /**
+     * @param over this is the purchase's last webhook: with `reversed`, the held-back ones follow
+     *   it
+     */
     send: (
       { id, behaviour }: { id: string; behaviour: Behaviour },
       webhook: Webhook,

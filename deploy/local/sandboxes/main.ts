@@ -1,4 +1,5 @@
-// The sandboxes of both fiat providers: one process per environment, as each has a chain of its own.
+// Runs the sandboxes of both fiat providers. Each environment has its own process, because each has
+// its own chain.
 import { readConfig } from './config.ts';
 import { createSandboxes } from './server.ts';
 

@@ -3,12 +3,12 @@ import { PublicKey } from '@solana/web3.js';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { SandboxKeys } from './config.ts';
 import { behaviourFields, behaviourOf, buttons, definitions, donePage, form, page } from './page.ts';
-import type { PurchaseFlow } from './purchase-flow.ts';
+import type { PurchaseFlow, WebhookOf } from './purchase-flow.ts';
 import { decimal, type Purchase, type PurchaseStatus, type Purchases, usdcFor } from './purchases.ts';
 
 /**
- * What MoonPay shows a merchant and a customer: the widget behind a signed URL, signed webhooks, the two calls to ask.
- * Written against its documentation, not against our adapter.
+ * A model of MoonPay: the widget behind a signed URL, signed webhooks, the two status calls. It was
+ * written from MoonPay's documentation, not from our adapter.
  */
 type MoonpayOptions = {
   keys: SandboxKeys['moonpay'];
@@ -34,7 +34,7 @@ const transactionOf = (purchase: Purchase) => ({
   status: STATUSES[purchase.status],
   failureReason: purchase.failureReason,
   baseCurrencyAmount: Number(purchase.fiatAmount),
-  // Known once the USDC were bought.
+  // Set once the USDC were sent.
   quoteCurrencyAmount:
     purchase.status === 'pending' || purchase.status === 'completed'
       ? Number(decimal(purchase.amountMicro))
@@ -55,7 +55,7 @@ const transactionOf = (purchase: Purchase) => ({
 
 const hmac = (key: string, text: string) => createHmac('sha256', key).update(text);
 
-/** The fields of a widget's search, or why MoonPay would not show it. */
+/** The fields of a widget's query string, or the reason why MoonPay would refuse it. */
 const readSearch = (
   search: string,
   { publishableKey, secretKey }: SandboxKeys['moonpay'],
@@ -85,10 +85,9 @@ const failure = (reply: FastifyReply, problem: string) =>
     .type('text/html')
     .send(page('MoonPay sandbox', `<p>${problem}</p>`));
 
-export const registerMoonpay = (app: FastifyInstance, options: MoonpayOptions): void => {
-  const { keys, purchases, flow, webhookUrl } = options;
-
-  flow.reportBy('moonpay', (purchase, change) => {
+const webhooksOf =
+  ({ keys, webhookUrl }: MoonpayOptions): WebhookOf =>
+  (purchase, change) => {
     const changed = purchase.status === 'failed' ? 'transaction_failed' : 'transaction_updated';
     const type = change === 'created' ? 'transaction_created' : changed;
     return {
@@ -98,13 +97,20 @@ export const registerMoonpay = (app: FastifyInstance, options: MoonpayOptions): 
         const time = Math.floor(Date.now() / 1000);
         return {
           'moonpay-signature-v2': `t=${time},s=${hmac(keys.webhookKey, `${time}.${body}`).digest('hex')}`,
-          // The older header is sent too, over the body alone.
+          // MoonPay also sends the older header, which signs the body alone.
           'moonpay-signature': hmac(keys.webhookKey, body).digest('base64'),
         };
       },
     };
-  });
+  };
 
+const findPurchase = (purchases: Purchases, id: string | undefined): Purchase | undefined => {
+  const purchase = purchases.find(id ?? '');
+  return purchase?.provider === 'moonpay' ? purchase : undefined;
+};
+
+/** The widget: what is bought, and how it is paid. */
+const registerWidget = (app: FastifyInstance, { keys, flow }: MoonpayOptions): void => {
   app.get('/', (request, reply) => {
     const search = request.url.slice(request.url.indexOf('?'));
     const fields = readSearch(search, keys);
@@ -155,15 +161,12 @@ export const registerMoonpay = (app: FastifyInstance, options: MoonpayOptions): 
     else flow.fail(purchase, 'rejected_card');
     return reply.redirect(`done?id=${purchase.id}`, 303);
   });
+};
 
-  const purchaseOf = (id: string | undefined): Purchase | undefined => {
-    const purchase = purchases.find(id ?? '');
-    return purchase?.provider === 'moonpay' ? purchase : undefined;
-  };
-
-  /** The bank's own page: the 3-D Secure challenge, or the transfer that is waited for. */
+/** The bank's page: the 3-D Secure challenge, or the transfer that is awaited. */
+const registerBank = (app: FastifyInstance, { purchases, flow }: MoonpayOptions): void => {
   app.get<{ Querystring: { id?: string } }>('/step', (request, reply) => {
-    const purchase = purchaseOf(request.query.id);
+    const purchase = findPurchase(purchases, request.query.id);
     if (purchase === undefined) return failure(reply, 'There is no such payment.');
     const names =
       purchase.status === 'waiting_payment'
@@ -175,7 +178,7 @@ export const registerMoonpay = (app: FastifyInstance, options: MoonpayOptions): 
 
   app.post('/step', (request, reply) => {
     const { id, action } = request.body as Record<string, string>;
-    const purchase = purchaseOf(id);
+    const purchase = findPurchase(purchases, id);
     if (purchase === undefined) return failure(reply, 'There is no such payment.');
     const waits = purchase.status === 'waiting_payment' || purchase.status === 'waiting_authorization';
     if (waits && action === 'confirm') flow.pay(purchase);
@@ -186,9 +189,16 @@ export const registerMoonpay = (app: FastifyInstance, options: MoonpayOptions): 
     }
     return reply.redirect(`done?id=${purchase.id}`, 303);
   });
+};
+
+export const registerMoonpay = (app: FastifyInstance, options: MoonpayOptions): void => {
+  const { keys, purchases, flow } = options;
+  flow.reportBy('moonpay', webhooksOf(options));
+  registerWidget(app, options);
+  registerBank(app, options);
 
   app.get<{ Querystring: { id?: string } }>('/done', (request, reply) => {
-    const purchase = purchaseOf(request.query.id);
+    const purchase = findPurchase(purchases, request.query.id);
     if (purchase === undefined) return failure(reply, 'There is no such payment.');
     const added = { transactionId: purchase.id, transactionStatus: STATUSES[purchase.status] };
     return reply.type('text/html').send(donePage('MoonPay sandbox', purchase, added));
@@ -204,7 +214,7 @@ export const registerMoonpay = (app: FastifyInstance, options: MoonpayOptions): 
   );
   app.get<Ask>('/v1/transactions/:id', ({ params, query }, reply) => {
     if (!known(query.apiKey)) return reply.code(401).send({ message: 'Unknown API key' });
-    const purchase = purchaseOf(params.id);
+    const purchase = findPurchase(purchases, params.id);
     return purchase === undefined ? reply.code(404).send({ message: 'Not found' }) : transactionOf(purchase);
   });
 };

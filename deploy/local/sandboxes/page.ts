@@ -1,7 +1,7 @@
 import { escapeHtml } from '../pages/local-page.ts';
 import type { Behaviour, Purchase } from './purchases.ts';
 
-/** Pages for a person's browser, without a script: forms that post to this server alone. */
+/** HTML pages without scripts. Their forms post to this server alone. */
 export const PAGE_HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy':
@@ -10,7 +10,7 @@ export const PAGE_HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
-/** A whole page. `body` is HTML: what comes from outside was escaped where it was put in. */
+/** A whole page. `body` is HTML: the caller has escaped what comes from outside. */
 export const page = (title: string, body: string): string => `<!doctype html>
 <html lang="en">
 <head>
@@ -37,25 +37,25 @@ ${body}
 </html>
 `;
 
-/** Names and values side by side. */
+/** Names and values as a definition list. */
 export const definitions = (values: Record<string, string>): string =>
   `<dl>${Object.entries(values)
     .map(([name, value]) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd>`)
     .join('')}</dl>`;
 
-/** A form with its hidden fields. */
+/** A form with hidden fields. */
 export const form = (action: string, hidden: Record<string, string>, inner: string): string =>
   `<form method="post" action="${escapeHtml(action)}">${Object.entries(hidden)
     .map(([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`)
     .join('')}${inner}</form>`;
 
-/** Buttons that say which way it goes on, in the field `action`. */
+/** Buttons that submit the next step in the field `action`. */
 export const buttons = (names: Record<string, string>): string =>
   Object.entries(names)
     .map(([value, name]) => `<button name="action" value="${escapeHtml(value)}">${escapeHtml(name)}</button>`)
     .join('\n');
 
-/** The choices of `behaviourOf`. */
+/** The form fields that `behaviourOf` reads. */
 export const behaviourFields = `<fieldset>
 <legend>How the sandbox behaves</legend>
 <label><input type="checkbox" name="late" value="yes"> webhooks arrive 5 seconds late</label>
@@ -71,7 +71,7 @@ export const behaviourFields = `<fieldset>
 
 const lateMs = 5000;
 
-/** What was chosen on the page; what is left out is the well-behaved choice. */
+/** The behaviour chosen on the page. Missing fields mean good behaviour. */
 export const behaviourOf = (fields: Record<string, string>): Behaviour => ({
   lateMs: fields.late === 'yes' ? lateMs : 0,
   twice: fields.twice === 'yes',
@@ -80,7 +80,7 @@ export const behaviourOf = (fields: Record<string, string>): Behaviour => ({
   transfer: fields.transfer === 'none' || fields.transfer === 'less' ? fields.transfer : 'full',
 });
 
-/** The last page. The way back is a link, with what the provider adds to it. */
+/** The last page. It links back to the merchant, with the parameters that the provider adds. */
 export const donePage = (title: string, purchase: Purchase, added: Record<string, string> = {}): string => {
   const failed = purchase.status === 'failed';
   const text = failed

@@ -5,11 +5,11 @@ import type { ProviderName, Purchase, PurchaseStatus, Purchases } from './purcha
 import type { Treasury } from './treasury.ts';
 
 /** The webhook by which a provider reports a purchase: `created` first, `changed` afterwards. */
-type WebhookOf = (purchase: Purchase, change: 'created' | 'changed') => Webhook;
+export type WebhookOf = (purchase: Purchase, change: 'created' | 'changed') => Webhook;
 
 /**
- * The life of a purchase, the same for both providers. Each change of state sends a webhook, and a paid
- * purchase sends USDC on the chain.
+ * The life of a purchase, the same for both providers. Each change of state sends a webhook, and a
+ * paid purchase sends USDC on the chain.
  */
 export const createPurchaseFlow = ({
   purchases,
@@ -42,18 +42,18 @@ export const createPurchaseFlow = ({
     reportBy: (provider: ProviderName, webhookOf: WebhookOf): void => {
       webhooks.set(provider, webhookOf);
     },
-    /** Takes a new purchase in its first state. */
+    /** Adds a new purchase in its first state. */
     open: (purchase: Purchase): void => {
       purchases.add(purchase);
       notify(purchase, 'created');
     },
-    /** The money is there: the USDC follows. */
+    /** The customer paid. The USDC transfer follows. */
     pay: (purchase: Purchase): void => {
       step(purchase, 'pending');
       void sendUsdc(purchase);
     },
     fail: (purchase: Purchase, failureReason: string): void => step(purchase, 'failed', { failureReason }),
-    /** What was paid for when the sandbox stopped. */
+    /** Sends the USDC of purchases that were paid when the sandbox stopped. */
     resume: (): void => {
       for (const purchase of purchases.withStatus('pending')) void sendUsdc(purchase);
     },

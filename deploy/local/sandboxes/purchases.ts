@@ -6,25 +6,31 @@ export type ProviderName = 'moonpay' | 'coinbase';
 
 /** How the sandbox treats one purchase, chosen on its payment page. */
 export type Behaviour = {
-  /** Every webhook leaves this much later. */
+  /** Delays every webhook. */
   lateMs: number;
   /** Every webhook is sent twice. */
   twice: boolean;
-  /** Webhooks are kept back until the purchase is over, and the last one goes first. */
+  /** Webhooks are held back until the purchase is over and then sent in reverse order. */
   reversed: boolean;
-  /** No webhook at all: the buyer has to ask. */
+  /** No webhook is sent: the merchant has to poll. */
   silent: boolean;
-  /** `none`: says that it has sent and names a transaction that does not exist; `less`: a micro-unit is missing. */
+  /**
+   * `none`: the sandbox reports a transfer that does not exist. `less`: the transfer is a
+   * micro-unit short.
+   */
   transfer: 'full' | 'none' | 'less';
 };
 
 export type PurchaseStatus = 'waiting_payment' | 'waiting_authorization' | 'pending' | 'completed' | 'failed';
 
-/** What a customer buys on a payment page. Amounts: fiat as the text it came in, USDC in micro-units. */
+/**
+ * A purchase on a payment page. Fiat amounts are the text that was received, USDC amounts are
+ * micro-units.
+ */
 export type Purchase = {
   id: string;
   provider: ProviderName;
-  /** The merchant's name for it. */
+  /** The merchant's id of the purchase. */
   reference: string;
   wallet: string;
   fiatCurrency: string;
@@ -34,7 +40,7 @@ export type Purchase = {
   status: PurchaseStatus;
   failureReason: string | null;
   txHash: string | null;
-  /** The signed transfer, kept before it is sent, so that a restart does not pay twice. */
+  /** The signed transfer. It is stored before it is sent, so that a restart does not pay twice. */
   transfer: { wire: string; signature: string; lastValidBlockHeight: number } | null;
   behaviour: Behaviour;
   createdAt: string;
@@ -43,7 +49,7 @@ export type Purchase = {
 
 export type Purchases = {
   add: (purchase: Purchase) => void;
-  /** Changes a purchase and writes it down. */
+  /** Changes a purchase and saves it. */
   change: (purchase: Purchase, changes: Partial<Purchase>) => void;
   find: (id: string) => Purchase | undefined;
   /** Newest first. */
@@ -76,7 +82,7 @@ export const openPurchases = (folder: string): Purchases => {
   };
 };
 
-/** The one price list of both sandboxes: a dollar, euro or pound is a USDC, less 3 %. */
+/** The price list of both sandboxes: a dollar, euro or pound buys a USDC, less 3 %. */
 export const usdcFor = (fiatAmount: string): bigint => {
   const [whole = '0', cents = ''] = fiatAmount.split('.');
   return (BigInt(whole + cents.slice(0, 2).padEnd(2, '0')) * 10_000n * 97n) / 100n;

@@ -19,7 +19,9 @@ import { createDelivery } from './delivery.ts';
 import { type Behaviour, decimal, usdcFor } from './purchases.ts';
 import { createSandboxes } from './server.ts';
 
-/** The sandboxes as our adapters meet them. What they pay on the chain is for the end-to-end tests. */
+/**
+ * The sandboxes as our adapters meet them. What they pay on the chain is for the end-to-end tests.
+ */
 
 const folder = mkdtempSync(path.join(tmpdir(), 'onramps-'));
 const keys = environmentKeys(folder, 'test');

@@ -2,13 +2,13 @@ import { type FastifyInstance, fastify } from 'fastify';
 import { registerCoinbase } from './coinbase.ts';
 import type { SandboxConfig } from './config.ts';
 import { createDelivery } from './delivery.ts';
-import { createPurchaseFlow } from './purchase-flow.ts';
 import { registerMoonpay } from './moonpay.ts';
 import { PAGE_HEADERS } from './page.ts';
+import { createPurchaseFlow } from './purchase-flow.ts';
 import { openPurchases } from './purchases.ts';
 import { openTreasury } from './treasury.ts';
 
-/** Both providers under one roof, not yet listening: `/moonpay/…` and `/coinbase/…`. */
+/** The server of both providers, not yet listening: `/moonpay/…` and `/coinbase/…`. */
 export const createSandboxes = (config: SandboxConfig): FastifyInstance => {
   const purchases = openPurchases(config.ONRAMPS_DATA_DIR);
   const treasury = openTreasury(
@@ -33,7 +33,7 @@ export const createSandboxes = (config: SandboxConfig): FastifyInstance => {
   const names = new Set(['127.0.0.1', 'localhost', config.ONRAMPS_HOST]);
   app.addHook('onRequest', async (request, reply) => {
     void reply.headers(PAGE_HEADERS);
-    // A page of another site whose name was pointed at this machine must not pay here.
+    // DNS rebinding: a foreign site whose name resolves to this machine must not use the sandbox.
     if (!names.has(request.headers.host?.replace(/:\d+$/, ''))) {
       return reply.code(421).send('Use 127.0.0.1 or localhost.\n');
     }

@@ -13,11 +13,25 @@ const decimals = 6;
 const pollMs = 100;
 
 export type Treasury = {
-  /** Sends what was bought, once, and returns the transaction when it is confirmed. Goes on for ever. */
+  /**
+   * Sends the purchased USDC once and returns the signature when the transaction is confirmed. It
+   * tries until then.
+   */
   send: (purchase: Purchase) => Promise<string>;
 };
 
-/** The provider's own USDC on the chain of this environment. */
+/** Whether a signed transfer was included; null while it still may be. */
+const outcomeOf = async (connection: Connection, { transfer }: Purchase): Promise<boolean | null> => {
+  const { signature, lastValidBlockHeight } = transfer!;
+  const height = await connection.getBlockHeight('finalized');
+  const { value } = await connection.getSignatureStatuses([signature], { searchTransactionHistory: true });
+  const status = value[0];
+  if (status?.err) return false;
+  if (status?.confirmationStatus === 'confirmed' || status?.confirmationStatus === 'finalized') return true;
+  return height > lastValidBlockHeight && !status ? false : null;
+};
+
+/** The provider's USDC on the chain of this environment. */
 export const openTreasury = (
   options: { rpcUrl: string; mint: string; secretKey: string },
   purchases: Purchases,
@@ -42,7 +56,7 @@ export const openTreasury = (
       amount,
       decimals,
     );
-    // Two equal purchases in one block would be one and the same transaction without it.
+    // Without it, two equal purchases in one block would be the same transaction.
     const unique = new PublicKey(randomBytes(32));
     transfer.keys.push({ pubkey: unique, isSigner: false, isWritable: false });
     const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash();
@@ -60,17 +74,6 @@ export const openTreasury = (
     };
   };
 
-  /** Whether a signed transfer has included; null while it still may. */
-  const outcome = async ({ transfer }: Purchase): Promise<boolean | null> => {
-    const { signature, lastValidBlockHeight } = transfer!;
-    const height = await connection.getBlockHeight('finalized');
-    const { value } = await connection.getSignatureStatuses([signature], { searchTransactionHistory: true });
-    const status = value[0];
-    if (status?.err) return false;
-    if (status?.confirmationStatus === 'confirmed' || status?.confirmationStatus === 'finalized') return true;
-    return height > lastValidBlockHeight && !status ? false : null;
-  };
-
   return {
     send: async (purchase) => {
       for (;;) {
@@ -78,13 +81,18 @@ export const openTreasury = (
           if (purchase.transfer === null) purchases.change(purchase, { transfer: await sign(purchase) });
           const wire = Buffer.from(purchase.transfer!.wire, 'base64');
           await connection.sendRawTransaction(wire, { skipPreflight: true });
-          for (let included: boolean | null = null; included !== false; included = await outcome(purchase)) {
+          for (
+            let included: boolean | null = null;
+            included !== false;
+            included = await outcomeOf(connection, purchase)
+          ) {
             if (included) return purchase.transfer!.signature;
             await sleep(pollMs);
           }
           purchases.change(purchase, { transfer: null });
         } catch (error) {
-          // The chain is restarted, say; what was signed is sent again.
+          // The chain does not answer, for instance because it restarts. The same bytes are sent
+          // again.
           console.error(`transfer of ${purchase.id}: ${(error as Error).message}`);
           await sleep(1000);
         }

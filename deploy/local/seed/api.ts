@@ -1,4 +1,4 @@
-/** A call of the public API, as anybody with fetch makes it. */
+/** A call of the public API over plain fetch. */
 export type Answer<T = Record<string, unknown>> = { status: number; headers: Headers; body: T };
 
 export type Api = <T = Record<string, unknown>>(
@@ -6,7 +6,10 @@ export type Api = <T = Record<string, unknown>>(
   options?: { token?: string; body?: unknown; headers?: Record<string, string> },
 ) => Promise<Answer<T>>;
 
-/** Calls that answer with whatever the gateway says; a refused connection throws, and so does a silent one. */
+/**
+ * Returns whatever the gateway answers. A refused connection throws, and so does a call that is not
+ * answered in time.
+ */
 export const createApi =
   (gatewayUrl: string, { timeoutMs = 60_000 }: { timeoutMs?: number } = {}): Api =>
   async (call, { token, body, headers = {} } = {}) => {
@@ -29,7 +32,7 @@ export const createApi =
     };
   };
 
-/** The body of a call that must succeed; an error says what the gateway answered. */
+/** The body of a call that must succeed. The error holds what the gateway answered. */
 export const must = async <T>(answer: Promise<Answer<T>>, what: string): Promise<T> => {
   const { status, body } = await answer;
   if (status >= 200 && status < 300) return body;
@@ -37,13 +40,16 @@ export const must = async <T>(answer: Promise<Answer<T>>, what: string): Promise
   throw new Error(`${what}: ${status} ${error?.code ?? ''} ${error?.message ?? ''}`);
 };
 
-/** Why a call threw instead of answering: the code of the socket, or the name of the error. */
+/** The reason why a call threw: the socket's error code, or the error's name. */
 export const lostBy = (error: unknown): string => {
   const { name, cause } = error as Error & { cause?: { code?: string } };
   return cause?.code ?? name;
 };
 
-/** As a load balancer does: each call goes to the next instance, and on to the others where none listens. */
+/**
+ * Balances calls as a load balancer does: each call goes to the next instance, and to another one
+ * if that does not listen.
+ */
 export const balancedApi = (urls: readonly string[], options?: { timeoutMs?: number }): Api => {
   const doors = urls.map((url) => createApi(url, options));
   let turn = 0;

@@ -22,16 +22,18 @@ import type { EnvironmentKeys, SolanaKeypair } from '../stack/keys.ts';
 
 const usdcDecimals = 6;
 const treasuryUsdc = 10_000_000n * 10n ** BigInt(usdcDecimals);
-/** Amount of a token account, at its place in the account's bytes. */
+/** Where the amount is in the data of a token account. */
 const amountOffset = 64;
 const startingSol = 1000;
 const lowSol = 100;
 const confirmMilliseconds = 20_000;
 
 /**
- * Puts on the chain what an environment needs: SOL for the fee payer, the mint authority and the treasury of the fiat
- * providers' sandboxes, the mint, the token account of the fee wallet, USDC for the treasury. What is there already is left alone, so it runs at every start.
- * Returns the chain's genesis hash. Fails when a transaction is not confirmed within 20 s.
+ * Prepares the chain for an environment: SOL for the fee payer, the mint authority and the treasury
+ * of the sandboxes; the mint; the token account of the fee wallet; USDC for the treasury. It leaves
+ * alone what exists, so it runs at every start.
+ * @returns the genesis hash
+ * @throws when a transaction is not confirmed within 20 s
  */
 export async function seedChain(rpcUrl: string, keys: EnvironmentKeys): Promise<{ genesisHash: string }> {
   const connection = new Connection(rpcUrl, { commitment: 'confirmed', disableRetryOnRateLimit: true });
@@ -100,7 +102,10 @@ async function sendAndConfirm(
   await confirmed(connection, await connection.sendRawTransaction(transaction.serialize()));
 }
 
-/** By polling: the subscription of web3.js would keep a socket open and needs the port after the RPC's. */
+/**
+ * Polls, because a subscription of web3.js would keep a socket open and needs the port after the
+ * RPC's.
+ */
 async function confirmed(connection: Connection, signature: string): Promise<void> {
   const deadline = Date.now() + confirmMilliseconds;
   while (Date.now() < deadline) {

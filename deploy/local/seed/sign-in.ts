@@ -10,7 +10,7 @@ export type SignIn = {
 
 const MAIL_WAIT_MS = 30_000;
 
-/** The token in the newest link that this address was mailed after the given moment. */
+/** The token of the newest link that was mailed to this address after the given time. */
 export const linkToken = async (
   mailUrl: string,
   email: string,
@@ -31,7 +31,7 @@ export const linkToken = async (
   throw new Error(`no sign-in mail arrived for ${email}`);
 };
 
-/** Signs in as a person does: asks for the link, reads the mail, uses the link. Creates the account at first. */
+/** Signs in by a mailed link and creates the account at the first sign-in. */
 export const signIn = async (
   api: Api,
   stack: Pick<Stack, 'mail_url'>,

@@ -16,14 +16,20 @@ const CONSUMER = 'consumer@example.com';
 const LEAST = 10_000_000n;
 const TOP_UP = 100_000_000n;
 
-/** What cannot be asked for again on a second start: keys are stored as hashes, and wallets are the user's own. */
+/**
+ * What a second start cannot read from the system: keys are stored as hashes, and wallets belong to
+ * the user.
+ */
 type Seed = {
   consumer_wallet: string;
   vendor?: { api_key: string; service_id: string; payout_address: string };
   delegate_key?: string;
 };
 
-/** The seed of this state folder; written at each step, so that a start which was cut short goes on from there. */
+/**
+ * The seed of this state folder. It is written after each step, so that an interrupted start
+ * resumes there.
+ */
 const openSeed = (file: string) => {
   const seed: Seed = existsSync(file)
     ? (JSON.parse(readFileSync(file, 'utf8')) as Seed)
@@ -47,7 +53,7 @@ const seededVendor = async (api: Api, stack: Stack, { seed, save }: ReturnType<t
 const seededConsumer = async (api: Api, stack: Stack, { seed, save }: ReturnType<typeof openSeed>) => {
   const wallet = Keypair.fromSecretKey(bs58.decode(seed.consumer_wallet));
   const { access_token: token, account } = await signIn(api, stack, CONSUMER, 'test');
-  // Linking what is linked already answers the same wallet.
+  // Linking a linked wallet returns the same wallet.
   const view = await linkWallet(api, token, account.account_id, wallet);
   if (BigInt(view.balance) < LEAST) await fund(api, token, view.wallet_id, TOP_UP);
   if (BigInt(view.delegation.allowance) < LEAST)
@@ -61,9 +67,27 @@ const seededConsumer = async (api: Api, stack: Stack, { seed, save }: ReturnType
   return { token, wallet, walletId: view.wallet_id, delegateKey: seed.delegate_key };
 };
 
+/** USDC of each owner, by the owner's role. */
+const balancesOf = async (chain: StackEnvironment, owners: Record<string, string>) => {
+  const connection = new Connection(chain.rpc_url, 'confirmed');
+  const mint = new PublicKey(chain.usdc_mint);
+  return Object.fromEntries(
+    await Promise.all(
+      Object.entries(owners).map(async ([who, owner]) => {
+        const account = getAssociatedTokenAddressSync(mint, new PublicKey(owner), true);
+        const balance = await connection.getTokenAccountBalance(account).then(
+          ({ value }) => BigInt(value.amount),
+          () => 0n,
+        );
+        return [who, balance] as const;
+      }),
+    ),
+  );
+};
+
 /**
- * Seeds a vendor and a consumer in the test environment and makes one payment through the public API, printed so
- * that a reader can follow it and repeat it with curl.
+ * Seeds a vendor and a consumer in the test environment and makes one payment through the public
+ * API. The output lets a reader follow the payment and repeat it with curl.
  */
 export const transcript = async (
   stack: Stack,
@@ -77,26 +101,12 @@ export const transcript = async (
   const vendor = await seededVendor(api, stack, opened);
   const consumer = await seededConsumer(api, stack, opened);
 
-  const connection = new Connection(chain.rpc_url, 'confirmed');
-  const mint = new PublicKey(chain.usdc_mint);
   const owners = {
     consumer: consumer.wallet.publicKey.toBase58(),
     vendor: vendor.payoutAddress,
     'fee wallet': chain.fee_wallet,
   };
-  const balances = async () =>
-    Object.fromEntries(
-      await Promise.all(
-        Object.entries(owners).map(async ([who, owner]) => {
-          const account = getAssociatedTokenAddressSync(mint, new PublicKey(owner), true);
-          const balance = await connection.getTokenAccountBalance(account).then(
-            ({ value }) => BigInt(value.amount),
-            () => 0n,
-          );
-          return [who, balance] as const;
-        }),
-      ),
-    );
+  const balances = () => balancesOf(chain, owners);
 
   print('\nSeeded in the test environment');
   print(`  vendor           ${VENDOR}   service ${vendor.serviceId}`);

@@ -3,19 +3,19 @@ import type { Vendor } from './actors.ts';
 import { type Answer, type Api, must } from './api.ts';
 import { signPrepared } from './wallet.ts';
 
-/** What people do with money that is theirs: take it out, or give it back. Their keys stay here. */
+/** Withdrawals and refunds by the owner of the money. The owner's key stays in this process. */
 type Transfer = {
   status: string;
   amount: string;
   tx_hash: string | null;
-  /** Only in the answers that have prepared it. */
+  /** Present only in answers that prepared the transfer. */
   transaction?: string;
   error?: { code: string; message: string };
 };
 type Withdrawal = Transfer & { withdrawal_id: string };
 type Refund = Transfer & { refund_id: string; settlement_id: string };
 
-/** Has a withdrawal prepared, whatever the answer. */
+/** Prepares a withdrawal and returns the answer, whatever its status. */
 export const createWithdrawal = (
   api: Api,
   token: string,
@@ -27,7 +27,7 @@ export const createWithdrawal = (
     body: { wallet_id: walletId, amount: amount.toString(), destination_address: to },
   });
 
-/** Signs a prepared withdrawal and sends it back, whatever the answer. */
+/** Signs and submits a prepared withdrawal and returns the answer, whatever its status. */
 export const approveWithdrawal = (
   api: Api,
   token: string,
@@ -39,7 +39,7 @@ export const approveWithdrawal = (
     body: { transaction: signPrepared(transaction!, wallet) },
   });
 
-/** Takes money out of a wallet. */
+/** Withdraws money from a wallet. */
 export const withdraw = async (
   api: Api,
   { token, walletId, wallet }: { token: string; walletId: string; wallet: Keypair },
@@ -49,7 +49,10 @@ export const withdraw = async (
   return must(approveWithdrawal(api, token, created, wallet), 'approve');
 };
 
-/** Has a refund prepared, of all that is left unless an amount is given, whatever the answer. */
+/**
+ * Prepares a refund, by default of everything that is left, and returns the answer, whatever its
+ * status.
+ */
 export const createRefund = (
   api: Api,
   token: string,
@@ -61,7 +64,10 @@ export const createRefund = (
     body: { settlement_id: settlementId, ...(amount === undefined ? {} : { amount: amount.toString() }) },
   });
 
-/** Signs a prepared refund with the key of the payout address and sends it back, whatever the answer. */
+/**
+ * Signs a prepared refund with the key of the payout address, submits it and returns the answer,
+ * whatever its status.
+ */
 export const submitRefund = (
   api: Api,
   { apiKey, payout }: Pick<Vendor, 'apiKey' | 'payout'>,
@@ -72,7 +78,7 @@ export const submitRefund = (
     body: { transaction: signPrepared(transaction!, payout) },
   });
 
-/** Gives money back. */
+/** Refunds a payment. */
 export const refund = async (
   api: Api,
   vendor: Pick<Vendor, 'apiKey' | 'payout'>,

@@ -3,7 +3,9 @@ import { type Keypair, VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { type Api, must } from './api.ts';
 
-/** What a consumer does with a wallet of their own. The key stays here, as it does in a browser wallet. */
+/**
+ * The consumer's side of a wallet. The key stays in this process, as it stays in a browser wallet.
+ */
 export type WalletView = {
   wallet_id: string;
   address: string;
@@ -13,7 +15,7 @@ export type WalletView = {
 };
 
 /**
- * The wallet's proof of four lines (docs/spec/decisions.md, Shapes of the calls), signed as
+ * The four lines of the ownership proof (docs/spec/decisions.md, Shapes of the calls), signed as
  * `signMessage` does.
  */
 export const walletProof = async (wallet: Keypair, accountId: string, issuedAt = new Date()) => {
@@ -28,7 +30,7 @@ export const walletProof = async (wallet: Keypair, accountId: string, issuedAt =
   return { public_key: publicKey, proof: { message, signature: bs58.encode(signature) } };
 };
 
-/** Puts the owner's signature into a prepared transaction; the fee payer's slot stays empty. */
+/** Adds the owner's signature to a prepared transaction. The fee payer's signature stays empty. */
 export const signPrepared = (transaction: string, wallet: Keypair): string => {
   const parsed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'));
   parsed.sign([wallet]);
@@ -47,7 +49,7 @@ export const linkWallet = async (
     'link wallet',
   );
 
-/** Lets the platform spend up to an allowance: prepare, sign, submit. */
+/** Approves an allowance for the platform: prepare, sign, submit. */
 export const allowSpending = async (
   api: Api,
   token: string,
@@ -69,7 +71,7 @@ export const allowSpending = async (
   );
 };
 
-/** Puts free test USDC into a wallet. */
+/** Funds a wallet with test USDC. */
 export const fund = (
   api: Api,
   token: string,

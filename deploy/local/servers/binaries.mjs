@@ -1,5 +1,5 @@
-// Where nats-server and redis-server are, for the set-up (which may install them) and for the start.
-// Plain JavaScript: the set-up runs before anything is installed, on any Node from 20.
+// Where nats-server and redis-server are, for the set-up (which may install them) and for the
+// start. Plain JavaScript: the set-up runs before anything is installed, on any Node from 20.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';

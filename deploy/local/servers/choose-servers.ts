@@ -8,7 +8,10 @@ import { redisServer } from './redis-server.ts';
 
 const host = '127.0.0.1';
 
-/** A server: ours, with the process to start; or one that runs already, in Docker or somebody else's. */
+/**
+ * A server: ours, with the process to start; or one that runs already, in Docker or somebody
+ * else's.
+ */
 export type Server = { url: string; spec?: ProcessSpec };
 
 /** Servers that run already and that the caller named. They come before all others. */
@@ -23,7 +26,10 @@ export type ServerChoice = {
   supervisor: Supervisor;
 };
 
-/** Superuser, database `postgres`. Its binaries come with the node modules, so they are always there. */
+/**
+ * Superuser, database `postgres`. Its binaries come with the node modules, so they are always
+ * there.
+ */
 export async function choosePostgres(choice: ServerChoice): Promise<Server> {
   if (choice.external?.postgresUrl) return { url: choice.external.postgresUrl };
   if (useDocker(true)) {

@@ -9,7 +9,9 @@ type Container = { address: string };
 
 type DockerOptions = { stateDir: string; supervisor: Supervisor };
 
-/** Whether this server is to run in Docker: because `SERVERS=docker` says so, or as the last resort. */
+/**
+ * Whether this server is to run in Docker: because `SERVERS=docker` says so, or as the last resort.
+ */
 export function useDocker(found: boolean): boolean {
   if (process.env.SERVERS !== 'docker' && found) return false;
   if (dockerAnswers()) return true;
@@ -50,7 +52,10 @@ export async function dockerNats(
   });
 }
 
-/** Its data are in a volume named after the state folder; testcontainers removes the container if we are killed. */
+/**
+ * Its data are in a volume named after the state folder; testcontainers removes the container if we
+ * are killed.
+ */
 async function run(
   { stateDir, supervisor }: DockerOptions,
   server: {

@@ -21,7 +21,10 @@ export type NatsConf = {
   /** Of the page that says how the server is. */
   monitorPort?: number;
   serverName?: Text;
-  /** Servers that keep the streams together; each has the URLs of all, its own too, with the login in them. */
+  /**
+   * Servers that keep the streams together; each has the URLs of all, its own too, with the login
+   * in them.
+   */
   cluster?: {
     name: string;
     port: number;
@@ -31,11 +34,12 @@ export type NatsConf = {
 };
 
 /**
- * The configuration file of nats-server with JetStream. Without accounts, everybody may do everything.
+ * The configuration file of nats-server with JetStream. Without accounts, everybody may do
+ * everything.
  *
- * There is no `allow_responses`: a client allowed a single subject could reply its way into the work
- * queue through it. User names must differ between accounts (the server refuses them otherwise), hence
- * `natsUserName`.
+ * There is no `allow_responses`: a client allowed a single subject could reply its way into the
+ * work queue through it. User names must differ between accounts (the server refuses them
+ * otherwise), hence `natsUserName`.
  */
 export function natsConf(conf: NatsConf): string {
   const { host, port, storeDir, accounts, monitorPort, serverName, cluster } = conf;

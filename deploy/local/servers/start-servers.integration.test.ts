@@ -14,7 +14,8 @@ import { type RunningServers, startServers } from './start-servers.ts';
 let stateDir = '';
 let servers: RunningServers;
 
-// A private folder: where root runs the tests, Postgres's user cannot enter it, and the data go elsewhere.
+// A private folder: where root runs the tests, Postgres's user cannot enter it, and the data go
+// elsewhere.
 beforeAll(async () => {
   stateDir = mkdtempSync(path.join(tmpdir(), 'servers-'));
   chmodSync(stateDir, 0o700);

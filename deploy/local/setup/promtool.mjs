@@ -4,7 +4,9 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { findBinary, unpackedDir } from '../servers/binaries.mjs';
 
-/** Takes it out of Debian's package, which is not installed: that would start a server. Never fails. */
+/**
+ * Takes it out of Debian's package, which is not installed: that would start a server. Never fails.
+ */
 export function ensurePromtool(say) {
   if (findBinary('promtool') || !findBinary('apt-get') || !findBinary('dpkg-deb')) return;
   const folder = path.join(unpackedDir, 'promtool');

@@ -1,5 +1,5 @@
-// nats-server and redis-server: a URL in the environment, a binary that is there, the package manager,
-// Docker, or a message that names the package. Postgres comes with the node modules.
+// nats-server and redis-server: a URL in the environment, a binary that is there, the package
+// manager, Docker, or a message that names the package. Postgres comes with the node modules.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -75,7 +75,8 @@ function unpackDebianPackages(names, say) {
       downloads,
     );
   apt('update');
-  // Simulated, an installation needs no right, and names the libraries that are not there yet as well.
+  // Simulated, an installation needs no right, and names the libraries that are not there yet as
+  // well.
   const plan = apt('--simulate', '--no-install-recommends', 'install', ...names);
   const planned = [...plan.matchAll(/^Inst (\S+)/gm)].map((match) => match[1]);
   // In some releases redis-server is only a link to a binary of redis-tools.

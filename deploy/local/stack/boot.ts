@@ -17,8 +17,8 @@ import { chainSpec, mailSpec, onrampsSpec, tracesSpec } from './tool-specs.ts';
 const host = '127.0.0.1';
 
 /**
- * Starts everything in the order it depends on each other, as much of it at once as possible, and returns
- * what stack.json says besides the pids.
+ * Starts everything in the order of its dependencies, as much as possible in parallel.
+ * @returns the content of stack.json without the pids
  */
 export async function boot(settings: Settings, supervisor: Supervisor): Promise<Omit<Stack, 'processes'>> {
   const { stateDir, environments: names = ['test'], logLevel = 'info', rateLimitScale = 1 } = settings;
@@ -110,7 +110,10 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
   };
 }
 
-/** What stack.json says of an environment: one field after the other, so that no key gets there by mistake. */
+/**
+ * The public part of an environment. It names each field, so that no key gets into stack.json by
+ * mistake.
+ */
 function shown(environment: StackEnvironment): StackEnvironment {
   const { rpc_url, ws_url, usdc_mint, fee_wallet, fee_payer, moonpay_url, coinbase_url } = environment;
   const { operator_nats_url } = environment;
@@ -122,7 +125,7 @@ function operatorUrl({ url, credentials }: RunningEnvironment['nats']): string {
   return urlAs(url, user, password);
 }
 
-/** Returns the genesis hash of the chain, seeded. */
+/** Starts and seeds the chain of an environment and returns its genesis hash. */
 async function startChain(
   { name, keys }: KeyedEnvironment,
   port: number,
@@ -131,24 +134,9 @@ async function startChain(
   supervisor: Supervisor,
 ): Promise<string> {
   await supervisor.start([chainSpec({ settings, environment: name, port, first: index === 0 })]);
-  const { seedChain } = await solanaLibraries();
+  // Loading the Solana libraries takes half a second, which passes here while the servers start.
+  const { seedChain } = await import('../seed/seed-chain.ts');
   return (await seedChain(`http://${host}:${port}`, keys)).genesisHash;
-}
-
-/**
- * Loading them takes half a second, which passes here while the servers start. One of them says on the console
- * that it runs without its native speed-up: of no interest to whoever reads what `npm start` prints.
- */
-async function solanaLibraries(): Promise<typeof import('../seed/seed-chain.ts')> {
-  const { warn } = console;
-  console.warn = (...words) => {
-    if (!String(words[0]).startsWith('bigint:')) warn(...words);
-  };
-  try {
-    return await import('../seed/seed-chain.ts');
-  } finally {
-    console.warn = warn;
-  }
 }
 
 async function prepareDatabase(serverUrl: string, { name, keys }: KeyedEnvironment): Promise<void> {

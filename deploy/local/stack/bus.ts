@@ -19,7 +19,8 @@ type Bus = Server & {
 /** Our own nats-server with an account per environment, or one that runs already. */
 export async function chooseBus(choice: ServerChoice, keyed: readonly KeyedEnvironment[]): Promise<Bus> {
   if (choice.external?.natsUrl) return externalBus(choice.external.natsUrl, keyed);
-  // After every start, not only the first: a killed server may have lost what it had not written yet.
+  // After every start, not only the first: a killed server may have lost what it had not written
+  // yet.
   const server = await chooseNats(choice, natsAccounts(keyed), (url) => ensureStreams(busAt({ url }), keyed));
   return busAt(server);
 }
@@ -58,7 +59,10 @@ function externalBus(natsUrl: string, keyed: readonly KeyedEnvironment[]): Bus {
   return { url, nats: () => ({ url, credentials: () => credentials }), adminUrl: () => natsUrl };
 }
 
-/** An account per environment: its services with the rights of the contract, and who sets it up with all. */
+/**
+ * An account per environment: its services with the rights of the contract, and who sets it up with
+ * all.
+ */
 export function natsAccounts(keyed: readonly KeyedEnvironment[]): NatsAccount[] {
   const rights = natsRights();
   return keyed.map(({ name, keys }) => ({

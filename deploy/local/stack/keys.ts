@@ -12,20 +12,20 @@ type SigningKey = { kid: string; seed: string; publicKey: string };
 /** `secretKey` is Solana's 64 bytes (seed, public key) in base58. */
 export type SolanaKeypair = { address: string; secretKey: string };
 
-/** Everything secret of one environment of the local stack. Nothing of it is worth anything elsewhere. */
+/** All secrets of one environment of the local stack. They are worthless elsewhere. */
 export type EnvironmentKeys = {
   signing: Record<'quote' | 'settlement' | 'session', SigningKey>;
   feePayer: SolanaKeypair;
-  /** Numbered, so that one can be retired while another serves new wallets. */
+  /** Numbered, so that one can be retired while another one serves new wallets. */
   delegateAuthorities: (SolanaKeypair & { number: number })[];
   /** Owner of the token account that fees go to. */
   feeWallet: SolanaKeypair;
-  /** Mints test USDC, so it is the funding authority as well. */
+  /** Mints test USDC, and is the funding authority as well. */
   mintAuthority: SolanaKeypair;
   mint: SolanaKeypair;
-  /** Owner of the USDC that the sandboxes of the fiat providers sell. */
+  /** Owner of the USDC that the sandboxes sell. */
   onrampTreasury: SolanaKeypair;
-  /** Shared with those sandboxes, as a merchant shares keys with the real ones. */
+  /** Shared with the sandboxes, as a merchant shares keys with the real providers. */
   onramps: {
     moonpay: { publishableKey: string; secretKey: string; webhookKey: string };
     /** `keySecret` is base64 of seed and public key; `publicKey` base64url. */
@@ -39,13 +39,15 @@ export type EnvironmentKeys = {
   natsPasswords: Record<BusUser | 'admin', string>;
 };
 
-/** The keys of an environment, made at the first call and kept in `<stateDir>/keys-<environment>.json`. */
+/**
+ * The keys of an environment. The first call creates them in `<stateDir>/keys-<environment>.json`.
+ */
 export function environmentKeys(stateDir: string, environment: string): EnvironmentKeys {
   mkdirSync(stateDir, { recursive: true });
   const file = path.join(stateDir, `keys-${environment}.json`);
   const stored = existsSync(file) ? readStored(file) : {};
   const made = newKeys(environment);
-  // What a later version adds is made then; what is there stays as it is.
+  // Keys that a later version adds are created then. Existing keys stay.
   const keys: EnvironmentKeys = {
     ...made,
     ...stored,

@@ -13,6 +13,8 @@ export type Instances = Partial<Record<Program, number>>;
 export const replicas = (count: number): Instances =>
   Object.fromEntries(programNames.map((name) => [name, count]));
 
-/** Its name in stack.json and of its log: the first has none of its own, a second is `settlement#2`. */
+/**
+ * Its name in stack.json and of its log: the first has none of its own, a second is `settlement#2`.
+ */
 export const instanceName = (name: string, instance: number): string =>
   instance === 1 ? name : `${name}#${instance}`;

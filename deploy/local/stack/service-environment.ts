@@ -5,14 +5,14 @@ import type { StackEnvironment } from './stack-file.ts';
 
 const host = '127.0.0.1';
 
-/** An environment of the stack with all that its services are told. */
+/** An environment of the stack with everything that its services are configured with. */
 export type RunningEnvironment = StackEnvironment & {
   name: string;
   keys: EnvironmentKeys;
   genesisHash: string;
-  /** Connection of a service to the bus. */
+  /** How a service connects to the bus. */
   nats: { url: string; credentials: (service: BusUser) => { user: string; password: string } };
-  /** URL with the service's own role. */
+  /** The database URL with the service's role. */
   databaseUrl: (service: ServiceName) => string;
 };
 
@@ -51,7 +51,7 @@ export function gatewayEnvironment(
   };
 }
 
-/** Configuration of a service of one environment. Each gets the secrets it uses and no others. */
+/** Configuration of a service of one environment. A service gets only the secrets that it uses. */
 export function serviceEnvironment(
   service: ServiceName,
   port: number,
@@ -80,7 +80,7 @@ export function serviceEnvironment(
       ...shared.hourlyCaps,
     },
     wallet: { CURSOR_KEY: keys.cursorKey },
-    // Test USDC is minted freely; another environment has no call that gives money.
+    // Only the test environment has a call that funds wallets, because test USDC is minted freely.
     funding: {
       DEV_FUND: String(environment.name === 'test'),
       CURSOR_KEY: keys.cursorKey,
@@ -98,21 +98,9 @@ export function serviceEnvironment(
       IDENTITY_SECRET: keys.identitySecret,
       CURSOR_KEY: keys.cursorKey,
     },
-    'chain-submitter': {
-      SOLANA_RPC_URLS: shared.rpcUrls.join(','),
-      GENESIS_HASH: environment.genesisHash,
-      USDC_MINT: environment.usdc_mint,
-      FEE_PAYER_KEYS: `1:${keys.feePayer.secretKey}`,
-      DELEGATE_AUTHORITY_KEYS: keys.delegateAuthorities
-        .map(({ number, secretKey }) => `${number}:${secretKey}`)
-        .join(','),
-      FEE_WALLET: environment.fee_wallet,
-      // Live money cannot be made: the live environment holds no such key.
-      ...(environment.name === 'test' ? { FUNDING_AUTHORITY_KEY: keys.mintAuthority.secretKey } : {}),
-      PUBLIC_KEYS: publicKeys([environment]),
-      ...shared.hourlyCaps,
-    },
-    // Receivers of this machine: http, and addresses that nobody else's events may be sent to.
+    'chain-submitter': submitterEnvironment(environment, shared),
+    // Webhook receivers on this machine: plain http and local addresses, which are refused
+    // elsewhere.
     webhook: {
       SECRETS_KEY: keys.webhookSecretsKey,
       CURSOR_KEY: keys.cursorKey,
@@ -132,12 +120,33 @@ export function serviceEnvironment(
   };
 }
 
-/** Browsers give passkeys to `localhost` without a certificate, and to no bare address. */
+function submitterEnvironment(
+  environment: RunningEnvironment,
+  shared: SharedSettings & { rpcUrls: readonly string[] },
+): Record<string, string> {
+  const { keys } = environment;
+  return {
+    SOLANA_RPC_URLS: shared.rpcUrls.join(','),
+    GENESIS_HASH: environment.genesisHash,
+    USDC_MINT: environment.usdc_mint,
+    FEE_PAYER_KEYS: `1:${keys.feePayer.secretKey}`,
+    DELEGATE_AUTHORITY_KEYS: keys.delegateAuthorities
+      .map(({ number, secretKey }) => `${number}:${secretKey}`)
+      .join(','),
+    FEE_WALLET: environment.fee_wallet,
+    // Live money cannot be minted: the live environment has no such key.
+    ...(environment.name === 'test' ? { FUNDING_AUTHORITY_KEY: keys.mintAuthority.secretKey } : {}),
+    PUBLIC_KEYS: publicKeys([environment]),
+    ...shared.hourlyCaps,
+  };
+}
+
+/** Browsers allow passkeys on `localhost` without a certificate, but not on an IP address. */
 export function localOrigin(gatewayUrl: string): string {
   return `http://localhost:${new URL(gatewayUrl).port}`;
 }
 
-/** The sandboxes as funding is told of the real providers: URLs and keys, nothing else differs. */
+/** Funding's settings for the sandboxes. Only URLs and keys differ from the real providers. */
 function onramps({ keys, moonpay_url, coinbase_url }: RunningEnvironment): Record<string, string> {
   const { moonpay, coinbase } = keys.onramps;
   return {

@@ -13,21 +13,22 @@ import type { Settings } from './settings.ts';
 import { responds } from './tool-specs.ts';
 
 const firstPort = 3000;
-/** The Prometheus exporters' own, and up. */
+/** The default port of Prometheus exporters, and up. */
 const firstMetricsPort = 9464;
 
-/** Live needs two providers, and this machine has one chain: what its path says, the chain does not look at. */
+/** Live requires two providers, and this machine has one chain. The chain ignores the path. */
 const rpcUrlsOf =
   (environment: string) =>
   (chainUrl: string): readonly string[] =>
     environment === 'live' ? [chainUrl, new URL('/second', chainUrl).href] : [chainUrl];
 
-/** A process and where its metrics are read. */
+/** A process and the URL of its metrics. */
 type ServiceSpec = { spec: ProcessSpec; metricsUrl: string };
 
 /**
- * One process per service, environment and instance; a gateway serves all environments. Names as in stack.json: the first
- * environment's are plain, another's are `settlement@live`, a second instance is `settlement#2`.
+ * One process per service, environment and instance; a gateway serves all environments. Names as in
+ * stack.json: the first environment's are plain, another's are `settlement@live`, a second instance
+ * is `settlement#2`.
  */
 export async function serviceSpecs(options: {
   settings: Settings;
@@ -68,7 +69,10 @@ export async function serviceSpecs(options: {
   return specs;
 }
 
-/** OTEL_* as `npm start` was given them, so that traces can be shipped to a collector; ours where it has its own. */
+/**
+ * The OTEL_* variables of `npm start`, so that traces can go to a collector. With `--traces` ours
+ * replace them.
+ */
 function telemetryEnvironment(tracesUrl: string | null): Record<string, string> {
   const given = Object.entries(process.env).flatMap(([name, value]) =>
     name.startsWith('OTEL_') && value !== undefined ? [[name, value] as const] : [],
@@ -107,7 +111,7 @@ function serviceSpec(
   };
 }
 
-/** The programs that an image holds too, run as there. */
+/** Runs the programs of the image, with the image's flags. */
 export function programs(folder: string): NonNullable<Settings['serviceCommand']> {
   return (service) => ({
     command: process.execPath,

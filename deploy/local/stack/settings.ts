@@ -4,10 +4,10 @@ import type { ProcessSpec } from '../processes/supervisor.ts';
 import type { ExternalServers } from '../servers/choose-servers.ts';
 import type { Instances } from './programs.ts';
 
-/** What is accepted and signed in an hour (shared/db/hourly-caps.ts). */
+/** The hourly caps on accepted and signed payments (shared/db/hourly-caps.ts). */
 export type HourlyCaps = Partial<Record<keyof typeof hourlyCapsConfig, string>>;
 
-/** For whoever pays as fast as it can, all day: a million USDC of a wallet, a hundred million together. */
+/** Caps for load tests: a million USDC per wallet, a hundred million for the environment. */
 export const HIGH_HOURLY_CAPS: HourlyCaps = {
   WALLET_HOURLY_CAP_MICRO: '1000000000000',
   ENVIRONMENT_HOURLY_CAP_MICRO: '100000000000000',
@@ -18,40 +18,48 @@ export type StackOptions = {
   stateDir?: string;
   /** Default `['test']`. The first one's processes have plain names. */
   environments?: readonly string[];
-  /** Begin without the state of earlier runs. */
+  /** Starts without the state of earlier runs. */
   fresh?: boolean;
-  /** `any` for tests, which run beside each other; by default well-known ones or the next free. */
+  /**
+   * `any` lets tests run in parallel. The default is the well-known ports, or the next free ones.
+   */
   ports?: 'well-known' | 'any';
   chainSlotMs?: number;
-  /** The chain answers control methods, for tests. */
+  /** The chain serves its control methods, for tests. */
   chainControl?: boolean;
   /** Multiplies every request limit. */
   rateLimitScale?: number;
-  /** Settings of settlement and chain-submitter; by default theirs, a thousand USDC of a wallet in an hour. */
+  /**
+   * Settings of settlement and chain-submitter. The default is theirs: a thousand USDC per wallet
+   * and hour.
+   */
   hourlyCaps?: HourlyCaps;
-  /** Instances of a service other than 1. */
+  /** Instances per service. The default is 1. */
   instances?: Instances;
-  /** RPC URLs that the submitters are told, from the chain's own; by default that alone, in live twice. */
+  /**
+   * RPC URLs of the submitters, derived from the chain's URL. The default is that URL alone; live
+   * has it twice.
+   */
   rpcUrls?: (chainUrl: string) => readonly string[];
-  /** Servers that run already, used instead of our own. NATS then has no accounts: one environment only. */
+  /** Running servers to use. NATS then has no accounts, so there can be only one environment. */
   external?: ExternalServers;
   /** False for tests: Postgres does not wait for the disk. */
   durable?: boolean;
   logLevel?: string;
-  /** Every call is traced, and there is a page to look at it. */
+  /** Traces every call and starts a page that shows the traces. */
   traces?: boolean;
   /**
-   * What runs as a service instead of the programs that an image holds (deploy/image/bundle.ts): the sources with failpoints
-   * loaded, a stand-in, another place. `process` as in stack.json.
+   * The command of a service. The default is the program of the image (deploy/image/bundle.ts);
+   * tests run the sources with failpoints, for instance. `process` is the name in stack.json.
    */
   serviceCommand?: (
     service: Program,
     process: string,
   ) => Pick<ProcessSpec, 'command' | 'args' | 'cwd' | 'uid' | 'gid'>;
   print?: (line: string) => void;
-  /** Ends a start that has not finished; everything started is stopped and `startStack` fails. */
+  /** Aborts a start: everything that was started stops, and `startStack` fails. */
   signal?: AbortSignal;
 };
 
-/** The options with what was left out filled in. */
+/** The options with defaults filled in. */
 export type Settings = StackOptions & { stateDir: string; stackFile: string; print: (line: string) => void };

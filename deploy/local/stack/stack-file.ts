@@ -1,10 +1,13 @@
 import { rmSync } from 'node:fs';
 import { writeAtomically } from '../processes/atomic-file.ts';
 
-/** `.local/stack.json`: what runs and where, for tools and tests. Its field names are a contract with them. */
+/**
+ * The content of `.local/stack.json`: what runs where, for tools and tests, which rely on the field
+ * names.
+ */
 export type Stack = {
   gateway_url: string;
-  /** Of every instance of the gateway, the first one's first. */
+  /** The URLs of all gateway instances, the first one first. */
   gateway_urls: string[];
   mail_url: string;
   console_url: string;
@@ -17,7 +20,10 @@ export type Stack = {
   environments: Record<string, StackEnvironment>;
   /** Prometheus page of each service process, by its name in `processes`. */
   metrics: Record<string, string>;
-  /** Page with the traces, as JSON under `/traces`; null where they are not collected here. */
+  /**
+   * The page with the traces, which are also JSON under `/traces`; null if traces are not collected
+   * here.
+   */
   traces_url: string | null;
   /** Name → pid; a second environment's have the suffix `@live`, a second instance `#2`. */
   processes: Record<string, number>;
@@ -37,7 +43,7 @@ export type StackEnvironment = {
   coinbase_url: string;
 };
 
-/** Readable by its owner alone: the URLs hold passwords. */
+/** Only the owner may read the file, because the URLs hold passwords. */
 export function writeStackFile(file: string, stack: Stack): void {
   writeAtomically(file, `${JSON.stringify(stack, null, 2)}\n`, 0o600);
 }

@@ -11,7 +11,9 @@ import { outsideFolder } from '../servers/postgres-server.ts';
 import { instanceName, programNames, replicas } from './programs.ts';
 import { type RunningStack, startStack } from './stack.ts';
 
-/** Two of every service; one after the other is asked to end while people pay, and nobody notices. */
+/**
+ * Two of every service; one after the other is asked to end while people pay, and nobody notices.
+ */
 const INSTANCES = 2;
 const PAYERS = 3;
 
@@ -39,8 +41,9 @@ afterAll(async () => {
 });
 
 /**
- * What stands before gateways: it asks each whether it is ready and gives calls, in turn, to those that said so, and it
- * repeats none. One that does not ask meets a gateway that is just being shut, which no server can spare it.
+ * What stands before gateways: it asks each whether it is ready and gives calls, in turn, to those
+ * that said so, and it repeats none. One that does not ask meets a gateway that is just being shut,
+ * which no server can spare it.
  */
 const startBalancer = (urls: readonly string[]) => {
   const gateways = urls.map((url) => ({ api: createApi(url), ready: true }));
@@ -62,7 +65,10 @@ const startBalancer = (urls: readonly string[]) => {
   };
   return {
     api,
-    /** Until the one that was replaced takes calls again: the next is asked to end then, and no sooner. */
+    /**
+     * Until the one that was replaced takes calls again: the next is asked to end then, and no
+     * sooner.
+     */
     complete: async () => {
       while (!gateways.every(({ ready }) => ready)) await sleep(20);
     },

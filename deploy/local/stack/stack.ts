@@ -19,10 +19,11 @@ export type RunningStack = {
 };
 
 /**
- * Starts servers, chains and services, and returns once the gateway reports ready and stack.json is written.
+ * Starts servers, chains and services, and returns once the gateway reports ready and stack.json is
+ * written.
  *
- * @throws StackRunningError when a stack runs over this state folder; otherwise an error with the last output
- *   of what did not come up, after everything was stopped again.
+ * @throws StackRunningError when a stack runs over this state folder; otherwise an error with the
+ *   last output of what did not come up, after everything was stopped again.
  */
 export async function startStack(options: StackOptions = {}): Promise<RunningStack> {
   const stateDir = path.resolve(options.stateDir ?? path.join(repositoryRoot, '.local'));
@@ -88,7 +89,9 @@ async function startOnce(settings: Settings, lock: Lock): Promise<RunningStack> 
   }
 }
 
-/** Everything that a start writes; what the set-up and the compiler keep in the same folder stays. */
+/**
+ * Everything that a start writes; what the set-up and the compiler keep in the same folder stays.
+ */
 function removeState(stateDir: string): void {
   const state =
     /^(stack\.json|limits\.json|keys-.+\.json|seed-.+\.json|postgres-password|postgres|nats|redis|mail|logs|(chain|onramps)-.+)$/;

@@ -1,4 +1,4 @@
-// Where `npm start -- --traces` sends its traces, and the page that shows them.
+// Collects the traces of `npm start -- --traces` and shows them.
 import { createTraceServer } from './server.ts';
 
 await createTraceServer().listen({ host: '127.0.0.1', port: Number(process.env.TRACES_PORT) });

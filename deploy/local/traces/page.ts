@@ -2,7 +2,7 @@ import { escapeHtml } from '../pages/local-page.ts';
 import { type Branch, type Trace, type TracedSpan, treeOf } from './store.ts';
 
 const LISTED = 200;
-/** Colours far apart for services side by side, readable on light and dark. */
+/** Distinct colours for the services, readable on light and dark backgrounds. */
 const HUES: Record<string, number> = {
   gateway: 210,
   quote: 285,
@@ -54,7 +54,10 @@ const extent = (spans: readonly TracedSpan[]) => {
   return { from, length: Math.max(1, to - from) };
 };
 
-/** What came, the newest first; what a server answered counts most, so calls of the API stand out. */
+/**
+ * The list of traces, newest first. Calls of the API stand out, because a server's status matters
+ * most.
+ */
 export const listPage = (traces: readonly Trace[]): string => {
   const rows = traces.slice(0, LISTED).map((trace) => {
     const root = treeOf(trace)[0]!;
@@ -87,13 +90,16 @@ const rowOf = (span: Branch, depth: number, { from, length }: ReturnType<typeof 
 ${span.children.map((child) => rowOf(child, depth + 1, { from, length })).join('')}`;
 };
 
-/** What goes on after the answer, up to finality, would make everything before it a hair: it stands at the edge. */
+/**
+ * The time scale of the waterfall. Work after the answer, up to finality, would shrink everything
+ * before it, so such a span is drawn at the edge.
+ */
 const scaleOf = (root: Branch, whole: ReturnType<typeof extent>): ReturnType<typeof extent> =>
   root.duration_us * 4 < whole.length && root.duration_us > 0
     ? { from: whole.from, length: root.duration_us * 1.5 }
     : whole;
 
-/** One trace as a waterfall; a click on a span shows what is known of it. */
+/** One trace as a waterfall. A click on a span shows its attributes. */
 export const tracePage = (trace: Trace): string => {
   const whole = extent(trace.spans);
   const roots = treeOf(trace);

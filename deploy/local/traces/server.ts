@@ -6,8 +6,8 @@ import { createTraceStore, Export } from './store.ts';
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 /**
- * A collector for one machine: `POST /v1/traces` takes OTLP/HTTP in JSON, `GET /` lists what came, `GET /traces[/:id]`
- * gives the same as JSON.
+ * A collector for one machine: `POST /v1/traces` accepts OTLP/HTTP in JSON, `GET /` lists the
+ * traces, `GET /traces[/:id]` returns them as JSON.
  */
 export const createTraceServer = (): FastifyInstance => {
   const store = createTraceStore();

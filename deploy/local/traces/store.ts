@@ -19,7 +19,7 @@ const OtlpSpan = z.looseObject({
   links: z.array(z.looseObject({ traceId: z.string(), spanId: z.string() })).default([]),
   status: z.looseObject({ code: z.number().optional() }).default({}),
 });
-/** Of an OTLP/HTTP export in JSON, what is shown. */
+/** The fields of an OTLP/HTTP export in JSON that the page shows. */
 export const Export = z.looseObject({
   resourceSpans: z.array(
     z.looseObject({
@@ -56,7 +56,7 @@ const plain = (attributes: z.infer<typeof Attributes>): TracedSpan['attributes']
 
 const micros = (nano: string): number => Number(BigInt(nano) / 1000n);
 
-/** The newest traces, in memory: what `npm start --traces` shows is gone with it. */
+/** Holds the newest traces in memory. They end with the process. */
 export const createTraceStore = ({ traces: most = 2000, spansEach = 2000 } = {}) => {
   const byId = new Map<string, Trace>();
   return {
@@ -89,10 +89,12 @@ export const createTraceStore = ({ traces: most = 2000, spansEach = 2000 } = {})
   };
 };
 
-/** A span with its children in the order of their start; a span whose parent never came stands at the top. */
+/**
+ * A span with its children in the order of their start. A span whose parent is missing is a root.
+ */
 export type Branch = TracedSpan & { children: Branch[] };
 
-/** The tree of a trace, as it is drawn and as tests compare it. */
+/** The tree of a trace, for the page and for tests. */
 export const treeOf = ({ spans }: Trace): Branch[] => {
   const branches = new Map(spans.map((span) => [span.span_id, { ...span, children: [] as Branch[] }]));
   const roots: Branch[] = [];

@@ -5,557 +5,181 @@ import type { components } from './types.ts';
 /** Every operation of the API by its name. */
 export interface Operations {
   gateway: {
-    /**
-     * Alive: the event loop turns `GET /v1/health`. Errors: validation_error, rate_limited,
-     * internal_error, service_unavailable.
-     */
+    /** Alive: the event loop turns `GET /v1/health`. Errors: validation_error, rate_limited, internal_error, service_unavailable. */
     health(input?: Input<'gateway.health'>, options?: CallOptions): Answer<'gateway.health'>;
-    /**
-     * Ready to take calls. 503 while starting or draining. The body shows each environment; a sick
-     * one does not take the others down. `GET /v1/health/ready`. Errors: validation_error,
-     * rate_limited, internal_error, service_unavailable.
-     */
+    /** Ready to take calls. 503 while starting or draining. The body shows each environment; a sick one does not take the others down. `GET /v1/health/ready`. Errors: validation_error, rate_limited, internal_error, service_unavailable. */
     ready(input?: Input<'gateway.ready'>, options?: CallOptions): Answer<'gateway.ready'>;
-    /**
-     * The environments that are served here, each with its mint of USDC. From the configuration
-     * alone. Whoever signs compares a transaction with this mint, never with what another answer
-     * says. `GET /v1/environments`. Errors: validation_error, rate_limited, internal_error,
-     * service_unavailable.
-     */
+    /** The environments that are served here, each with its mint of USDC. From the configuration alone. Whoever signs compares a transaction with this mint, never with what another answer says. `GET /v1/environments`. Errors: validation_error, rate_limited, internal_error, service_unavailable. */
     environments(input?: Input<'gateway.environments'>, options?: CallOptions): Answer<'gateway.environments'>;
-    /**
-     * Public signing keys. A key counts only for the environment and use in its kid:
-     * <env>.<quote|settlement|session>.<n>. `GET /.well-known/jwks.json`. Errors: validation_error,
-     * rate_limited, internal_error, service_unavailable.
-     */
+    /** Public signing keys. A key counts only for the environment and use in its kid: <env>.<quote|settlement|session>.<n>. `GET /.well-known/jwks.json`. Errors: validation_error, rate_limited, internal_error, service_unavailable. */
     jwks(input?: Input<'gateway.jwks'>, options?: CallOptions): Answer<'gateway.jwks'>;
   };
   quote: {
-    /**
-     * Create a quote. A signed pricing commitment: amount, currency, expiry, scope. Paid at most
-     * once. `POST /v1/quote`. Errors: not_found, conflict, unauthorized, forbidden,
-     * idempotency_mismatch, payload_too_large, unsupported_media_type, validation_error,
-     * rate_limited, internal_error, service_unavailable.
-     */
+    /** Create a quote. A signed pricing commitment: amount, currency, expiry, scope. Paid at most once. `POST /v1/quote`. Errors: not_found, conflict, unauthorized, forbidden, idempotency_mismatch, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     create(input: Input<'quote.create'>, options?: CallOptions): Answer<'quote.create'>;
-    /**
-     * List quotes `GET /v1/quotes`. Errors: unauthorized, forbidden, validation_error,
-     * rate_limited, internal_error, service_unavailable.
-     */
+    /** List quotes `GET /v1/quotes`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     list(input?: Input<'quote.list'>, options?: CallOptions): Listing<'quote.list'>;
-    /**
-     * Get a quote `GET /v1/quotes/:quote_id`. Errors: not_found, unauthorized, forbidden,
-     * validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Get a quote `GET /v1/quotes/:quote_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     get(input: Input<'quote.get'>, options?: CallOptions): Answer<'quote.get'>;
   };
   settlement: {
-    /**
-     * Settle a quote. Pays the quote on chain and returns the settlement token. A repeat with the
-     * same payment_attempt_id returns the same settlement and never charges twice; after a time-out
-     * repeat with the same id. A quote that the account has paid, or is paying, by another attempt
-     * is refused with `settlement_id` and the action `read_settlement`, whichever of its
-     * credentials asks. `POST /v1/settle`. Errors: quote_expired, quote_already_settled, conflict,
-     * insufficient_funds, delegation_inactive, limit_exceeded, payment_failed, unauthorized,
-     * forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited,
-     * internal_error, service_unavailable.
-     */
+    /** Settle a quote. Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id returns the same settlement and never charges twice; after a time-out repeat with the same id. A quote that the account has paid, or is paying, by another attempt is refused with `settlement_id` and the action `read_settlement`, whichever of its credentials asks. `POST /v1/settle`. Errors: quote_expired, quote_already_settled, conflict, insufficient_funds, delegation_inactive, limit_exceeded, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     settle(input: Input<'settlement.settle'>, options?: CallOptions): Answer<'settlement.settle'>;
-    /**
-     * Redeem a settlement. The authorization gate: succeeds once. Deliver only when `replayed` is
-     * false or the `redeem_id` is yours. `POST /v1/settlements/:settlement_id/redeem`. Errors:
-     * not_found, conflict, settlement_expired, unauthorized, forbidden, payload_too_large,
-     * unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Redeem a settlement. The authorization gate: succeeds once. Deliver only when `replayed` is false or the `redeem_id` is yours. `POST /v1/settlements/:settlement_id/redeem`. Errors: not_found, conflict, settlement_expired, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     redeem(input: Input<'settlement.redeem'>, options?: CallOptions): Answer<'settlement.redeem'>;
-    /**
-     * Draw units from a prepaid settlement. For quotes whose scope has integer `units` (1 to 1e9):
-     * many small calls ride on one payment. The first consume redeems; units can be drawn for 30
-     * days after. A repeat with the same request_id takes nothing more and gives the same answer.
-     * `POST /v1/settlements/:settlement_id/consume`. Errors: not_found, conflict,
-     * settlement_exhausted, settlement_expired, unauthorized, forbidden, payload_too_large,
-     * unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Draw units from a prepaid settlement. For quotes whose scope has integer `units` (1 to 1e9): many small calls ride on one payment. The first consume redeems; units can be drawn for 30 days after. A repeat with the same request_id takes nothing more and gives the same answer. `POST /v1/settlements/:settlement_id/consume`. Errors: not_found, conflict, settlement_exhausted, settlement_expired, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     consume(input: Input<'settlement.consume'>, options?: CallOptions): Answer<'settlement.consume'>;
-    /**
-     * Verify a settlement without consuming it `POST /v1/settlements/:settlement_id/verify`.
-     * Errors: not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type,
-     * validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Verify a settlement without consuming it `POST /v1/settlements/:settlement_id/verify`. Errors: not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     verify(input: Input<'settlement.verify'>, options?: CallOptions): Answer<'settlement.verify'>;
-    /**
-     * List settlements. A service key sees those of its service, a JWT its own payments
-     * (`role=vendor`: those of all its services), a delegate key its own payments. `GET
-     * /v1/settlements`. Errors: unauthorized, forbidden, validation_error, rate_limited,
-     * internal_error, service_unavailable.
-     */
+    /** List settlements. A service key sees those of its service, a JWT its own payments (`role=vendor`: those of all its services), a delegate key its own payments. `GET /v1/settlements`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     list(input?: Input<'settlement.list'>, options?: CallOptions): Listing<'settlement.list'>;
-    /**
-     * Get a settlement `GET /v1/settlements/:settlement_id`. Errors: not_found, unauthorized,
-     * forbidden, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Get a settlement `GET /v1/settlements/:settlement_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     get(input: Input<'settlement.get'>, options?: CallOptions): Answer<'settlement.get'>;
   };
   wallet: {
-    /**
-     * Link a wallet the user already has. A public key belongs to one account; a repeat that
-     * changes nothing answers the same wallet. `POST /v1/wallets`. Errors: conflict, unauthorized,
-     * forbidden, reauthentication_required, payload_too_large, unsupported_media_type,
-     * validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Link a wallet the user already has. A public key belongs to one account; a repeat that changes nothing answers the same wallet. `POST /v1/wallets`. Errors: conflict, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     link(input: Input<'wallet.link'>, options?: CallOptions): Answer<'wallet.link'>;
-    /**
-     * Provision a wallet from a key pair made in the user’s own client. Like linking, and the
-     * platform pays for the token account. The private key never reaches the service. `POST
-     * /v1/wallets/provision`. Errors: conflict, unauthorized, forbidden, reauthentication_required,
-     * payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error,
-     * service_unavailable.
-     */
+    /** Provision a wallet from a key pair made in the user’s own client. Like linking, and the platform pays for the token account. The private key never reaches the service. `POST /v1/wallets/provision`. Errors: conflict, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     provision(input: Input<'wallet.provision'>, options?: CallOptions): Answer<'wallet.provision'>;
-    /**
-     * List wallets with balance and delegation `GET /v1/wallets`. Errors: unauthorized, forbidden,
-     * validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** List wallets with balance and delegation `GET /v1/wallets`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     list(input?: Input<'wallet.list'>, options?: CallOptions): Listing<'wallet.list'>;
-    /**
-     * Read the backup of a provisioned wallet. The ciphertext as it was given. `GET
-     * /v1/wallets/:wallet_id/backup`. Errors: not_found, unauthorized, forbidden,
-     * reauthentication_required, validation_error, rate_limited, internal_error,
-     * service_unavailable.
-     */
+    /** Read the backup of a provisioned wallet. The ciphertext as it was given. `GET /v1/wallets/:wallet_id/backup`. Errors: not_found, unauthorized, forbidden, reauthentication_required, validation_error, rate_limited, internal_error, service_unavailable. */
     backup(input: Input<'wallet.backup'>, options?: CallOptions): Answer<'wallet.backup'>;
-    /**
-     * Replace the backup of a provisioned wallet. For what opens it on a further device. Who
-     * replaces it proves to hold the key; a repeat answers the same. `PATCH
-     * /v1/wallets/:wallet_id/backup`. Errors: not_found, conflict, unauthorized, forbidden,
-     * reauthentication_required, payload_too_large, unsupported_media_type, validation_error,
-     * rate_limited, internal_error, service_unavailable.
-     */
+    /** Replace the backup of a provisioned wallet. For what opens it on a further device. Who replaces it proves to hold the key; a repeat answers the same. `PATCH /v1/wallets/:wallet_id/backup`. Errors: not_found, conflict, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     replaceBackup(input: Input<'wallet.replaceBackup'>, options?: CallOptions): Answer<'wallet.replaceBackup'>;
-    /**
-     * Prepare the transaction that lets the platform spend up to an allowance `POST
-     * /v1/wallets/:wallet_id/onboarding`. Errors: not_found, conflict, unauthorized, forbidden,
-     * payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error,
-     * service_unavailable.
-     */
+    /** Prepare the transaction that lets the platform spend up to an allowance `POST /v1/wallets/:wallet_id/onboarding`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     onboarding(input: Input<'wallet.onboarding'>, options?: CallOptions): Answer<'wallet.onboarding'>;
-    /**
-     * Submit the signed delegation, or prepare it afresh `POST /v1/wallets/:wallet_id/delegate`.
-     * Errors: not_found, conflict, insufficient_funds, delegation_inactive, payment_failed,
-     * unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error,
-     * rate_limited, internal_error, service_unavailable.
-     */
+    /** Submit the signed delegation, or prepare it afresh `POST /v1/wallets/:wallet_id/delegate`. Errors: not_found, conflict, insufficient_funds, delegation_inactive, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     delegate(input: Input<'wallet.delegate'>, options?: CallOptions): Answer<'wallet.delegate'>;
-    /**
-     * Prepare or submit the transaction that ends the delegation `POST
-     * /v1/wallets/:wallet_id/revoke`. Errors: not_found, conflict, insufficient_funds,
-     * delegation_inactive, payment_failed, unauthorized, forbidden, payload_too_large,
-     * unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Prepare or submit the transaction that ends the delegation `POST /v1/wallets/:wallet_id/revoke`. Errors: not_found, conflict, insufficient_funds, delegation_inactive, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     revoke(input: Input<'wallet.revoke'>, options?: CallOptions): Answer<'wallet.revoke'>;
-    /**
-     * List transactions. What moved on chain, as the account sees it: payments made and received,
-     * deposits, withdrawals, refunds. One that a fork undid for good stays, as reversed. A delegate
-     * key sees its own payments and their refunds. Attempts that are under way or failed are with
-     * their own objects, for instance GET /v1/settlements. `GET /v1/transactions`. Errors:
-     * unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** List transactions. What moved on chain, as the account sees it: payments made and received, deposits, withdrawals, refunds. One that a fork undid for good stays, as reversed. A delegate key sees its own payments and their refunds. Attempts that are under way or failed are with their own objects, for instance GET /v1/settlements. `GET /v1/transactions`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     listTransactions(input?: Input<'wallet.listTransactions'>, options?: CallOptions): Listing<'wallet.listTransactions'>;
-    /**
-     * Sum up spending. Payments made from `from` up to `to`: at most 366 days, by default the last
-     * 30 UTC days, today included. What was reversed on chain is not spent. `GET
-     * /v1/spending/summary`. Errors: unauthorized, forbidden, validation_error, rate_limited,
-     * internal_error, service_unavailable.
-     */
+    /** Sum up spending. Payments made from `from` up to `to`: at most 366 days, by default the last 30 UTC days, today included. What was reversed on chain is not spent. `GET /v1/spending/summary`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     spendingSummary(input?: Input<'wallet.spendingSummary'>, options?: CallOptions): Answer<'wallet.spendingSummary'>;
   };
   funding: {
-    /**
-     * Put test USDC into a wallet. Test environment only, at most 10,000 USDC a call. `POST
-     * /v1/dev/fund`. Errors: not_found, conflict, payment_failed, unauthorized, forbidden,
-     * idempotency_mismatch, payload_too_large, unsupported_media_type, validation_error,
-     * rate_limited, internal_error, service_unavailable.
-     */
+    /** Put test USDC into a wallet. Test environment only, at most 10,000 USDC a call. `POST /v1/dev/fund`. Errors: not_found, conflict, payment_failed, unauthorized, forbidden, idempotency_mismatch, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     devFund(input: Input<'funding.devFund'>, options?: CallOptions): Answer<'funding.devFund'>;
-    /**
-     * Buy USDC with money of a bank or card. Opens a payment at MoonPay or Coinbase Onramp that
-     * goes straight to the wallet; send the customer’s browser to `redirect_url`. The deposit
-     * completes when the transfer is final on chain. `POST /v1/deposits/fiat`. Errors: not_found,
-     * conflict, unauthorized, forbidden, idempotency_mismatch, payload_too_large,
-     * unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Buy USDC with money of a bank or card. Opens a payment at MoonPay or Coinbase Onramp that goes straight to the wallet; send the customer’s browser to `redirect_url`. The deposit completes when the transfer is final on chain. `POST /v1/deposits/fiat`. Errors: not_found, conflict, unauthorized, forbidden, idempotency_mismatch, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     createDeposit(input: Input<'funding.createDeposit'>, options?: CallOptions): Answer<'funding.createDeposit'>;
-    /**
-     * The account’s deposits `GET /v1/deposits`. Errors: unauthorized, forbidden, validation_error,
-     * rate_limited, internal_error, service_unavailable.
-     */
+    /** The account’s deposits `GET /v1/deposits`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     listDeposits(input?: Input<'funding.listDeposits'>, options?: CallOptions): Listing<'funding.listDeposits'>;
-    /**
-     * One deposit `GET /v1/deposits/:deposit_id`. Errors: not_found, unauthorized, forbidden,
-     * validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** One deposit `GET /v1/deposits/:deposit_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     getDeposit(input: Input<'funding.getDeposit'>, options?: CallOptions): Answer<'funding.getDeposit'>;
-    /**
-     * Prepare a withdrawal from a wallet. The destination is a wallet or a token account of the
-     * mint. Nothing moves before it is approved: sign the transaction and send it to approve within
-     * 15 minutes. `POST /v1/withdrawals`. Errors: not_found, conflict, insufficient_funds,
-     * unauthorized, forbidden, idempotency_mismatch, payload_too_large, unsupported_media_type,
-     * validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Prepare a withdrawal from a wallet. The destination is a wallet or a token account of the mint. Nothing moves before it is approved: sign the transaction and send it to approve within 15 minutes. `POST /v1/withdrawals`. Errors: not_found, conflict, insufficient_funds, unauthorized, forbidden, idempotency_mismatch, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     createWithdrawal(input: Input<'funding.createWithdrawal'>, options?: CallOptions): Answer<'funding.createWithdrawal'>;
-    /**
-     * Submit the signed withdrawal, or have it prepared afresh. A repeat with the same transaction
-     * gives the same result. Needs a sign-in of the last 5 minutes. `POST
-     * /v1/withdrawals/:withdrawal_id/approve`. Errors: not_found, conflict, insufficient_funds,
-     * payment_failed, unauthorized, forbidden, reauthentication_required, payload_too_large,
-     * unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Submit the signed withdrawal, or have it prepared afresh. A repeat with the same transaction gives the same result. Needs a sign-in of the last 5 minutes. `POST /v1/withdrawals/:withdrawal_id/approve`. Errors: not_found, conflict, insufficient_funds, payment_failed, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     approveWithdrawal(input: Input<'funding.approveWithdrawal'>, options?: CallOptions): Answer<'funding.approveWithdrawal'>;
-    /**
-     * Cancel a withdrawal that was not submitted. Final: no transaction of it can be submitted any
-     * more. `POST /v1/withdrawals/:withdrawal_id/cancel`. Errors: not_found, conflict,
-     * unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error,
-     * rate_limited, internal_error, service_unavailable.
-     */
+    /** Cancel a withdrawal that was not submitted. Final: no transaction of it can be submitted any more. `POST /v1/withdrawals/:withdrawal_id/cancel`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     cancelWithdrawal(input: Input<'funding.cancelWithdrawal'>, options?: CallOptions): Answer<'funding.cancelWithdrawal'>;
-    /**
-     * List withdrawals `GET /v1/withdrawals`. Errors: unauthorized, forbidden, validation_error,
-     * rate_limited, internal_error, service_unavailable.
-     */
+    /** List withdrawals `GET /v1/withdrawals`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     listWithdrawals(input?: Input<'funding.listWithdrawals'>, options?: CallOptions): Listing<'funding.listWithdrawals'>;
-    /**
-     * Get a withdrawal `GET /v1/withdrawals/:withdrawal_id`. Errors: not_found, unauthorized,
-     * forbidden, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Get a withdrawal `GET /v1/withdrawals/:withdrawal_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     getWithdrawal(input: Input<'funding.getWithdrawal'>, options?: CallOptions): Answer<'funding.getWithdrawal'>;
-    /**
-     * Prepare a refund of a settlement. Of the net amount, several times until nothing of it is
-     * left; the fee is not returned. Nothing moves before the key of the payout address has signed
-     * the transaction and it was submitted, within 24 hours. An access token needs a sign-in of the
-     * last 5 minutes. `POST /v1/refunds`. Errors: not_found, conflict, insufficient_funds,
-     * unauthorized, forbidden, idempotency_mismatch, reauthentication_required, payload_too_large,
-     * unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Prepare a refund of a settlement. Of the net amount, several times until nothing of it is left; the fee is not returned. Nothing moves before the key of the payout address has signed the transaction and it was submitted, within 24 hours. An access token needs a sign-in of the last 5 minutes. `POST /v1/refunds`. Errors: not_found, conflict, insufficient_funds, unauthorized, forbidden, idempotency_mismatch, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     createRefund(input: Input<'funding.createRefund'>, options?: CallOptions): Answer<'funding.createRefund'>;
-    /**
-     * Submit the signed refund, or have it prepared afresh. A repeat with the same transaction
-     * gives the same result. `POST /v1/refunds/:refund_id/submit`. Errors: not_found, conflict,
-     * insufficient_funds, payment_failed, unauthorized, forbidden, payload_too_large,
-     * unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Submit the signed refund, or have it prepared afresh. A repeat with the same transaction gives the same result. `POST /v1/refunds/:refund_id/submit`. Errors: not_found, conflict, insufficient_funds, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     submitRefund(input: Input<'funding.submitRefund'>, options?: CallOptions): Answer<'funding.submitRefund'>;
-    /**
-     * Cancel a refund that was not submitted. Final: what it had reserved of the settlement is free
-     * again. `POST /v1/refunds/:refund_id/cancel`. Errors: not_found, conflict, unauthorized,
-     * forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited,
-     * internal_error, service_unavailable.
-     */
+    /** Cancel a refund that was not submitted. Final: what it had reserved of the settlement is free again. `POST /v1/refunds/:refund_id/cancel`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     cancelRefund(input: Input<'funding.cancelRefund'>, options?: CallOptions): Answer<'funding.cancelRefund'>;
-    /**
-     * List refunds. A service key sees those of its service, a JWT those that the account gives and
-     * gets. `GET /v1/refunds`. Errors: unauthorized, forbidden, validation_error, rate_limited,
-     * internal_error, service_unavailable.
-     */
+    /** List refunds. A service key sees those of its service, a JWT those that the account gives and gets. `GET /v1/refunds`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     listRefunds(input?: Input<'funding.listRefunds'>, options?: CallOptions): Listing<'funding.listRefunds'>;
-    /**
-     * Get a refund `GET /v1/refunds/:refund_id`. Errors: not_found, unauthorized, forbidden,
-     * validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Get a refund `GET /v1/refunds/:refund_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     getRefund(input: Input<'funding.getRefund'>, options?: CallOptions): Answer<'funding.getRefund'>;
   };
   identity: {
-    /**
-     * Create an account: mails a sign-in link. Writes nothing until the link is used. The answer is
-     * the same for known and unknown addresses. `POST /v1/accounts`. Errors: payload_too_large,
-     * unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Create an account: mails a sign-in link. Writes nothing until the link is used. The answer is the same for known and unknown addresses. `POST /v1/accounts`. Errors: payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     createAccount(input: Input<'identity.createAccount'>, options?: CallOptions): Answer<'identity.createAccount'>;
-    /**
-     * Mail a sign-in link `POST /v1/auth/magic-link`. Errors: payload_too_large,
-     * unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Mail a sign-in link `POST /v1/auth/magic-link`. Errors: payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     requestMagicLink(input: Input<'identity.requestMagicLink'>, options?: CallOptions): Answer<'identity.requestMagicLink'>;
-    /**
-     * Read whose a sign-in link is, without using it. For the page that a link opens: it shows the
-     * address before anybody signs in. same_browser is false where the link was asked for by
-     * another browser or by no page. `POST /v1/auth/magic-link/read`. Errors: unauthorized,
-     * payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error,
-     * service_unavailable.
-     */
+    /** Read whose a sign-in link is, without using it. For the page that a link opens: it shows the address before anybody signs in. same_browser is false where the link was asked for by another browser or by no page. `POST /v1/auth/magic-link/read`. Errors: unauthorized, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     readMagicLink(input: Input<'identity.readMagicLink'>, options?: CallOptions): Answer<'identity.readMagicLink'>;
-    /**
-     * Use a sign-in link. Single use, newest link only, 15 minutes. The first sign-in creates the
-     * account. With refresh_in: cookie, a link that another browser or no page asked for needs the
-     * email that the person has confirmed: else conflict, and the link stays good. `POST
-     * /v1/auth/magic-link/verify`. Errors: unauthorized, conflict, payload_too_large,
-     * unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Use a sign-in link. Single use, newest link only, 15 minutes. The first sign-in creates the account. With refresh_in: cookie, a link that another browser or no page asked for needs the email that the person has confirmed: else conflict, and the link stays good. `POST /v1/auth/magic-link/verify`. Errors: unauthorized, conflict, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     verifyMagicLink(input: Input<'identity.verifyMagicLink'>, options?: CallOptions): Answer<'identity.verifyMagicLink'>;
-    /**
-     * Begin to register a passkey. The answer is what navigator.credentials.create takes, in its
-     * JSON form. Good for 5 minutes. `POST /v1/auth/passkey/register/options`. Errors: conflict,
-     * unauthorized, forbidden, reauthentication_required, payload_too_large,
-     * unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Begin to register a passkey. The answer is what navigator.credentials.create takes, in its JSON form. Good for 5 minutes. `POST /v1/auth/passkey/register/options`. Errors: conflict, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     passkeyRegisterOptions(input?: Input<'identity.passkeyRegisterOptions'>, options?: CallOptions): Answer<'identity.passkeyRegisterOptions'>;
-    /**
-     * Register a passkey. Several per account. The owner is told by mail. `POST
-     * /v1/auth/passkey/register/verify`. Errors: conflict, unauthorized, forbidden,
-     * reauthentication_required, payload_too_large, unsupported_media_type, validation_error,
-     * rate_limited, internal_error, service_unavailable.
-     */
+    /** Register a passkey. Several per account. The owner is told by mail. `POST /v1/auth/passkey/register/verify`. Errors: conflict, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     passkeyRegisterVerify(input: Input<'identity.passkeyRegisterVerify'>, options?: CallOptions): Answer<'identity.passkeyRegisterVerify'>;
-    /**
-     * Begin to sign in with a passkey. The answer is what navigator.credentials.get takes, in its
-     * JSON form. Good for 5 minutes. `POST /v1/auth/passkey/login/options`. Errors:
-     * payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error,
-     * service_unavailable.
-     */
+    /** Begin to sign in with a passkey. The answer is what navigator.credentials.get takes, in its JSON form. Good for 5 minutes. `POST /v1/auth/passkey/login/options`. Errors: payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     passkeyLoginOptions(input?: Input<'identity.passkeyLoginOptions'>, options?: CallOptions): Answer<'identity.passkeyLoginOptions'>;
-    /**
-     * Sign in with a passkey `POST /v1/auth/passkey/login/verify`. Errors: unauthorized,
-     * payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error,
-     * service_unavailable.
-     */
+    /** Sign in with a passkey `POST /v1/auth/passkey/login/verify`. Errors: unauthorized, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     passkeyLoginVerify(input: Input<'identity.passkeyLoginVerify'>, options?: CallOptions): Answer<'identity.passkeyLoginVerify'>;
-    /**
-     * Exchange a refresh token for a new pair. Rotated at every use; reuse of an old one ends the
-     * whole sign-in. Without refresh_token that of the cookie is taken, and the next one put there.
-     * `POST /v1/auth/refresh`. Errors: unauthorized, payload_too_large, unsupported_media_type,
-     * validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Exchange a refresh token for a new pair. Rotated at every use; reuse of an old one ends the whole sign-in. Without refresh_token that of the cookie is taken, and the next one put there. `POST /v1/auth/refresh`. Errors: unauthorized, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     refresh(input?: Input<'identity.refresh'>, options?: CallOptions): Answer<'identity.refresh'>;
-    /**
-     * End this sign-in at once `POST /v1/auth/logout`. Errors: unauthorized, forbidden,
-     * payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error,
-     * service_unavailable.
-     */
+    /** End this sign-in at once `POST /v1/auth/logout`. Errors: unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     logout(input?: Input<'identity.logout'>, options?: CallOptions): Answer<'identity.logout'>;
-    /**
-     * The account of this sign-in `GET /v1/accounts/me`. Errors: unauthorized, forbidden,
-     * validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** The account of this sign-in `GET /v1/accounts/me`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     getAccount(input?: Input<'identity.getAccount'>, options?: CallOptions): Answer<'identity.getAccount'>;
-    /**
-     * Read the account’s settings `GET /v1/accounts/me/settings`. Errors: unauthorized, forbidden,
-     * validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Read the account’s settings `GET /v1/accounts/me/settings`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     getSettings(input?: Input<'identity.getSettings'>, options?: CallOptions): Answer<'identity.getSettings'>;
-    /**
-     * Change some of the account’s settings. Fields that are left out stay as they are. Turning the
-     * mails about keys off is mailed. `PATCH /v1/accounts/me/settings`. Errors: unauthorized,
-     * forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited,
-     * internal_error, service_unavailable.
-     */
+    /** Change some of the account’s settings. Fields that are left out stay as they are. Turning the mails about keys off is mailed. `PATCH /v1/accounts/me/settings`. Errors: unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     updateSettings(input?: Input<'identity.updateSettings'>, options?: CallOptions): Answer<'identity.updateSettings'>;
-    /**
-     * List the account’s passkeys `GET /v1/accounts/me/passkeys`. Errors: unauthorized, forbidden,
-     * validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** List the account’s passkeys `GET /v1/accounts/me/passkeys`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     listPasskeys(input?: Input<'identity.listPasskeys'>, options?: CallOptions): Listing<'identity.listPasskeys'>;
-    /**
-     * Remove a passkey: it signs nobody in any more `DELETE /v1/accounts/me/passkeys/:passkey_id`.
-     * Errors: not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type,
-     * validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Remove a passkey: it signs nobody in any more `DELETE /v1/accounts/me/passkeys/:passkey_id`. Errors: not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     deletePasskey(input: Input<'identity.deletePasskey'>, options?: CallOptions): Answer<'identity.deletePasskey'>;
-    /**
-     * List the account’s open sign-ins `GET /v1/accounts/me/sessions`. Errors: unauthorized,
-     * forbidden, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** List the account’s open sign-ins `GET /v1/accounts/me/sessions`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     listSessions(input?: Input<'identity.listSessions'>, options?: CallOptions): Listing<'identity.listSessions'>;
-    /**
-     * End a sign-in at once, on every device that holds it `DELETE
-     * /v1/accounts/me/sessions/:session_id`. Errors: not_found, unauthorized, forbidden,
-     * payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error,
-     * service_unavailable.
-     */
+    /** End a sign-in at once, on every device that holds it `DELETE /v1/accounts/me/sessions/:session_id`. Errors: not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     deleteSession(input: Input<'identity.deleteSession'>, options?: CallOptions): Answer<'identity.deleteSession'>;
-    /**
-     * Create a vendor service and its API key. The api_key is shown this once. `POST /v1/services`.
-     * Errors: unauthorized, forbidden, conflict, idempotency_mismatch, payload_too_large,
-     * unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Create a vendor service and its API key. The api_key is shown this once. `POST /v1/services`. Errors: unauthorized, forbidden, conflict, idempotency_mismatch, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     createService(input: Input<'identity.createService'>, options?: CallOptions): Answer<'identity.createService'>;
-    /**
-     * List vendor services `GET /v1/services`. Errors: unauthorized, forbidden, validation_error,
-     * rate_limited, internal_error, service_unavailable.
-     */
+    /** List vendor services `GET /v1/services`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     listServices(input?: Input<'identity.listServices'>, options?: CallOptions): Listing<'identity.listServices'>;
-    /**
-     * Get a vendor service `GET /v1/services/:service_id`. Errors: not_found, unauthorized,
-     * forbidden, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Get a vendor service `GET /v1/services/:service_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     getService(input: Input<'identity.getService'>, options?: CallOptions): Answer<'identity.getService'>;
-    /**
-     * Change a vendor service. A new payout address is mailed to the owner, and in live acts after
-     * 24 hours; setting the present address again takes a waiting change back. `PATCH
-     * /v1/services/:service_id`. Errors: not_found, unauthorized, forbidden,
-     * reauthentication_required, payload_too_large, unsupported_media_type, validation_error,
-     * rate_limited, internal_error, service_unavailable.
-     */
+    /** Change a vendor service. A new payout address is mailed to the owner, and in live acts after 24 hours; setting the present address again takes a waiting change back. `PATCH /v1/services/:service_id`. Errors: not_found, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     updateService(input: Input<'identity.updateService'>, options?: CallOptions): Answer<'identity.updateService'>;
-    /**
-     * Delete a vendor service, or close it while payments are open. Refused while quotes or
-     * settlements are open, unless `mode` is `close`: then there are no new quotes, and redeem,
-     * verify, consume and refunds go on until the last window plus 30 days. `DELETE
-     * /v1/services/:service_id`. Errors: not_found, conflict, unauthorized, forbidden,
-     * payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error,
-     * service_unavailable.
-     */
+    /** Delete a vendor service, or close it while payments are open. Refused while quotes or settlements are open, unless `mode` is `close`: then there are no new quotes, and redeem, verify, consume and refunds go on until the last window plus 30 days. `DELETE /v1/services/:service_id`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     deleteService(input: Input<'identity.deleteService'>, options?: CallOptions): Answer<'identity.deleteService'>;
-    /**
-     * Rotate the key. By the current key itself, or by the owner’s sign-in of the last 5 minutes,
-     * which alone may `revoke_previous`. Never more than two keys live: a further rotation ends the
-     * older one. `POST /v1/services/:service_id/key/rotate`. Errors: not_found, unauthorized,
-     * forbidden, conflict, idempotency_mismatch, reauthentication_required, payload_too_large,
-     * unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Rotate the key. By the current key itself, or by the owner’s sign-in of the last 5 minutes, which alone may `revoke_previous`. Never more than two keys live: a further rotation ends the older one. `POST /v1/services/:service_id/key/rotate`. Errors: not_found, unauthorized, forbidden, conflict, idempotency_mismatch, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     rotateServiceKey(input: Input<'identity.rotateServiceKey'>, options?: CallOptions): Answer<'identity.rotateServiceKey'>;
-    /**
-     * Mail a link that replaces the key. Only hashes are kept, so the link mints a replacement. 15
-     * minutes, once, newest link only. `POST /v1/services/:service_id/key/reveal`. Errors:
-     * not_found, unauthorized, forbidden, reauthentication_required, payload_too_large,
-     * unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Mail a link that replaces the key. Only hashes are kept, so the link mints a replacement. 15 minutes, once, newest link only. `POST /v1/services/:service_id/key/reveal`. Errors: not_found, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     revealServiceKey(input: Input<'identity.revealServiceKey'>, options?: CallOptions): Answer<'identity.revealServiceKey'>;
-    /**
-     * Use the mailed link: a replacement key, once `POST
-     * /v1/services/:service_id/key/reveal/verify`. Errors: unauthorized, payload_too_large,
-     * unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Use the mailed link: a replacement key, once `POST /v1/services/:service_id/key/reveal/verify`. Errors: unauthorized, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     verifyServiceReveal(input: Input<'identity.verifyServiceReveal'>, options?: CallOptions): Answer<'identity.verifyServiceReveal'>;
-    /**
-     * Create a delegate and its key. Needs a sign-in of the last 5 minutes. The api_key is shown
-     * this once. `POST /v1/delegates`. Errors: not_found, unauthorized, forbidden, conflict,
-     * idempotency_mismatch, reauthentication_required, payload_too_large, unsupported_media_type,
-     * validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Create a delegate and its key. Needs a sign-in of the last 5 minutes. The api_key is shown this once. `POST /v1/delegates`. Errors: not_found, unauthorized, forbidden, conflict, idempotency_mismatch, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     createDelegate(input: Input<'identity.createDelegate'>, options?: CallOptions): Answer<'identity.createDelegate'>;
-    /**
-     * List delegates `GET /v1/delegates`. Errors: unauthorized, forbidden, validation_error,
-     * rate_limited, internal_error, service_unavailable.
-     */
+    /** List delegates `GET /v1/delegates`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     listDelegates(input?: Input<'identity.listDelegates'>, options?: CallOptions): Listing<'identity.listDelegates'>;
-    /**
-     * The delegate of this key: limits, spent, held, remaining `GET /v1/delegates/me`. Errors:
-     * not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error,
-     * service_unavailable.
-     */
+    /** The delegate of this key: limits, spent, held, remaining `GET /v1/delegates/me`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     getOwnDelegate(input?: Input<'identity.getOwnDelegate'>, options?: CallOptions): Answer<'identity.getOwnDelegate'>;
-    /**
-     * Get a delegate `GET /v1/delegates/:delegate_id`. Errors: not_found, unauthorized, forbidden,
-     * validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Get a delegate `GET /v1/delegates/:delegate_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     getDelegate(input: Input<'identity.getDelegate'>, options?: CallOptions): Answer<'identity.getDelegate'>;
-    /**
-     * Change a delegate. Null removes a limit. A lowered limit leaves `remaining` 0; it never
-     * undoes what is held or spent. `PATCH /v1/delegates/:delegate_id`. Errors: not_found,
-     * conflict, unauthorized, forbidden, reauthentication_required, payload_too_large,
-     * unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Change a delegate. Null removes a limit. A lowered limit leaves `remaining` 0; it never undoes what is held or spent. `PATCH /v1/delegates/:delegate_id`. Errors: not_found, conflict, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     updateDelegate(input: Input<'identity.updateDelegate'>, options?: CallOptions): Answer<'identity.updateDelegate'>;
-    /**
-     * Delete a delegate: its keys stop at once. What it has paid stays. A payment that was accepted
-     * before goes on. `DELETE /v1/delegates/:delegate_id`. Errors: not_found, unauthorized,
-     * forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited,
-     * internal_error, service_unavailable.
-     */
+    /** Delete a delegate: its keys stop at once. What it has paid stays. A payment that was accepted before goes on. `DELETE /v1/delegates/:delegate_id`. Errors: not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     deleteDelegate(input: Input<'identity.deleteDelegate'>, options?: CallOptions): Answer<'identity.deleteDelegate'>;
-    /**
-     * Rotate the key. By the current key itself, or by the owner’s sign-in of the last 5 minutes,
-     * which alone may `revoke_previous`. Never more than two keys live: a further rotation ends the
-     * older one. `POST /v1/delegates/:delegate_id/key/rotate`. Errors: not_found, unauthorized,
-     * forbidden, conflict, idempotency_mismatch, reauthentication_required, payload_too_large,
-     * unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Rotate the key. By the current key itself, or by the owner’s sign-in of the last 5 minutes, which alone may `revoke_previous`. Never more than two keys live: a further rotation ends the older one. `POST /v1/delegates/:delegate_id/key/rotate`. Errors: not_found, unauthorized, forbidden, conflict, idempotency_mismatch, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     rotateDelegateKey(input: Input<'identity.rotateDelegateKey'>, options?: CallOptions): Answer<'identity.rotateDelegateKey'>;
-    /**
-     * Mail a link that replaces the key. Only hashes are kept, so the link mints a replacement. 15
-     * minutes, once, newest link only. `POST /v1/delegates/:delegate_id/key/reveal`. Errors:
-     * not_found, unauthorized, forbidden, reauthentication_required, payload_too_large,
-     * unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Mail a link that replaces the key. Only hashes are kept, so the link mints a replacement. 15 minutes, once, newest link only. `POST /v1/delegates/:delegate_id/key/reveal`. Errors: not_found, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     revealDelegateKey(input: Input<'identity.revealDelegateKey'>, options?: CallOptions): Answer<'identity.revealDelegateKey'>;
-    /**
-     * Use the mailed link: a replacement key, once `POST
-     * /v1/delegates/:delegate_id/key/reveal/verify`. Errors: unauthorized, payload_too_large,
-     * unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Use the mailed link: a replacement key, once `POST /v1/delegates/:delegate_id/key/reveal/verify`. Errors: unauthorized, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     verifyDelegateReveal(input: Input<'identity.verifyDelegateReveal'>, options?: CallOptions): Answer<'identity.verifyDelegateReveal'>;
   };
   webhook: {
-    /**
-     * Create a webhook endpoint. Events are POSTed to it as JSON `{ id, type, timestamp, data }`,
-     * signed as Standard Webhooks say (webhook-id, webhook-timestamp, webhook-signature); `id` is
-     * the event_id, so a repeat is known by it. Any 2xx within 15 s takes the event; else it is
-     * tried 8 times over three days. At least once, in no certain order. Needs a sign-in of the
-     * last 5 minutes; at most 10 per account. `POST /v1/webhook-endpoints`. Errors: conflict,
-     * unauthorized, forbidden, idempotency_mismatch, reauthentication_required, payload_too_large,
-     * unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Create a webhook endpoint. Events are POSTed to it as JSON `{ id, type, timestamp, data }`, signed as Standard Webhooks say (webhook-id, webhook-timestamp, webhook-signature); `id` is the event_id, so a repeat is known by it. Any 2xx within 15 s takes the event; else it is tried 8 times over three days. At least once, in no certain order. Needs a sign-in of the last 5 minutes; at most 10 per account. `POST /v1/webhook-endpoints`. Errors: conflict, unauthorized, forbidden, idempotency_mismatch, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     createEndpoint(input: Input<'webhook.createEndpoint'>, options?: CallOptions): Answer<'webhook.createEndpoint'>;
-    /**
-     * List webhook endpoints `GET /v1/webhook-endpoints`. Errors: unauthorized, forbidden,
-     * validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** List webhook endpoints `GET /v1/webhook-endpoints`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     listEndpoints(input?: Input<'webhook.listEndpoints'>, options?: CallOptions): Listing<'webhook.listEndpoints'>;
-    /**
-     * Get a webhook endpoint `GET /v1/webhook-endpoints/:endpoint_id`. Errors: not_found,
-     * unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Get a webhook endpoint `GET /v1/webhook-endpoints/:endpoint_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     getEndpoint(input: Input<'webhook.getEndpoint'>, options?: CallOptions): Answer<'webhook.getEndpoint'>;
-    /**
-     * Change a webhook endpoint. Turned on again, it gets what was still to be delivered; what
-     * happened while it was off: redeliver. `PATCH /v1/webhook-endpoints/:endpoint_id`. Errors:
-     * not_found, unauthorized, forbidden, reauthentication_required, payload_too_large,
-     * unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Change a webhook endpoint. Turned on again, it gets what was still to be delivered; what happened while it was off: redeliver. `PATCH /v1/webhook-endpoints/:endpoint_id`. Errors: not_found, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     updateEndpoint(input: Input<'webhook.updateEndpoint'>, options?: CallOptions): Answer<'webhook.updateEndpoint'>;
-    /**
-     * Delete a webhook endpoint with its log `DELETE /v1/webhook-endpoints/:endpoint_id`. Errors:
-     * not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type,
-     * validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Delete a webhook endpoint with its log `DELETE /v1/webhook-endpoints/:endpoint_id`. Errors: not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     deleteEndpoint(input: Input<'webhook.deleteEndpoint'>, options?: CallOptions): Answer<'webhook.deleteEndpoint'>;
-    /**
-     * Rotate the secret of a webhook endpoint. For 24 hours deliveries are signed with both, then
-     * with the new one alone. A further rotation ends the older. `POST
-     * /v1/webhook-endpoints/:endpoint_id/secret/rotate`. Errors: not_found, unauthorized,
-     * forbidden, conflict, idempotency_mismatch, reauthentication_required, payload_too_large,
-     * unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Rotate the secret of a webhook endpoint. For 24 hours deliveries are signed with both, then with the new one alone. A further rotation ends the older. `POST /v1/webhook-endpoints/:endpoint_id/secret/rotate`. Errors: not_found, unauthorized, forbidden, conflict, idempotency_mismatch, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     rotateEndpointSecret(input: Input<'webhook.rotateEndpointSecret'>, options?: CallOptions): Answer<'webhook.rotateEndpointSecret'>;
-    /**
-     * What was delivered to a webhook endpoint, and how `GET
-     * /v1/webhook-endpoints/:endpoint_id/deliveries`. Errors: not_found, unauthorized, forbidden,
-     * validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** What was delivered to a webhook endpoint, and how `GET /v1/webhook-endpoints/:endpoint_id/deliveries`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     listDeliveries(input: Input<'webhook.listDeliveries'>, options?: CallOptions): Listing<'webhook.listDeliveries'>;
-    /**
-     * Deliver one event, or all since a time, once more. Of those that the endpoint asks for, also
-     * what it never got; at most 10000, the oldest first. `POST
-     * /v1/webhook-endpoints/:endpoint_id/redeliver`. Errors: not_found, conflict, unauthorized,
-     * forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited,
-     * internal_error, service_unavailable.
-     */
+    /** Deliver one event, or all since a time, once more. Of those that the endpoint asks for, also what it never got; at most 10000, the oldest first. `POST /v1/webhook-endpoints/:endpoint_id/redeliver`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     redeliver(input: Input<'webhook.redeliver'>, options?: CallOptions): Answer<'webhook.redeliver'>;
-    /**
-     * Send a test event to a webhook endpoint `POST /v1/webhook-endpoints/:endpoint_id/test`.
-     * Errors: not_found, conflict, unauthorized, forbidden, payload_too_large,
-     * unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Send a test event to a webhook endpoint `POST /v1/webhook-endpoints/:endpoint_id/test`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     testEndpoint(input: Input<'webhook.testEndpoint'>, options?: CallOptions): Answer<'webhook.testEndpoint'>;
-    /**
-     * List events: the pull form of webhooks. Newest first, kept for 30 days. `GET /v1/events`.
-     * Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error,
-     * service_unavailable.
-     */
+    /** List events: the pull form of webhooks. Newest first, kept for 30 days. `GET /v1/events`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     listEvents(input?: Input<'webhook.listEvents'>, options?: CallOptions): Listing<'webhook.listEvents'>;
-    /**
-     * Get an event `GET /v1/events/:event_id`. Errors: not_found, unauthorized, forbidden,
-     * validation_error, rate_limited, internal_error, service_unavailable.
-     */
+    /** Get an event `GET /v1/events/:event_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     getEvent(input: Input<'webhook.getEvent'>, options?: CallOptions): Answer<'webhook.getEvent'>;
   };
 }

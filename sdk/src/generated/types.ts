@@ -29,8 +29,7 @@ export interface paths {
         };
         /**
          * Ready to take calls
-         * @description 503 while starting or draining. The body shows each environment; a sick one
-         *   does not take the others down.
+         * @description 503 while starting or draining. The body shows each environment; a sick one does not take the others down.
          *
          *     Limit: 1200 per minute per address.
          */
@@ -52,8 +51,7 @@ export interface paths {
         };
         /**
          * The environments that are served here, each with its mint of USDC
-         * @description From the configuration alone. Whoever signs compares a transaction with this
-         *   mint, never with what another answer says.
+         * @description From the configuration alone. Whoever signs compares a transaction with this mint, never with what another answer says.
          *
          *     Limit: 1200 per minute per address.
          */
@@ -75,8 +73,7 @@ export interface paths {
         };
         /**
          * Public signing keys
-         * @description A key counts only for the environment and use in its kid:
-         *   <env>.<quote|settlement|session>.<n>.
+         * @description A key counts only for the environment and use in its kid: <env>.<quote|settlement|session>.<n>.
          *
          *     Limit: 120 per minute per address.
          */
@@ -100,8 +97,7 @@ export interface paths {
         put?: never;
         /**
          * Create a quote
-         * @description A signed pricing commitment: amount, currency, expiry, scope. Paid at most
-         *   once.
+         * @description A signed pricing commitment: amount, currency, expiry, scope. Paid at most once.
          *
          *     Limit: 30 per minute per account.
          */
@@ -163,11 +159,7 @@ export interface paths {
         put?: never;
         /**
          * Settle a quote
-         * @description Pays the quote on chain and returns the settlement token. A repeat with the
-         *   same payment_attempt_id returns the same settlement and never charges twice; after a
-         *   time-out repeat with the same id. A quote that the account has paid, or is paying, by
-         *   another attempt is refused with `settlement_id` and the action `read_settlement`,
-         *   whichever of its credentials asks.
+         * @description Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id returns the same settlement and never charges twice; after a time-out repeat with the same id. A quote that the account has paid, or is paying, by another attempt is refused with `settlement_id` and the action `read_settlement`, whichever of its credentials asks.
          *
          *     Limit: 20 per minute per account.
          */
@@ -189,8 +181,7 @@ export interface paths {
         put?: never;
         /**
          * Redeem a settlement
-         * @description The authorization gate: succeeds once. Deliver only when `replayed` is false
-         *   or the `redeem_id` is yours.
+         * @description The authorization gate: succeeds once. Deliver only when `replayed` is false or the `redeem_id` is yours.
          *
          *     Limit: 30 per minute per account.
          */
@@ -212,9 +203,7 @@ export interface paths {
         put?: never;
         /**
          * Draw units from a prepaid settlement
-         * @description For quotes whose scope has integer `units` (1 to 1e9): many small calls ride
-         *   on one payment. The first consume redeems; units can be drawn for 30 days after. A
-         *   repeat with the same request_id takes nothing more and gives the same answer.
+         * @description For quotes whose scope has integer `units` (1 to 1e9): many small calls ride on one payment. The first consume redeems; units can be drawn for 30 days after. A repeat with the same request_id takes nothing more and gives the same answer.
          *
          *     Limit: 120 per minute per account.
          */
@@ -254,8 +243,7 @@ export interface paths {
         };
         /**
          * List settlements
-         * @description A service key sees those of its service, a JWT its own payments
-         *   (`role=vendor`: those of all its services), a delegate key its own payments.
+         * @description A service key sees those of its service, a JWT its own payments (`role=vendor`: those of all its services), a delegate key its own payments.
          *
          *     Limit: 120 per minute per account.
          */
@@ -303,8 +291,7 @@ export interface paths {
         put?: never;
         /**
          * Link a wallet the user already has
-         * @description A public key belongs to one account; a repeat that changes nothing answers
-         *   the same wallet.
+         * @description A public key belongs to one account; a repeat that changes nothing answers the same wallet.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -328,8 +315,7 @@ export interface paths {
         put?: never;
         /**
          * Provision a wallet from a key pair made in the user’s own client
-         * @description Like linking, and the platform pays for the token account. The private key
-         *   never reaches the service.
+         * @description Like linking, and the platform pays for the token account. The private key never reaches the service.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -365,8 +351,7 @@ export interface paths {
         head?: never;
         /**
          * Replace the backup of a provisioned wallet
-         * @description For what opens it on a further device. Who replaces it proves to hold the
-         *   key; a repeat answers the same.
+         * @description For what opens it on a further device. Who replaces it proves to hold the key; a repeat answers the same.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -444,10 +429,7 @@ export interface paths {
         };
         /**
          * List transactions
-         * @description What moved on chain, as the account sees it: payments made and received,
-         *   deposits, withdrawals, refunds. One that a fork undid for good stays, as reversed. A
-         *   delegate key sees its own payments and their refunds. Attempts that are under way or
-         *   failed are with their own objects, for instance GET /v1/settlements.
+         * @description What moved on chain, as the account sees it: payments made and received, deposits, withdrawals, refunds. One that a fork undid for good stays, as reversed. A delegate key sees its own payments and their refunds. Attempts that are under way or failed are with their own objects, for instance GET /v1/settlements.
          *
          *     Limit: 120 per minute per account.
          */
@@ -469,8 +451,7 @@ export interface paths {
         };
         /**
          * Sum up spending
-         * @description Payments made from `from` up to `to`: at most 366 days, by default the last
-         *   30 UTC days, today included. What was reversed on chain is not spent.
+         * @description Payments made from `from` up to `to`: at most 366 days, by default the last 30 UTC days, today included. What was reversed on chain is not spent.
          *
          *     Limit: 120 per minute per account.
          */
@@ -516,9 +497,7 @@ export interface paths {
         put?: never;
         /**
          * Buy USDC with money of a bank or card
-         * @description Opens a payment at MoonPay or Coinbase Onramp that goes straight to the
-         *   wallet; send the customer’s browser to `redirect_url`. The deposit completes when the
-         *   transfer is final on chain.
+         * @description Opens a payment at MoonPay or Coinbase Onramp that goes straight to the wallet; send the customer’s browser to `redirect_url`. The deposit completes when the transfer is final on chain.
          *
          *     Limit: 5 per minute per account.
          */
@@ -580,9 +559,7 @@ export interface paths {
         put?: never;
         /**
          * What a provider reports of its payments
-         * @description For MoonPay and Coinbase alone, by their signatures over the bytes. Repeats
-         *   and reports out of order answer 200 and change nothing. No report completes a deposit:
-         *   the chain does.
+         * @description For MoonPay and Coinbase alone, by their signatures over the bytes. Repeats and reports out of order answer 200 and change nothing. No report completes a deposit: the chain does.
          *
          *     Limit: 600 per minute per address.
          */
@@ -608,8 +585,7 @@ export interface paths {
         put?: never;
         /**
          * Prepare a withdrawal from a wallet
-         * @description The destination is a wallet or a token account of the mint. Nothing moves
-         *   before it is approved: sign the transaction and send it to approve within 15 minutes.
+         * @description The destination is a wallet or a token account of the mint. Nothing moves before it is approved: sign the transaction and send it to approve within 15 minutes.
          *
          *     Limit: 5 per minute per account.
          */
@@ -631,8 +607,7 @@ export interface paths {
         put?: never;
         /**
          * Submit the signed withdrawal, or have it prepared afresh
-         * @description A repeat with the same transaction gives the same result. Needs a sign-in of
-         *   the last 5 minutes.
+         * @description A repeat with the same transaction gives the same result. Needs a sign-in of the last 5 minutes.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -696,8 +671,7 @@ export interface paths {
         };
         /**
          * List refunds
-         * @description A service key sees those of its service, a JWT those that the account gives
-         *   and gets.
+         * @description A service key sees those of its service, a JWT those that the account gives and gets.
          *
          *     Limit: 120 per minute per account.
          */
@@ -705,10 +679,7 @@ export interface paths {
         put?: never;
         /**
          * Prepare a refund of a settlement
-         * @description Of the net amount, several times until nothing of it is left; the fee is not
-         *   returned. Nothing moves before the key of the payout address has signed the transaction
-         *   and it was submitted, within 24 hours. An access token needs a sign-in of the last 5
-         *   minutes.
+         * @description Of the net amount, several times until nothing of it is left; the fee is not returned. Nothing moves before the key of the payout address has signed the transaction and it was submitted, within 24 hours. An access token needs a sign-in of the last 5 minutes.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -796,8 +767,7 @@ export interface paths {
         put?: never;
         /**
          * Create an account: mails a sign-in link
-         * @description Writes nothing until the link is used. The answer is the same for known and
-         *   unknown addresses.
+         * @description Writes nothing until the link is used. The answer is the same for known and unknown addresses.
          *
          *     Limit: 5 per 15 minutes per value of email; 30 per 10 minutes per address.
          */
@@ -839,9 +809,7 @@ export interface paths {
         put?: never;
         /**
          * Read whose a sign-in link is, without using it
-         * @description For the page that a link opens: it shows the address before anybody signs
-         *   in. same_browser is false where the link was asked for by another browser or by no
-         *   page.
+         * @description For the page that a link opens: it shows the address before anybody signs in. same_browser is false where the link was asked for by another browser or by no page.
          *
          *     Limit: 30 per minute per address.
          */
@@ -863,9 +831,7 @@ export interface paths {
         put?: never;
         /**
          * Use a sign-in link
-         * @description Single use, newest link only, 15 minutes. The first sign-in creates the
-         *   account. With refresh_in: cookie, a link that another browser or no page asked for
-         *   needs the email that the person has confirmed: else conflict, and the link stays good.
+         * @description Single use, newest link only, 15 minutes. The first sign-in creates the account. With refresh_in: cookie, a link that another browser or no page asked for needs the email that the person has confirmed: else conflict, and the link stays good.
          *
          *     Limit: 30 per minute per address.
          */
@@ -887,8 +853,7 @@ export interface paths {
         put?: never;
         /**
          * Begin to register a passkey
-         * @description The answer is what navigator.credentials.create takes, in its JSON form.
-         *   Good for 5 minutes.
+         * @description The answer is what navigator.credentials.create takes, in its JSON form. Good for 5 minutes.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -936,8 +901,7 @@ export interface paths {
         put?: never;
         /**
          * Begin to sign in with a passkey
-         * @description The answer is what navigator.credentials.get takes, in its JSON form. Good
-         *   for 5 minutes.
+         * @description The answer is what navigator.credentials.get takes, in its JSON form. Good for 5 minutes.
          *
          *     Limit: 30 per minute per address.
          */
@@ -979,8 +943,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange a refresh token for a new pair
-         * @description Rotated at every use; reuse of an old one ends the whole sign-in. Without
-         *   refresh_token that of the cookie is taken, and the next one put there.
+         * @description Rotated at every use; reuse of an old one ends the whole sign-in. Without refresh_token that of the cookie is taken, and the next one put there.
          *
          *     Limit: 30 per minute per address.
          */
@@ -1050,8 +1013,7 @@ export interface paths {
         head?: never;
         /**
          * Change some of the account’s settings
-         * @description Fields that are left out stay as they are. Turning the mails about keys off
-         *   is mailed.
+         * @description Fields that are left out stay as they are. Turning the mails about keys off is mailed.
          *
          *     Limit: 30 per minute per account.
          */
@@ -1180,9 +1142,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a vendor service, or close it while payments are open
-         * @description Refused while quotes or settlements are open, unless `mode` is `close`: then
-         *   there are no new quotes, and redeem, verify, consume and refunds go on until the last
-         *   window plus 30 days.
+         * @description Refused while quotes or settlements are open, unless `mode` is `close`: then there are no new quotes, and redeem, verify, consume and refunds go on until the last window plus 30 days.
          *
          *     Limit: 30 per minute per account.
          */
@@ -1191,8 +1151,7 @@ export interface paths {
         head?: never;
         /**
          * Change a vendor service
-         * @description A new payout address is mailed to the owner, and in live acts after 24
-         *   hours; setting the present address again takes a waiting change back.
+         * @description A new payout address is mailed to the owner, and in live acts after 24 hours; setting the present address again takes a waiting change back.
          *
          *     Needs a sign-in of the last 5 minutes, for a new payout address.
          *
@@ -1212,9 +1171,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the key
-         * @description By the current key itself, or by the owner’s sign-in of the last 5 minutes,
-         *   which alone may `revoke_previous`. Never more than two keys live: a further rotation
-         *   ends the older one.
+         * @description By the current key itself, or by the owner’s sign-in of the last 5 minutes, which alone may `revoke_previous`. Never more than two keys live: a further rotation ends the older one.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -1238,8 +1195,7 @@ export interface paths {
         put?: never;
         /**
          * Mail a link that replaces the key
-         * @description Only hashes are kept, so the link mints a replacement. 15 minutes, once,
-         *   newest link only.
+         * @description Only hashes are kept, so the link mints a replacement. 15 minutes, once, newest link only.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -1345,8 +1301,7 @@ export interface paths {
         head?: never;
         /**
          * Change a delegate
-         * @description Null removes a limit. A lowered limit leaves `remaining` 0; it never undoes
-         *   what is held or spent.
+         * @description Null removes a limit. A lowered limit leaves `remaining` 0; it never undoes what is held or spent.
          *
          *     Needs a sign-in of the last 5 minutes, for whatever lets the key spend more, elsewhere or longer.
          *
@@ -1366,9 +1321,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the key
-         * @description By the current key itself, or by the owner’s sign-in of the last 5 minutes,
-         *   which alone may `revoke_previous`. Never more than two keys live: a further rotation
-         *   ends the older one.
+         * @description By the current key itself, or by the owner’s sign-in of the last 5 minutes, which alone may `revoke_previous`. Never more than two keys live: a further rotation ends the older one.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -1392,8 +1345,7 @@ export interface paths {
         put?: never;
         /**
          * Mail a link that replaces the key
-         * @description Only hashes are kept, so the link mints a replacement. 15 minutes, once,
-         *   newest link only.
+         * @description Only hashes are kept, so the link mints a replacement. 15 minutes, once, newest link only.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -1441,11 +1393,7 @@ export interface paths {
         put?: never;
         /**
          * Create a webhook endpoint
-         * @description Events are POSTed to it as JSON `{ id, type, timestamp, data }`, signed as
-         *   Standard Webhooks say (webhook-id, webhook-timestamp, webhook-signature); `id` is the
-         *   event_id, so a repeat is known by it. Any 2xx within 15 s takes the event; else it is
-         *   tried 8 times over three days. At least once, in no certain order. Needs a sign-in of
-         *   the last 5 minutes; at most 10 per account.
+         * @description Events are POSTed to it as JSON `{ id, type, timestamp, data }`, signed as Standard Webhooks say (webhook-id, webhook-timestamp, webhook-signature); `id` is the event_id, so a repeat is known by it. Any 2xx within 15 s takes the event; else it is tried 8 times over three days. At least once, in no certain order. Needs a sign-in of the last 5 minutes; at most 10 per account.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -1481,8 +1429,7 @@ export interface paths {
         head?: never;
         /**
          * Change a webhook endpoint
-         * @description Turned on again, it gets what was still to be delivered; what happened while
-         *   it was off: redeliver.
+         * @description Turned on again, it gets what was still to be delivered; what happened while it was off: redeliver.
          *
          *     Needs a sign-in of the last 5 minutes, for another url.
          *
@@ -1502,8 +1449,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the secret of a webhook endpoint
-         * @description For 24 hours deliveries are signed with both, then with the new one alone. A
-         *   further rotation ends the older.
+         * @description For 24 hours deliveries are signed with both, then with the new one alone. A further rotation ends the older.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -1547,8 +1493,7 @@ export interface paths {
         put?: never;
         /**
          * Deliver one event, or all since a time, once more
-         * @description Of those that the endpoint asks for, also what it never got; at most 10000,
-         *   the oldest first.
+         * @description Of those that the endpoint asks for, also what it never got; at most 10000, the oldest first.
          *
          *     Limit: 10 per minute per account.
          */
@@ -1644,24 +1589,16 @@ export interface components {
                     message: string;
                 }[];
                 /**
-                 * @description Whether the call, or another of the account with the same quote,
-                 *   moved money. `no`: the attempt was looked up, nothing was paid and nothing is
-                 *   being paid. `unknown`: only a repeat with the same id, or GET
-                 *   /v1/settlements?payment_attempt_id=, can tell; it never means "not paid".
+                 * @description Whether the call, or another of the account with the same quote, moved money. `no`: the attempt was looked up, nothing was paid and nothing is being paid. `unknown`: only a repeat with the same id, or GET /v1/settlements?payment_attempt_id=, can tell; it never means "not paid".
                  * @enum {unknown}
                  */
                 money_moved?: "no" | "yes" | "unknown";
                 /**
-                 * @description What to do next without the danger of paying twice.
-                 *   `read_settlement`: the account has a settlement for this quote or attempt
-                 *   already, GET /v1/settlements/:settlement_id shows it.
+                 * @description What to do next without the danger of paying twice. `read_settlement`: the account has a settlement for this quote or attempt already, GET /v1/settlements/:settlement_id shows it.
                  * @enum {unknown}
                  */
                 safe_action?: "retry_same_attempt" | "read_settlement" | "new_quote" | "top_up" | "raise_limit" | "stop";
-                /**
-                 * @description The settlement of the account itself that the quote or the attempt
-                 *   belongs to. Another account is never told.
-                 */
+                /** @description The settlement of the account itself that the quote or the attempt belongs to. Another account is never told. */
                 settlement_id?: components["schemas"]["SettlementId"];
             };
         };
@@ -1672,19 +1609,13 @@ export interface components {
         AccountId: string;
         AccountSettings: {
             display_name: string | null;
-            /**
-             * @description The wallet that a settle with an access token pays from: the first
-             *   linked unless chosen. A change acts within 2 s
-             */
+            /** @description The wallet that a settle with an access token pays from: the first linked unless chosen. A change acts within 2 s */
             default_wallet_id: components["schemas"]["WalletId"] | null;
             /** @description Mails about new, removed and replaced keys, passkeys */
             mail_key_events: boolean;
             /** @description Mails about payments made and received; off unless asked for */
             mail_payments: boolean;
-            /**
-             * @description A mail, once a day, when the payments of a UTC day pass this amount;
-             *   again when a raised one is passed. Null: none
-             */
+            /** @description A mail, once a day, when the payments of a UTC day pass this amount; again when a raised one is passed. Null: none */
             spending_alert_threshold: components["schemas"]["MicroUsdc"] | null;
         };
         /** @enum {string} */
@@ -1777,8 +1708,7 @@ export interface components {
          */
         DepositId: string;
         /**
-         * @description settling: the provider says that it has sent; completed: we have seen the
-         *   transfer on chain, finalized
+         * @description settling: the provider says that it has sent; completed: we have seen the transfer on chain, finalized
          * @enum {string}
          */
         DepositStatus: "created" | "awaiting_payment" | "processing" | "settling" | "completed" | "failed" | "cancelled" | "expired";
@@ -1799,16 +1729,13 @@ export interface components {
             event_id: components["schemas"]["EventId"];
             type: components["schemas"]["EventType"];
             /**
-             * @description What it is about: a quote, settlement, refund, withdrawal, deposit,
-             *   delegate or service
+             * @description What it is about: a quote, settlement, refund, withdrawal, deposit, delegate or service
              * @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs
              */
             object_id: string;
             created_at: components["schemas"]["Timestamp"];
             /**
-             * @description Refunds, withdrawals and deposits as their GET shows them. Of a
-             *   settlement ids, amounts and `role`, as whom the account is told: `payer` or
-             *   `vendor`. Never a token or a key.
+             * @description Refunds, withdrawals and deposits as their GET shows them. Of a settlement ids, amounts and `role`, as whom the account is told: `payer` or `vendor`. Never a token or a key.
              * @example {
              *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
              *       "role": "vendor"
@@ -1836,10 +1763,7 @@ export interface components {
          */
         FiatCurrency: string;
         /**
-         * @description Chosen by the client, a new one for each thing to create (a UUID does). A
-         *   repeat with the same key and the same request within 24 hours creates nothing: it gets
-         *   the first answer, with the header `idempotent-replayed: true`. Another request under
-         *   the key is refused. Keys are counted per account and operation.
+         * @description Chosen by the client, a new one for each thing to create (a UUID does). A repeat with the same key and the same request within 24 hours creates nothing: it gets the first answer, with the header `idempotent-replayed: true`. Another request under the key is refused. Keys are counted per account and operation.
          * @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17
          */
         IdempotencyKey: string;
@@ -2122,10 +2046,7 @@ export interface components {
             payment_count: number;
             /** @description At most 1,000, those with the most spent; the totals count all */
             groups: {
-                /**
-                 * @description Day, service_id or delegate_id; null: paid by the account itself,
-                 *   not by a delegate
-                 */
+                /** @description Day, service_id or delegate_id; null: paid by the account itself, not by a delegate */
                 key: (string | components["schemas"]["ServiceId"] | components["schemas"]["DelegateId"]) | null;
                 spent: components["schemas"]["MicroUsdc"];
                 payment_count: number;
@@ -2143,15 +2064,9 @@ export interface components {
             type: components["schemas"]["TransactionType"];
             /** @enum {string} */
             direction: "in" | "out";
-            /**
-             * @description What left or reached the account: of a payment the gross for its payer,
-             *   the net for its vendor
-             */
+            /** @description What left or reached the account: of a payment the gross for its payer, the net for its vendor */
             amount: components["schemas"]["MicroUsdc"];
-            /**
-             * @description The platform’s fee on the payment: part of the payer’s amount, taken off
-             *   the vendor’s
-             */
+            /** @description The platform’s fee on the payment: part of the payer’s amount, taken off the vendor’s */
             fee_amount: components["schemas"]["MicroUsdcOrZero"];
             /** @enum {string} */
             status: "confirmed" | "finalized" | "reversed";
@@ -2160,17 +2075,14 @@ export interface components {
             object_id: string;
             /** @description Of a payment, and of its refund */
             service_id: components["schemas"]["ServiceId"] | null;
-            /**
-             * @description Which delegate paid, or whose payment came back; its payer alone sees it
-             */
+            /** @description Which delegate paid, or whose payment came back; its payer alone sees it */
             delegate_id: components["schemas"]["DelegateId"] | null;
             /** @description When the transfer was first seen confirmed */
             created_at: components["schemas"]["Timestamp"];
         };
         /**
          * @description Base58 signature of the transaction on chain
-         * @example
-         *   5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW
+         * @example 5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW
          */
         TransactionHash: string;
         /**
@@ -2187,10 +2099,7 @@ export interface components {
             address: components["schemas"]["SolanaAddress"];
             token_account: components["schemas"]["SolanaAddress"];
             label: string | null;
-            /**
-             * @description The token account was there once and is gone, or was given to another
-             *   owner
-             */
+            /** @description The token account was there once and is gone, or was given to another owner */
             token_account_closed: boolean;
             balance: components["schemas"]["MicroUsdcOrZero"];
             delegation: components["schemas"]["Delegation"];
@@ -2222,8 +2131,7 @@ export interface components {
         WebhookEndpoint: {
             endpoint_id: components["schemas"]["EndpointId"];
             /**
-             * @description https, on a public address, port 443 or 1024 and up. Redirects are not
-             *   followed
+             * @description https, on a public address, port 443 or 1024 and up. Redirects are not followed
              * @example https://api.example.com/quittance
              */
             url: string;
@@ -2237,16 +2145,11 @@ export interface components {
             event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
             /** @example true */
             enabled: boolean;
-            /**
-             * @description owner: by PATCH. failing: five days of nothing but failures. gone: it
-             *   answered 410
-             */
+            /** @description owner: by PATCH. failing: five days of nothing but failures. gone: it answered 410 */
             disabled_reason: ("owner" | "failing" | "gone") | null;
             /** @description Of the first failure since the last success */
             failing_since: components["schemas"]["Timestamp"] | null;
-            /**
-             * @description Until then deliveries are signed with the secret before the rotation too
-             */
+            /** @description Until then deliveries are signed with the secret before the rotation too */
             previous_secret_expires_at: components["schemas"]["Timestamp"] | null;
             created_at: components["schemas"]["Timestamp"];
         };
@@ -2623,13 +2526,16 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example { "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *   "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl", "status": "confirmed",
-                     *   "tx_hash":
-                     *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *   "redeem_expires_at": "2026-11-21T10:00:00.000Z", "superseded_tx_hashes": [
-                     *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                     *   ] }
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                     *       "status": "confirmed",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "redeem_expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "superseded_tx_hashes": [
+                     *         "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                     *       ]
+                     *     }
                      */
                     "application/json": {
                         settlement_id: components["schemas"]["SettlementId"];
@@ -2649,10 +2555,11 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example { "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs", "status":
-                     *   "pending", "tx_hash":
-                     *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                     *   }
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                     *     }
                      */
                     "application/json": {
                         settlement_id: components["schemas"]["SettlementId"];
@@ -2786,14 +2693,23 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example { "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs", "status":
-                     *   "pending", "chain_status": "pending", "tx_hash":
-                     *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *   "quote_amount": "2500000", "fee_amount": "0", "net_amount": "2500000",
-                     *   "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17", "scope": {
-                     *   "resource": "https://api.example.com/report" }, "units_total": 1,
-                     *   "units_remaining": 0, "redeem_expires_at": "2026-11-21T10:00:00.000Z",
-                     *   "redeemed_at": "2026-11-21T10:00:00.000Z" }
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending",
+                     *       "chain_status": "pending",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "quote_amount": "2500000",
+                     *       "fee_amount": "0",
+                     *       "net_amount": "2500000",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "scope": {
+                     *         "resource": "https://api.example.com/report"
+                     *       },
+                     *       "units_total": 1,
+                     *       "units_remaining": 0,
+                     *       "redeem_expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "redeemed_at": "2026-11-21T10:00:00.000Z"
+                     *     }
                      */
                     "application/json": {
                         settlement_id: components["schemas"]["SettlementId"];
@@ -2839,23 +2755,43 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example { "data": [ { "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *   "status": "pending", "chain_status": "pending", "quote_id":
-                     *   "q_01kaj5w0c0e8h9x2m4n6p8q0rs", "service_id":
-                     *   "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17", "service_name": "text",
-                     *   "quote_amount": "2500000", "fee_amount": "0", "net_amount": "2500000",
-                     *   "scope": { "resource": "https://api.example.com/report" }, "units_total":
-                     *   1, "units_remaining": 0, "tx_hash":
-                     *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *   "superseded_tx_hashes": [
-                     *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                     *   ], "created_at": "2026-11-21T10:00:00.000Z", "redeem_expires_at":
-                     *   "2026-11-21T10:00:00.000Z", "redeemed_at": "2026-11-21T10:00:00.000Z",
-                     *   "failure": { "code": "text", "message": "text" }, "payment_attempt_id":
-                     *   "order-1042-1", "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *   "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs", "settlement_token":
-                     *   "eyJ2IjoxfQ.c2lnbmF0dXJl", "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl" } ],
-                     *   "next_cursor": null }
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "status": "pending",
+                     *           "chain_status": "pending",
+                     *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "service_name": "text",
+                     *           "quote_amount": "2500000",
+                     *           "fee_amount": "0",
+                     *           "net_amount": "2500000",
+                     *           "scope": {
+                     *             "resource": "https://api.example.com/report"
+                     *           },
+                     *           "units_total": 1,
+                     *           "units_remaining": 0,
+                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *           "superseded_tx_hashes": [
+                     *             "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                     *           ],
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "redeem_expires_at": "2026-11-21T10:00:00.000Z",
+                     *           "redeemed_at": "2026-11-21T10:00:00.000Z",
+                     *           "failure": {
+                     *             "code": "text",
+                     *             "message": "text"
+                     *           },
+                     *           "payment_attempt_id": "order-1042-1",
+                     *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                     *           "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
                      */
                     "application/json": {
                         data: components["schemas"]["Settlement"][];
@@ -2885,22 +2821,38 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example { "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs", "status":
-                     *   "pending", "chain_status": "pending", "quote_id":
-                     *   "q_01kaj5w0c0e8h9x2m4n6p8q0rs", "service_id":
-                     *   "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17", "service_name": "text",
-                     *   "quote_amount": "2500000", "fee_amount": "0", "net_amount": "2500000",
-                     *   "scope": { "resource": "https://api.example.com/report" }, "units_total":
-                     *   1, "units_remaining": 0, "tx_hash":
-                     *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *   "superseded_tx_hashes": [
-                     *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                     *   ], "created_at": "2026-11-21T10:00:00.000Z", "redeem_expires_at":
-                     *   "2026-11-21T10:00:00.000Z", "redeemed_at": "2026-11-21T10:00:00.000Z",
-                     *   "failure": { "code": "text", "message": "text" }, "payment_attempt_id":
-                     *   "order-1042-1", "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *   "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs", "settlement_token":
-                     *   "eyJ2IjoxfQ.c2lnbmF0dXJl", "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl" }
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending",
+                     *       "chain_status": "pending",
+                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "service_name": "text",
+                     *       "quote_amount": "2500000",
+                     *       "fee_amount": "0",
+                     *       "net_amount": "2500000",
+                     *       "scope": {
+                     *         "resource": "https://api.example.com/report"
+                     *       },
+                     *       "units_total": 1,
+                     *       "units_remaining": 0,
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "superseded_tx_hashes": [
+                     *         "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                     *       ],
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "redeem_expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "redeemed_at": "2026-11-21T10:00:00.000Z",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "payment_attempt_id": "order-1042-1",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                     *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl"
+                     *     }
                      */
                     "application/json": components["schemas"]["Settlement"];
                 };
@@ -2967,20 +2919,20 @@ export interface operations {
         requestBody: {
             content: {
                 /**
-                 * @example { "public_key": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u", "proof":
-                 *   { "message": "Quittance wallet proof\naccount:
-                 *   acct_01kaj5w0c0e8h9x2m4n6p8q0rs\nwallet:
-                 *   Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at:
-                 *   2026-11-21T10:00:00.000Z", "signature":
-                 *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                 *   }, "label": "Main wallet" }
+                 * @example {
+                 *       "public_key": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *       "proof": {
+                 *         "message": "Quittance wallet proof\naccount: acct_01kaj5w0c0e8h9x2m4n6p8q0rs\nwallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at: 2026-11-21T10:00:00.000Z",
+                 *         "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                 *       },
+                 *       "label": "Main wallet"
+                 *     }
                  */
                 "application/json": {
                     public_key: components["schemas"]["SolanaAddress"];
                     proof: {
                         /**
-                         * @description Four lines: "Quittance wallet proof", "account:
-                         *   <account_id>", "wallet: <public_key>", "issued_at: <time>"
+                         * @description Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"
                          * @example Quittance wallet proof
                          *     account: acct_01kaj5w0c0e8h9x2m4n6p8q0rs
                          *     wallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u
@@ -2988,10 +2940,8 @@ export interface operations {
                          */
                         message: string;
                         /**
-                         * @description Base58 of the Ed25519 signature over the UTF-8 bytes of
-                         *   message
-                         * @example
-                         *   5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW
+                         * @description Base58 of the Ed25519 signature over the UTF-8 bytes of message
+                         * @example 5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW
                          */
                         signature: string;
                     };
@@ -3040,20 +2990,21 @@ export interface operations {
         requestBody: {
             content: {
                 /**
-                 * @example { "public_key": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u", "proof":
-                 *   { "message": "Quittance wallet proof\naccount:
-                 *   acct_01kaj5w0c0e8h9x2m4n6p8q0rs\nwallet:
-                 *   Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at:
-                 *   2026-11-21T10:00:00.000Z", "signature":
-                 *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                 *   }, "label": "Main wallet", "backup": "eyJhbGciOiJkaXIifQ..Zk3mQ9" }
+                 * @example {
+                 *       "public_key": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *       "proof": {
+                 *         "message": "Quittance wallet proof\naccount: acct_01kaj5w0c0e8h9x2m4n6p8q0rs\nwallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at: 2026-11-21T10:00:00.000Z",
+                 *         "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                 *       },
+                 *       "label": "Main wallet",
+                 *       "backup": "eyJhbGciOiJkaXIifQ..Zk3mQ9"
+                 *     }
                  */
                 "application/json": {
                     public_key: components["schemas"]["SolanaAddress"];
                     proof: {
                         /**
-                         * @description Four lines: "Quittance wallet proof", "account:
-                         *   <account_id>", "wallet: <public_key>", "issued_at: <time>"
+                         * @description Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"
                          * @example Quittance wallet proof
                          *     account: acct_01kaj5w0c0e8h9x2m4n6p8q0rs
                          *     wallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u
@@ -3061,10 +3012,8 @@ export interface operations {
                          */
                         message: string;
                         /**
-                         * @description Base58 of the Ed25519 signature over the UTF-8 bytes of
-                         *   message
-                         * @example
-                         *   5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW
+                         * @description Base58 of the Ed25519 signature over the UTF-8 bytes of message
+                         * @example 5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW
                          */
                         signature: string;
                     };
@@ -3153,19 +3102,19 @@ export interface operations {
         requestBody: {
             content: {
                 /**
-                 * @example { "proof": { "message": "Quittance wallet proof\naccount:
-                 *   acct_01kaj5w0c0e8h9x2m4n6p8q0rs\nwallet:
-                 *   Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at:
-                 *   2026-11-21T10:00:00.000Z", "signature":
-                 *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                 *   }, "replaces": "eyJhbGciOiJkaXIifQ..Zk3mQ9", "backup":
-                 *   "eyJhbGciOiJkaXIifQ..Zk3mQ9" }
+                 * @example {
+                 *       "proof": {
+                 *         "message": "Quittance wallet proof\naccount: acct_01kaj5w0c0e8h9x2m4n6p8q0rs\nwallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at: 2026-11-21T10:00:00.000Z",
+                 *         "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                 *       },
+                 *       "replaces": "eyJhbGciOiJkaXIifQ..Zk3mQ9",
+                 *       "backup": "eyJhbGciOiJkaXIifQ..Zk3mQ9"
+                 *     }
                  */
                 "application/json": {
                     proof: {
                         /**
-                         * @description Four lines: "Quittance wallet proof", "account:
-                         *   <account_id>", "wallet: <public_key>", "issued_at: <time>"
+                         * @description Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"
                          * @example Quittance wallet proof
                          *     account: acct_01kaj5w0c0e8h9x2m4n6p8q0rs
                          *     wallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u
@@ -3173,10 +3122,8 @@ export interface operations {
                          */
                         message: string;
                         /**
-                         * @description Base58 of the Ed25519 signature over the UTF-8 bytes of
-                         *   message
-                         * @example
-                         *   5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW
+                         * @description Base58 of the Ed25519 signature over the UTF-8 bytes of message
+                         * @example 5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW
                          */
                         signature: string;
                     };
@@ -3383,13 +3330,24 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example { "data": [ { "transaction_id": "txn_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *   "type": "payment", "direction": "in", "amount": "2500000", "fee_amount":
-                     *   "0", "status": "confirmed", "tx_hash":
-                     *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *   "object_id": "text", "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *   "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs", "created_at":
-                     *   "2026-11-21T10:00:00.000Z" } ], "next_cursor": null }
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "transaction_id": "txn_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "type": "payment",
+                     *           "direction": "in",
+                     *           "amount": "2500000",
+                     *           "fee_amount": "0",
+                     *           "status": "confirmed",
+                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *           "object_id": "text",
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
                      */
                     "application/json": {
                         data: components["schemas"]["Transaction"][];
@@ -3472,10 +3430,12 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example { "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs", "amount":
-                     *   "2500000", "tx_hash":
-                     *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *   "balance": "0" }
+                     * @example {
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "amount": "2500000",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "balance": "0"
+                     *     }
                      */
                     "application/json": {
                         wallet_id: components["schemas"]["WalletId"];
@@ -3528,15 +3488,24 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example { "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs", "status":
-                     *   "created", "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs", "provider":
-                     *   "moonpay", "fiat_currency": "USD", "fiat_amount": "50.00", "amount":
-                     *   "2500000", "redirect_url": "https://buy.moonpay.com/?signature=Zk3mQ9",
-                     *   "tx_hash":
-                     *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *   "problem": { "code": "text", "message": "text" }, "created_at":
-                     *   "2026-11-21T10:00:00.000Z", "expires_at": "2026-11-21T10:00:00.000Z",
-                     *   "completed_at": "2026-11-21T10:00:00.000Z" }
+                     * @example {
+                     *       "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "created",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "provider": "moonpay",
+                     *       "fiat_currency": "USD",
+                     *       "fiat_amount": "50.00",
+                     *       "amount": "2500000",
+                     *       "redirect_url": "https://buy.moonpay.com/?signature=Zk3mQ9",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "problem": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "completed_at": "2026-11-21T10:00:00.000Z"
+                     *     }
                      */
                     "application/json": components["schemas"]["Deposit"];
                 };
@@ -3564,15 +3533,29 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example { "data": [ { "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *   "status": "created", "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *   "provider": "moonpay", "fiat_currency": "USD", "fiat_amount": "50.00",
-                     *   "amount": "2500000", "redirect_url":
-                     *   "https://buy.moonpay.com/?signature=Zk3mQ9", "tx_hash":
-                     *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *   "problem": { "code": "text", "message": "text" }, "created_at":
-                     *   "2026-11-21T10:00:00.000Z", "expires_at": "2026-11-21T10:00:00.000Z",
-                     *   "completed_at": "2026-11-21T10:00:00.000Z" } ], "next_cursor": null }
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "status": "created",
+                     *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "provider": "moonpay",
+                     *           "fiat_currency": "USD",
+                     *           "fiat_amount": "50.00",
+                     *           "amount": "2500000",
+                     *           "redirect_url": "https://buy.moonpay.com/?signature=Zk3mQ9",
+                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *           "problem": {
+                     *             "code": "text",
+                     *             "message": "text"
+                     *           },
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "expires_at": "2026-11-21T10:00:00.000Z",
+                     *           "completed_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
                      */
                     "application/json": {
                         data: components["schemas"]["Deposit"][];
@@ -3602,15 +3585,24 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example { "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs", "status":
-                     *   "created", "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs", "provider":
-                     *   "moonpay", "fiat_currency": "USD", "fiat_amount": "50.00", "amount":
-                     *   "2500000", "redirect_url": "https://buy.moonpay.com/?signature=Zk3mQ9",
-                     *   "tx_hash":
-                     *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *   "problem": { "code": "text", "message": "text" }, "created_at":
-                     *   "2026-11-21T10:00:00.000Z", "expires_at": "2026-11-21T10:00:00.000Z",
-                     *   "completed_at": "2026-11-21T10:00:00.000Z" }
+                     * @example {
+                     *       "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "created",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "provider": "moonpay",
+                     *       "fiat_currency": "USD",
+                     *       "fiat_amount": "50.00",
+                     *       "amount": "2500000",
+                     *       "redirect_url": "https://buy.moonpay.com/?signature=Zk3mQ9",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "problem": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "completed_at": "2026-11-21T10:00:00.000Z"
+                     *     }
                      */
                     "application/json": components["schemas"]["Deposit"];
                 };
@@ -3676,16 +3668,26 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example { "data": [ { "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *   "status": "pending_approval", "wallet_id":
-                     *   "wal_01kaj5w0c0e8h9x2m4n6p8q0rs", "amount": "2500000",
-                     *   "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *   "destination_token_account":
-                     *   "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u", "tx_hash":
-                     *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *   "failure": { "code": "text", "message": "text" }, "created_at":
-                     *   "2026-11-21T10:00:00.000Z", "pending_until": "2026-11-21T10:00:00.000Z" }
-                     *   ], "next_cursor": null }
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "status": "pending_approval",
+                     *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "amount": "2500000",
+                     *           "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *           "failure": {
+                     *             "code": "text",
+                     *             "message": "text"
+                     *           },
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "pending_until": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
                      */
                     "application/json": {
                         data: components["schemas"]["Withdrawal"][];
@@ -3729,17 +3731,23 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example { "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs", "status":
-                     *   "pending_approval", "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *   "amount": "2500000", "destination_address":
-                     *   "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *   "destination_token_account":
-                     *   "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u", "tx_hash":
-                     *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *   "failure": { "code": "text", "message": "text" }, "created_at":
-                     *   "2026-11-21T10:00:00.000Z", "pending_until": "2026-11-21T10:00:00.000Z",
-                     *   "transaction": "AQAAAAAAAAAAAAAAAAAAAA==", "expires_at":
-                     *   "2026-11-21T10:00:00.000Z" }
+                     * @example {
+                     *       "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_approval",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z",
+                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
                      */
                     "application/json": components["schemas"]["PreparedWithdrawal"];
                 };
@@ -3777,17 +3785,23 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example { "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs", "status":
-                     *   "pending_approval", "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *   "amount": "2500000", "destination_address":
-                     *   "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *   "destination_token_account":
-                     *   "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u", "tx_hash":
-                     *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *   "failure": { "code": "text", "message": "text" }, "created_at":
-                     *   "2026-11-21T10:00:00.000Z", "pending_until": "2026-11-21T10:00:00.000Z",
-                     *   "transaction": "AQAAAAAAAAAAAAAAAAAAAA==", "expires_at":
-                     *   "2026-11-21T10:00:00.000Z" }
+                     * @example {
+                     *       "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_approval",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z",
+                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
                      */
                     "application/json": components["schemas"]["PreparedWithdrawal"] | components["schemas"]["Withdrawal"];
                 };
@@ -3813,15 +3827,21 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example { "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs", "status":
-                     *   "pending_approval", "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *   "amount": "2500000", "destination_address":
-                     *   "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *   "destination_token_account":
-                     *   "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u", "tx_hash":
-                     *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *   "failure": { "code": "text", "message": "text" }, "created_at":
-                     *   "2026-11-21T10:00:00.000Z", "pending_until": "2026-11-21T10:00:00.000Z" }
+                     * @example {
+                     *       "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_approval",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z"
+                     *     }
                      */
                     "application/json": components["schemas"]["Withdrawal"];
                 };
@@ -3847,15 +3867,21 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example { "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs", "status":
-                     *   "pending_approval", "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *   "amount": "2500000", "destination_address":
-                     *   "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *   "destination_token_account":
-                     *   "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u", "tx_hash":
-                     *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *   "failure": { "code": "text", "message": "text" }, "created_at":
-                     *   "2026-11-21T10:00:00.000Z", "pending_until": "2026-11-21T10:00:00.000Z" }
+                     * @example {
+                     *       "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_approval",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z"
+                     *     }
                      */
                     "application/json": components["schemas"]["Withdrawal"];
                 };
@@ -3883,18 +3909,29 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example { "data": [ { "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *   "status": "pending_signature", "settlement_id":
-                     *   "stl_01kaj5w0c0e8h9x2m4n6p8q0rs", "service_id":
-                     *   "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17", "payout_address":
-                     *   "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u", "amount": "2500000",
-                     *   "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *   "destination_token_account":
-                     *   "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u", "tx_hash":
-                     *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *   "failure": { "code": "text", "message": "text" }, "created_at":
-                     *   "2026-11-21T10:00:00.000Z", "pending_until": "2026-11-21T10:00:00.000Z",
-                     *   "reason": "text" } ], "next_cursor": null }
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "status": "pending_signature",
+                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "amount": "2500000",
+                     *           "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *           "failure": {
+                     *             "code": "text",
+                     *             "message": "text"
+                     *           },
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "pending_until": "2026-11-21T10:00:00.000Z",
+                     *           "reason": "text"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
                      */
                     "application/json": {
                         data: components["schemas"]["Refund"][];
@@ -3940,18 +3977,26 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example { "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs", "status":
-                     *   "pending_signature", "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *   "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17", "payout_address":
-                     *   "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u", "amount": "2500000",
-                     *   "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *   "destination_token_account":
-                     *   "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u", "tx_hash":
-                     *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *   "failure": { "code": "text", "message": "text" }, "created_at":
-                     *   "2026-11-21T10:00:00.000Z", "pending_until": "2026-11-21T10:00:00.000Z",
-                     *   "reason": "text", "transaction": "AQAAAAAAAAAAAAAAAAAAAA==", "expires_at":
-                     *   "2026-11-21T10:00:00.000Z" }
+                     * @example {
+                     *       "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_signature",
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z",
+                     *       "reason": "text",
+                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
                      */
                     "application/json": components["schemas"]["PreparedRefund"];
                 };
@@ -3989,18 +4034,26 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example { "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs", "status":
-                     *   "pending_signature", "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *   "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17", "payout_address":
-                     *   "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u", "amount": "2500000",
-                     *   "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *   "destination_token_account":
-                     *   "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u", "tx_hash":
-                     *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *   "failure": { "code": "text", "message": "text" }, "created_at":
-                     *   "2026-11-21T10:00:00.000Z", "pending_until": "2026-11-21T10:00:00.000Z",
-                     *   "reason": "text", "transaction": "AQAAAAAAAAAAAAAAAAAAAA==", "expires_at":
-                     *   "2026-11-21T10:00:00.000Z" }
+                     * @example {
+                     *       "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_signature",
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z",
+                     *       "reason": "text",
+                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
                      */
                     "application/json": components["schemas"]["PreparedRefund"] | components["schemas"]["Refund"];
                 };
@@ -4026,17 +4079,24 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example { "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs", "status":
-                     *   "pending_signature", "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *   "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17", "payout_address":
-                     *   "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u", "amount": "2500000",
-                     *   "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *   "destination_token_account":
-                     *   "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u", "tx_hash":
-                     *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *   "failure": { "code": "text", "message": "text" }, "created_at":
-                     *   "2026-11-21T10:00:00.000Z", "pending_until": "2026-11-21T10:00:00.000Z",
-                     *   "reason": "text" }
+                     * @example {
+                     *       "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_signature",
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z",
+                     *       "reason": "text"
+                     *     }
                      */
                     "application/json": components["schemas"]["Refund"];
                 };
@@ -4062,17 +4122,24 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example { "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs", "status":
-                     *   "pending_signature", "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *   "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17", "payout_address":
-                     *   "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u", "amount": "2500000",
-                     *   "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *   "destination_token_account":
-                     *   "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u", "tx_hash":
-                     *   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *   "failure": { "code": "text", "message": "text" }, "created_at":
-                     *   "2026-11-21T10:00:00.000Z", "pending_until": "2026-11-21T10:00:00.000Z",
-                     *   "reason": "text" }
+                     * @example {
+                     *       "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_signature",
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z",
+                     *       "reason": "text"
+                     *     }
                      */
                     "application/json": components["schemas"]["Refund"];
                 };
@@ -4100,8 +4167,7 @@ export interface operations {
                     /** @description Default test */
                     environment?: components["schemas"]["Environment"];
                     /**
-                     * @description Which browser asks. For pages of our own origins the API keeps
-                     *   it in a cookie that no script reads; other clients leave it out.
+                     * @description Which browser asks. For pages of our own origins the API keeps it in a cookie that no script reads; other clients leave it out.
                      * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
                      */
                     browser_nonce?: string;
@@ -4149,8 +4215,7 @@ export interface operations {
                     /** @description Default test */
                     environment?: components["schemas"]["Environment"];
                     /**
-                     * @description Which browser asks. For pages of our own origins the API keeps
-                     *   it in a cookie that no script reads; other clients leave it out.
+                     * @description Which browser asks. For pages of our own origins the API keeps it in a cookie that no script reads; other clients leave it out.
                      * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
                      */
                     browser_nonce?: string;
@@ -4196,8 +4261,7 @@ export interface operations {
                     /** @example ml_test_Zk3mQ9 */
                     token: string;
                     /**
-                     * @description Which browser asks. For pages of our own origins the API keeps
-                     *   it in a cookie that no script reads; other clients leave it out.
+                     * @description Which browser asks. For pages of our own origins the API keeps it in a cookie that no script reads; other clients leave it out.
                      * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
                      */
                     browser_nonce?: string;
@@ -4247,17 +4311,14 @@ export interface operations {
                     /** @example ml_test_Zk3mQ9 */
                     token: string;
                     /**
-                     * @description Where the refresh token goes; default body. cookie: an HttpOnly,
-                     *   SameSite=Strict cookie that only POST /v1/auth/refresh is sent, for pages
-                     *   of our own origins.
+                     * @description Where the refresh token goes; default body. cookie: an HttpOnly, SameSite=Strict cookie that only POST /v1/auth/refresh is sent, for pages of our own origins.
                      * @enum {string}
                      */
                     refresh_in?: "body" | "cookie";
                     /** @description The account that the person was shown and has confirmed */
                     email?: components["schemas"]["Email"];
                     /**
-                     * @description Which browser asks. For pages of our own origins the API keeps
-                     *   it in a cookie that no script reads; other clients leave it out.
+                     * @description Which browser asks. For pages of our own origins the API keeps it in a cookie that no script reads; other clients leave it out.
                      * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
                      */
                     browser_nonce?: string;
@@ -4272,10 +4333,16 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example { "access_token":
-                     *   "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl", "token_type":
-                     *   "Bearer", "expires_in": 900, "refresh_token": "rt_test_Zk3mQ9", "account":
-                     *   { "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs", "email": "text" } }
+                     * @example {
+                     *       "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl",
+                     *       "token_type": "Bearer",
+                     *       "expires_in": 900,
+                     *       "refresh_token": "rt_test_Zk3mQ9",
+                     *       "account": {
+                     *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "email": "text"
+                     *       }
+                     *     }
                      */
                     "application/json": components["schemas"]["Session"];
                 };
@@ -4577,9 +4644,7 @@ export interface operations {
                         };
                     };
                     /**
-                     * @description Where the refresh token goes; default body. cookie: an HttpOnly,
-                     *   SameSite=Strict cookie that only POST /v1/auth/refresh is sent, for pages
-                     *   of our own origins.
+                     * @description Where the refresh token goes; default body. cookie: an HttpOnly, SameSite=Strict cookie that only POST /v1/auth/refresh is sent, for pages of our own origins.
                      * @enum {string}
                      */
                     refresh_in?: "body" | "cookie";
@@ -4594,10 +4659,16 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example { "access_token":
-                     *   "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl", "token_type":
-                     *   "Bearer", "expires_in": 900, "refresh_token": "rt_test_Zk3mQ9", "account":
-                     *   { "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs", "email": "text" } }
+                     * @example {
+                     *       "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl",
+                     *       "token_type": "Bearer",
+                     *       "expires_in": 900,
+                     *       "refresh_token": "rt_test_Zk3mQ9",
+                     *       "account": {
+                     *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "email": "text"
+                     *       }
+                     *     }
                      */
                     "application/json": components["schemas"]["Session"];
                 };
@@ -4635,10 +4706,16 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example { "access_token":
-                     *   "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl", "token_type":
-                     *   "Bearer", "expires_in": 900, "refresh_token": "rt_test_Zk3mQ9", "account":
-                     *   { "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs", "email": "text" } }
+                     * @example {
+                     *       "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl",
+                     *       "token_type": "Bearer",
+                     *       "expires_in": 900,
+                     *       "refresh_token": "rt_test_Zk3mQ9",
+                     *       "account": {
+                     *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "email": "text"
+                     *       }
+                     *     }
                      */
                     "application/json": components["schemas"]["Session"];
                 };
@@ -4757,19 +4834,13 @@ export interface operations {
                  */
                 "application/json": {
                     display_name?: string | null;
-                    /**
-                     * @description The wallet that a settle with an access token pays from: the
-                     *   first linked unless chosen. A change acts within 2 s
-                     */
+                    /** @description The wallet that a settle with an access token pays from: the first linked unless chosen. A change acts within 2 s */
                     default_wallet_id?: components["schemas"]["WalletId"] | null;
                     /** @description Mails about new, removed and replaced keys, passkeys */
                     mail_key_events?: boolean;
                     /** @description Mails about payments made and received; off unless asked for */
                     mail_payments?: boolean;
-                    /**
-                     * @description A mail, once a day, when the payments of a UTC day pass this
-                     *   amount; again when a raised one is passed. Null: none
-                     */
+                    /** @description A mail, once a day, when the payments of a UTC day pass this amount; again when a raised one is passed. Null: none */
                     spending_alert_threshold?: components["schemas"]["MicroUsdc"] | null;
                 };
             };
@@ -5068,8 +5139,7 @@ export interface operations {
                         status: "active" | "closing";
                         created_at: components["schemas"]["Timestamp"];
                         /**
-                         * @description A repeat by Idempotency-Key: the secret was in the first
-                         *   answer and is not kept
+                         * @description A repeat by Idempotency-Key: the secret was in the first answer and is not kept
                          * @constant
                          */
                         secret_already_shown: true;
@@ -5240,10 +5310,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /**
-                     * @description End all other keys at once instead of leaving the previous one
-                     *   its grace period
-                     */
+                    /** @description End all other keys at once instead of leaving the previous one its grace period */
                     revoke_previous?: boolean;
                 };
             };
@@ -5268,8 +5335,7 @@ export interface operations {
                     } | {
                         previous_key_expires_at: components["schemas"]["Timestamp"] | null;
                         /**
-                         * @description A repeat by Idempotency-Key: the secret was in the first
-                         *   answer and is not kept
+                         * @description A repeat by Idempotency-Key: the secret was in the first answer and is not kept
                          * @constant
                          */
                         secret_already_shown: true;
@@ -5296,10 +5362,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /**
-                     * @description End all other keys at once instead of leaving the previous one
-                     *   its grace period
-                     */
+                    /** @description End all other keys at once instead of leaving the previous one its grace period */
                     revoke_previous?: boolean;
                 };
             };
@@ -5561,8 +5624,7 @@ export interface operations {
                         status: "active" | "expired";
                         created_at: components["schemas"]["Timestamp"];
                         /**
-                         * @description A repeat by Idempotency-Key: the secret was in the first
-                         *   answer and is not kept
+                         * @description A repeat by Idempotency-Key: the secret was in the first answer and is not kept
                          * @constant
                          */
                         secret_already_shown: true;
@@ -5826,10 +5888,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /**
-                     * @description End all other keys at once instead of leaving the previous one
-                     *   its grace period
-                     */
+                    /** @description End all other keys at once instead of leaving the previous one its grace period */
                     revoke_previous?: boolean;
                 };
             };
@@ -5854,8 +5913,7 @@ export interface operations {
                     } | {
                         previous_key_expires_at: components["schemas"]["Timestamp"] | null;
                         /**
-                         * @description A repeat by Idempotency-Key: the secret was in the first
-                         *   answer and is not kept
+                         * @description A repeat by Idempotency-Key: the secret was in the first answer and is not kept
                          * @constant
                          */
                         secret_already_shown: true;
@@ -5882,10 +5940,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /**
-                     * @description End all other keys at once instead of leaving the previous one
-                     *   its grace period
-                     */
+                    /** @description End all other keys at once instead of leaving the previous one its grace period */
                     revoke_previous?: boolean;
                 };
             };
@@ -6020,8 +6075,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description https, on a public address, port 443 or 1024 and up. Redirects
-                     *   are not followed
+                     * @description https, on a public address, port 443 or 1024 and up. Redirects are not followed
                      * @example https://api.example.com/quittance
                      */
                     url: string;
@@ -6063,8 +6117,7 @@ export interface operations {
                     "application/json": {
                         endpoint_id: components["schemas"]["EndpointId"];
                         /**
-                         * @description https, on a public address, port 443 or 1024 and up.
-                         *   Redirects are not followed
+                         * @description https, on a public address, port 443 or 1024 and up. Redirects are not followed
                          * @example https://api.example.com/quittance
                          */
                         url: string;
@@ -6078,17 +6131,11 @@ export interface operations {
                         event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
                         /** @example true */
                         enabled: boolean;
-                        /**
-                         * @description owner: by PATCH. failing: five days of nothing but failures.
-                         *   gone: it answered 410
-                         */
+                        /** @description owner: by PATCH. failing: five days of nothing but failures. gone: it answered 410 */
                         disabled_reason: ("owner" | "failing" | "gone") | null;
                         /** @description Of the first failure since the last success */
                         failing_since: components["schemas"]["Timestamp"] | null;
-                        /**
-                         * @description Until then deliveries are signed with the secret before the
-                         *   rotation too
-                         */
+                        /** @description Until then deliveries are signed with the secret before the rotation too */
                         previous_secret_expires_at: components["schemas"]["Timestamp"] | null;
                         created_at: components["schemas"]["Timestamp"];
                         /**
@@ -6099,8 +6146,7 @@ export interface operations {
                     } | {
                         endpoint_id: components["schemas"]["EndpointId"];
                         /**
-                         * @description https, on a public address, port 443 or 1024 and up.
-                         *   Redirects are not followed
+                         * @description https, on a public address, port 443 or 1024 and up. Redirects are not followed
                          * @example https://api.example.com/quittance
                          */
                         url: string;
@@ -6114,22 +6160,15 @@ export interface operations {
                         event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
                         /** @example true */
                         enabled: boolean;
-                        /**
-                         * @description owner: by PATCH. failing: five days of nothing but failures.
-                         *   gone: it answered 410
-                         */
+                        /** @description owner: by PATCH. failing: five days of nothing but failures. gone: it answered 410 */
                         disabled_reason: ("owner" | "failing" | "gone") | null;
                         /** @description Of the first failure since the last success */
                         failing_since: components["schemas"]["Timestamp"] | null;
-                        /**
-                         * @description Until then deliveries are signed with the secret before the
-                         *   rotation too
-                         */
+                        /** @description Until then deliveries are signed with the secret before the rotation too */
                         previous_secret_expires_at: components["schemas"]["Timestamp"] | null;
                         created_at: components["schemas"]["Timestamp"];
                         /**
-                         * @description A repeat by Idempotency-Key: the secret was in the first
-                         *   answer and is not kept
+                         * @description A repeat by Idempotency-Key: the secret was in the first answer and is not kept
                          * @constant
                          */
                         secret_already_shown: true;
@@ -6221,8 +6260,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description https, on a public address, port 443 or 1024 and up. Redirects
-                     *   are not followed
+                     * @description https, on a public address, port 443 or 1024 and up. Redirects are not followed
                      * @example https://api.example.com/quittance
                      */
                     url?: string;
@@ -6302,8 +6340,7 @@ export interface operations {
                     } | {
                         previous_secret_expires_at: components["schemas"]["Timestamp"];
                         /**
-                         * @description A repeat by Idempotency-Key: the secret was in the first
-                         *   answer and is not kept
+                         * @description A repeat by Idempotency-Key: the secret was in the first answer and is not kept
                          * @constant
                          */
                         secret_already_shown: true;

@@ -21,6 +21,8 @@ const liveSession = newSigningKey('live.session.1');
 const testQuote = newSigningKey('test.quote.1');
 const publicKeys = [testSession, liveSession, testQuote].map(({ entry }) => entry);
 
+const list = { data: [], next_cursor: null };
+
 let fixture: GatewayFixture;
 let services: Services;
 let gateway: Gateway;
@@ -28,12 +30,14 @@ let gateway: Gateway;
 beforeAll(async () => {
   fixture = await startGatewayFixture({ publicKeys, limits: { scale: 100 } });
   ({ services, gateway } = fixture);
-}, 30_000);
+}, 120_000);
 
 afterAll(() => fixture.stop(), 60_000);
 
 beforeEach(() => {
   services.calls.length = 0;
+  services.answers['quote.list'] = () => list;
+  services.answers['identity.listServices'] = () => list;
 });
 
 type Reply = {
@@ -80,7 +84,6 @@ const accessToken = (
     key,
   );
 
-const list = { data: [], next_cursor: null };
 const quoteId = newId('q');
 
 const unknownKey = createKeyText('vendor_test_');
@@ -138,7 +141,6 @@ test('a key whose record has another kind than its text is refused', async () =>
 });
 
 test('a deleted key is refused within 2 s', async () => {
-  services.answers['quote.list'] = () => list;
   const key = serviceKey();
   expect((await send('GET', '/v1/quotes', { key })).status).toBe(200);
   services.keys.clear();
@@ -147,7 +149,6 @@ test('a deleted key is refused within 2 s', async () => {
 });
 
 test('forged, foreign, expired and revoked access tokens are refused', async () => {
-  services.answers['identity.listServices'] = () => list;
   const b64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const valid = await accessToken();
   const [header, payload, signature] = valid.split('.') as [string, string, string];

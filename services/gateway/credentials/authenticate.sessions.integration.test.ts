@@ -36,7 +36,7 @@ beforeAll(async () => {
   servers = await startServers();
   services = await startServices(servers);
   gateways = await Promise.all([start([first.entry, live.entry]), start([first.entry, live.entry])]);
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await Promise.all(gateways.map((gateway) => gateway.stop()));
   await services.stop();

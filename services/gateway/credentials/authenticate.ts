@@ -110,7 +110,7 @@ export const createAuthenticate = ({
       await sleep(Math.max(0, REFUSAL_FLOOR_MS - (performance.now() - startedAt)));
       throw new ServiceError(
         'unauthorized',
-        'a valid credential is needed: Authorization: Bearer <credential>. Keys are of one environment, and access tokens last 15 minutes',
+        'a valid credential is required; send the header Authorization: Bearer <credential>. A key is valid in one environment, an access token for 15 minutes',
       );
     }
     return caller;
@@ -127,9 +127,12 @@ export const authorize = (
 ): void => {
   if (!access.some((kind) => kind === principal.kind)) {
     const accepted = access.map((kind) => KIND_NAMES[kind]).join(' or ');
-    throw new ServiceError('forbidden', `this call needs ${accepted}`);
+    throw new ServiceError('forbidden', `this call requires ${accepted}`);
   }
   if (onlyIn !== undefined && !onlyIn.some((name) => name === environment.name)) {
-    throw new ServiceError('forbidden', `this call exists only in: ${onlyIn.join(', ')}`);
+    throw new ServiceError(
+      'forbidden',
+      `this call is available only in the environment ${onlyIn.join(', ')}; use a credential of it`,
+    );
   }
 };

@@ -16,7 +16,7 @@ beforeAll(async () => {
     limits: { scale: 100 },
     env: { BROWSER_ORIGINS: `https://other.example,http://localhost:3000,${ORIGIN}` },
   });
-}, 60_000);
+}, 120_000);
 afterAll(() => fixture.stop(), 30_000);
 
 const newToken = () =>
@@ -56,7 +56,8 @@ beforeAll(() => {
   for (const name of ['verifyMagicLink', 'passkeyLoginVerify', 'refresh']) {
     fixture.services.answers[`identity.${name}`] = (input) => {
       inputs.push(input);
-      if (input.refresh_token === 'rt_test_bad') throw new ServiceError('unauthorized', 'ended');
+      if (input.refresh_token === 'rt_test_bad')
+        throw new ServiceError('unauthorized', 'the session has ended');
       return session(2);
     };
   }
@@ -148,6 +149,7 @@ test.each([
 
 test('the log contains neither cookie nor token', async () => {
   const log = () => fixture.gateway.log();
+  await post('/v1/auth/refresh', { headers: { ...fromPage, cookie } });
   // Log lines are written in batches and in order, so the line of a last call follows those before
   // it.
   await post('/v1/auth/nothing', { headers: {} });

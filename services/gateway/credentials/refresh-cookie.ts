@@ -65,11 +65,15 @@ export const withRefreshToken = (
 ): Fields => {
   if (!wantsCookie(operation, body)) return body;
   if (!isOwnPage(request, origins))
-    throw new ServiceError('forbidden', 'the refresh cookie is for pages of our own origins');
+    throw new ServiceError(
+      'forbidden',
+      'the refresh cookie is only for pages of the origins of this gateway; send the refresh token in the body',
+    );
   if (operation.refreshCookie === 'give') return body;
   const environment = body.environment === 'live' ? 'live' : 'test';
   const token = tokenOf(request, environment);
-  if (token === null) throw new ServiceError('unauthorized', 'there is no refresh token; sign in');
+  if (token === null)
+    throw new ServiceError('unauthorized', 'there is no valid refresh token; sign in again');
   return { ...body, [FIELD]: token };
 };
 

@@ -77,10 +77,14 @@ export const openEnvironment = (connection: Connection, logger: Logger): Gateway
 
   const bus = (): Bus => {
     if (connected !== undefined) return connected;
-    throw new ServiceError('service_unavailable', 'not available right now', {
-      safe_action: 'retry_same_attempt',
-      retryAfterSeconds: 1,
-    });
+    throw new ServiceError(
+      'service_unavailable',
+      'the environment is unavailable right now; it is safe to repeat the call with the same ids',
+      {
+        safe_action: 'retry_same_attempt',
+        retryAfterSeconds: 1,
+      },
+    );
   };
   return {
     name: connection.name,

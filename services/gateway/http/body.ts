@@ -15,7 +15,8 @@ const refuse = (message: string) => new ServiceError('validation_error', message
 const checkText = (text: string) => {
   // A lone surrogate cannot be encoded as UTF-8, so the signed and stored text would differ from
   // the sent one.
-  if (!text.isWellFormed()) throw refuse('the body has a string that is not valid Unicode');
+  if (!text.isWellFormed())
+    throw refuse('the body has a string that is not valid Unicode; remove the lone surrogate');
 };
 
 /**
@@ -26,7 +27,7 @@ const checkText = (text: string) => {
 const check = (value: unknown, depth: number): number => {
   if (typeof value === 'string') checkText(value);
   if (typeof value !== 'object' || value === null) return 0;
-  if (depth === 0) throw refuse(`the body is nested deeper than ${MAX_DEPTH} levels`);
+  if (depth === 0) throw refuse(`the body is nested deeper than ${MAX_DEPTH} levels; send a flatter object`);
   const entries = Object.entries(value);
   let names = Array.isArray(value) ? 0 : entries.length;
   for (const [key, field] of entries) {
@@ -37,7 +38,8 @@ const check = (value: unknown, depth: number): number => {
         typeof field === 'object' &&
         field !== null &&
         Object.hasOwn(field, 'prototype'));
-    if (pollutes) throw refuse('the body has a field name that is not allowed');
+    if (pollutes)
+      throw refuse('the body has a field name that is not allowed; rename __proto__ or constructor');
     names += check(field, depth - 1);
   }
   return names;
@@ -57,7 +59,7 @@ const countNames = (text: string): number =>
 const requireExact = (_key: string, value: unknown, context?: { source?: string }): unknown => {
   const inexact =
     typeof value === 'number' && /^-?[0-9]+$/.test(context?.source ?? '') && !Number.isSafeInteger(value);
-  if (inexact) throw refuse('the body has an integer beyond 2^53: send it as a string');
+  if (inexact) throw refuse('the body has an integer beyond 2^53; send it as a string');
   return value;
 };
 
@@ -75,14 +77,15 @@ export const parseBody = (bytes: Buffer | undefined): Record<string, unknown> =>
     value = JSON.parse(text, requireExact);
   } catch (error) {
     if (error instanceof ServiceError) throw error;
-    throw refuse('the body is not valid JSON');
+    throw refuse('the body is not valid JSON in UTF-8');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw refuse('the body must be a JSON object');
   }
   // RFC 8259, section 4: each parser decides which of two equal names counts, so a proxy or the
   // signer of a scope may have read the other one.
-  if (check(value, MAX_DEPTH) !== countNames(text)) throw refuse('the body has a field name twice');
+  if (check(value, MAX_DEPTH) !== countNames(text))
+    throw refuse('the body has a field name twice; send each name once');
   return value as Record<string, unknown>;
 };
 

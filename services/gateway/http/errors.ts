@@ -30,10 +30,11 @@ const SAFE_ACTIONS: Partial<Record<ErrorCode, SafeAction>> = {
 };
 
 /**
- * A call that moves money may repeat an earlier one that was executed and whose answer was lost. A
- * refusal that does not come from the record of the payment says nothing about that earlier call,
- * so the corrected call may be sent again. A call that only prepares has moved nothing. Unless it
- * is known to have failed, an earlier one may have prepared.
+ * What an error reports about money. A call that moves money may repeat an earlier one that was
+ * executed and whose answer was lost. A refusal that does not come from the record of the payment
+ * shows nothing about that earlier call, so the corrected call may be sent again. A call that only
+ * prepares has moved nothing. An error that permits a repeat may hide an earlier call that
+ * succeeded.
  */
 const moneyOf = (money: Money, code: ErrorCode): Partial<ErrorBody> => {
   if (money === undefined) return {};
@@ -62,7 +63,7 @@ export const toServiceError = (error: unknown): ServiceError | null => {
   const known = typeof code === 'string' ? FASTIFY_CODES[code] : undefined;
   if (known !== undefined) return new ServiceError(known, ERRORS[known].meaning);
   return typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
-    ? new ServiceError('validation_error', 'the request is malformed')
+    ? new ServiceError('validation_error', 'the request is malformed; correct it before it is sent again')
     : null;
 };
 

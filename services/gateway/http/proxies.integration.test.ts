@@ -43,7 +43,7 @@ beforeAll(async () => {
       OTEL_TRACES_EXPORTER: 'console',
     }),
   ]);
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   await Promise.all([gateway, direct, traced].map((each) => each.stop()));

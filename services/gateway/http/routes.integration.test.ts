@@ -21,6 +21,8 @@ const retired = newSigningKey('test.quote.2', daysAgo(29));
 const unpublished = newSigningKey('test.quote.3', daysAgo(31));
 const publicKeys = [testSession, liveSession, testQuote, retired, unpublished].map(({ entry }) => entry);
 
+const list = { data: [], next_cursor: null };
+
 let fixture: GatewayFixture;
 let services: Services;
 let gateway: Gateway;
@@ -28,12 +30,14 @@ let gateway: Gateway;
 beforeAll(async () => {
   fixture = await startGatewayFixture({ publicKeys, limits: { scale: 100 } });
   ({ services, gateway } = fixture);
-}, 30_000);
+}, 120_000);
 
 afterAll(() => fixture.stop(), 60_000);
 
 beforeEach(() => {
   services.calls.length = 0;
+  services.answers['quote.list'] = () => list;
+  services.answers['identity.listServices'] = () => list;
 });
 
 type Reply = {
@@ -80,10 +84,7 @@ const accessToken = (
     key,
   );
 
-const list = { data: [], next_cursor: null };
-
 test('a call is forwarded with its caller to the environment of its credential', async () => {
-  services.answers['quote.list'] = () => list;
   const principal = newServiceKey();
   const reply = await send('GET', '/v1/quotes?limit=5', { key: serviceKey('live', principal) });
   expect([reply.status, reply.body]).toEqual([200, list]);
@@ -98,7 +99,6 @@ test('a call is forwarded with its caller to the environment of its credential',
 });
 
 test('an access token becomes a principal with the time of its sign-in', async () => {
-  services.answers['identity.listServices'] = () => list;
   const [accountId, sessionId] = [newId('acct'), newId('ses')];
   const key = await accessToken({ accountId, sessionId, authTime: 1_700_000_000 });
   expect((await send('GET', '/v1/services', { key })).status).toBe(200);

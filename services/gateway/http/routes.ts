@@ -113,7 +113,7 @@ const createAnswerForwarded = (deps: RouteDeps, countCall: CountCall) => {
   const anonymous = (environmentName: string): Authenticated => {
     const environment = deps.environments.get(environmentName);
     if (environment !== undefined) return { environment, principal: { kind: 'none' }, limitFactor: 1 };
-    throw invalid('environment', 'not served here');
+    throw invalid('environment', 'is not served by this gateway');
   };
 
   return async (call: Call): Promise<unknown> => {

@@ -53,7 +53,7 @@ beforeAll(async () => {
     nth += 1;
     return sleep((nth * 37) % 300, { data: [], next_cursor: null });
   };
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await Promise.all([...running].map(stop));
   await services.stop();

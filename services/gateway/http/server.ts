@@ -60,10 +60,10 @@ const SINGLE_HEADERS = ['host', 'authorization', 'content-type'];
 const findMalformation = ({ headers, rawHeaders, httpVersion, url = '' }: IncomingMessage): string | null => {
   if (httpVersion !== '1.1' && httpVersion !== '1.0')
     return 'only HTTP/1.0 and HTTP/1.1 are supported; send HTTP/1.1';
-  if (headers.host === undefined && httpVersion === '1.1') return 'the Host header is missing';
+  if (headers.host === undefined && httpVersion === '1.1') return 'the Host header is missing; send it';
   // Fastify answers `*` like `/`. The form with a host is for proxies and may contradict the Host
   // header.
-  if (!url.startsWith('/')) return 'the request target must be a path';
+  if (!url.startsWith('/')) return 'the request target must be a path that starts with /';
   const names = rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
   const repeated = SINGLE_HEADERS.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
   return repeated === undefined ? null : `the header ${repeated} was sent twice; send it once`;
@@ -149,7 +149,7 @@ const refuseBodyOfGet = (app: FastifyInstance): void => {
   // After the credential is checked, so that the limits of its account count the call.
   app.addHook('preParsing', async (request) => {
     if (request.method === 'GET' && hasBody(request.raw)) {
-      throw new ServiceError('validation_error', 'a GET takes no body');
+      throw new ServiceError('validation_error', 'a GET must not have a body; remove it');
     }
   });
 };

@@ -56,7 +56,7 @@ beforeAll(async () => {
   services.answers['settlement.list'] = () => ({ data: [], next_cursor: null });
   services.answers['identity.requestMagicLink'] = () => ({ status: 'sent' });
   services.answers['identity.createAccount'] = () => ({ status: 'sent' });
-}, 30_000);
+}, 120_000);
 
 afterAll(async () => {
   await gateway.stop();

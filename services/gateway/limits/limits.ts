@@ -51,9 +51,13 @@ export const createLimits = ({
     const state = await redisWindow.consume(key, points, windowSeconds);
     if (state !== null) return state;
     if (withoutRedis === 'in-process') return fallback.consume(key, points, windowSeconds);
-    throw new ServiceError('service_unavailable', 'not available right now; try again shortly', {
-      retryAfterSeconds: 5,
-    });
+    throw new ServiceError(
+      'service_unavailable',
+      'the rate limit cannot be checked right now; try again in a few seconds',
+      {
+        retryAfterSeconds: 5,
+      },
+    );
   };
 
   const countEach = async (call: LimitedCall, limits: readonly [number, Limit][]): Promise<Quota[]> => {
@@ -78,8 +82,8 @@ export const createLimits = ({
         call,
         limits.filter(([, { per }]) => typeof per === 'string'),
       );
-      // The window of a value that the caller sends belongs to somebody else, or to nobody. A
-      // caller whose own windows refuse it must not use that window up, nor fill Redis with values.
+      // The window of a value that the caller sends may belong to another person. A caller whose
+      // own windows refuse it must not use that window up, nor fill Redis with values.
       if (own.some(({ passed }) => !passed)) return own;
       const named = limits.filter(([, { per }]) => typeof per !== 'string');
       return [...own, ...(await countEach(call, named))];

@@ -73,7 +73,10 @@ export const registerConsole = (app: FastifyInstance, { consoleFolder }: { conso
     const state = window.consume(addressGroup(request.origin.address), LIMIT.points, LIMIT.windowSeconds);
     admit(reply, [{ ...LIMIT, ...state }]);
     if (index === undefined)
-      throw new ServiceError('not_found', 'this gateway was started without a console');
+      throw new ServiceError(
+        'not_found',
+        'this gateway has no console; build it with npm start before the gateway starts',
+      );
     const name = (request.params as { '*'?: string })['*'] ?? '';
     if (!name.startsWith('assets/')) {
       void reply.header('cache-control', 'no-cache');

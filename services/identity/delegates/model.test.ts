@@ -17,8 +17,8 @@ test.each([
   ['fewer digits', caps('10 - - -'), caps('9 - - -'), false],
   ['a cap removed', caps('- 5 - -'), caps('- - - -'), true],
   ['a cap set', caps('- - - -'), caps('- - - 5'), false],
-  ['services named', caps('- - - -'), caps('- - - -', ['a']), false],
-  ['a service less', caps('- - - -', ['a', 'b']), caps('- - - -', ['b']), false],
+  ['services restricted', caps('- - - -'), caps('- - - -', ['a']), false],
+  ['one service fewer', caps('- - - -', ['a', 'b']), caps('- - - -', ['b']), false],
   ['another service', caps('- - - -', ['a']), caps('- - - -', ['b']), true],
   ['any service', caps('- - - -', ['a']), caps('- - - -'), true],
 ])('raises: %s', (_name, before, after, expected) => {
@@ -29,9 +29,9 @@ test.each([
   ['later', 10, 11, true],
   ['sooner', 10, 9, false],
   ['the same', 10, 10, false],
-  ['without end', 10, null, true],
-  ['an end set', null, 10, false],
-  ['still without end', null, null, false],
-])('extends: %s', (_name, before, after, expected) => {
+  ['no expiry', 10, null, true],
+  ['an expiry set', null, 10, false],
+  ['still no expiry', null, null, false],
+])('extendsExpiry: %s', (_name, before, after, expected) => {
   expect(extendsExpiry(before, after)).toBe(expected);
 });

@@ -23,7 +23,7 @@ test.each([
   'payout_changed',
   'payment_made',
   'payment_received',
-])('%s: a name is text, not markup, and there is no link to click', (kind) => {
+])('%s: a name is text, not markup, and the mail has no link', (kind) => {
   const mail = noticeMail(kind, notice, null)!;
   expect(mail.text).toContain(details.name);
   expect(mail.html).not.toContain('<img');
@@ -35,16 +35,16 @@ test.each([
 test.each([
   ['gone', 'answered 410'],
   ['failing', 'For five days every delivery'],
-])('an endpoint that was turned off (%s): which, why, and no link', (reason, words) => {
+])('a disabled endpoint (%s) is named with the reason and without a link', (reason, part) => {
   const off = { endpoint_id: 'whe_1', host: 'hooks.example.com<b>', reason, at: payment.at };
   const mail = noticeMail('webhook_disabled', { ...notice, details: off }, null)!;
-  expect(mail.text).toContain(words);
-  for (const said of ['whe_1', 'hooks.example.com', payment.at]) expect(mail.text).toContain(said);
+  expect(mail.text).toContain(part);
+  for (const value of ['whe_1', 'hooks.example.com', payment.at]) expect(mail.text).toContain(value);
   expect(mail.html).not.toMatch(/<b>|<a /);
   expect(`${mail.text}${mail.html}`).not.toContain('undefined');
 });
 
-test('a stranger’s name cannot turn the text around it', () => {
+test('a stranger’s name cannot reorder the text around it', () => {
   const mail = noticeMail(
     'payment_made',
     { ...notice, details: { ...details, service: 'A\u202eB\u2066' } },
@@ -54,7 +54,7 @@ test('a stranger’s name cannot turn the text around it', () => {
   expect(`${mail.text}${mail.html}`).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
 });
 
-test('a stranger’s name is no address to click and does not end its own quotation', () => {
+test('a stranger’s name contains no link and does not end its own quotation', () => {
   const service =
     'Paid” (id). Frozen: see https://evil.example/in, http://1 or mail a@evil.example. “St. Ada';
   const mail = noticeMail('payment_made', { ...notice, details: { ...details, service } }, null)!;
@@ -63,7 +63,7 @@ test('a stranger’s name is no address to click and does not end its own quotat
   expect(`${mail.text}${mail.html}`).not.toMatch(/https?:\/\/|evil\.example/);
 });
 
-test('a link stands in the text and, escaped, in the HTML; test says that it is test', () => {
+test('a link is in the text and, escaped, in the HTML, and a mail of the test environment says so', () => {
   const link = 'https://example.com/reveal?service=1&x="#token=rv_test_a';
   const mail = noticeMail('key_reveal', { ...notice, environment: 'test' }, link)!;
   expect(mail.text).toContain(`${link}\n`);
@@ -71,6 +71,6 @@ test('a link stands in the text and, escaped, in the HTML; test says that it is 
   expect(mail.text).toContain('test environment');
 });
 
-test.each(['sign_in', 'constructor', ''])('%j is no kind of notice', (kind) => {
+test.each(['sign_in', 'constructor', ''])('%j is not a kind of notice', (kind) => {
   expect(noticeMail(kind, notice, null)).toBeNull();
 });

@@ -9,8 +9,8 @@ import { userHandle } from './webauthn.ts';
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 60_000);
-afterAll(() => running.stop(), 30_000);
+}, 180_000);
+afterAll(() => running.stop(), 180_000);
 
 type Authenticator = ReturnType<typeof createAuthenticator>;
 const refused = (code: string) => ({ name: 'ServiceError', code });
@@ -34,18 +34,15 @@ const outcomes = async (calls: Promise<unknown>[]) =>
     ),
   );
 
-/** A mail to the owner that says this; several go out at once, so their order says nothing. */
-const mailSaying = async ({ account }: Session, subject: string, words = '') => {
-  const found = () =>
-    running.smtp
-      .mailsTo(account.email)
-      .find((mail) => mail.subject === `${subject} (Quittance)` && mail.text.includes(words));
-  for (let n = 1; found() === undefined; n += 1) await running.smtp.waitFor(account.email, n);
-  return found()!;
-};
+/** Waits for a mail to the owner with this subject and this part. Mails may arrive in any order. */
+const untilMailed = ({ account }: Session, subject: string, part = '') =>
+  running.mailTo(
+    account.email,
+    (mail) => mail.subject === `${subject} (Quittance)` && mail.text.includes(part),
+  );
 
 describe('registration', () => {
-  test('asks for a discoverable credential with user verification, and names no person to the authenticator', async () => {
+  test('requests a discoverable credential with user verification, and discloses no personal data to the authenticator', async () => {
     const session = await running.signIn();
     const options = await registrationOptions(session);
     expect(options).toMatchObject({
@@ -63,21 +60,21 @@ describe('registration', () => {
     ]);
   });
 
-  test('several per account, listed newest first, and the owner is told by mail', async () => {
+  test('an account may have several passkeys, listed newest first, and the owner is notified of each', async () => {
     const session = await running.signIn();
     await register(session, 'Laptop');
     await register(session, '<b>Phone</b>');
     expect((await passkeys(session)).map(({ label }) => label)).toEqual(['<b>Phone</b>', 'Laptop']);
-    const mail = await mailSaying(session, 'A passkey was added', '“<b>Phone</b>”');
+    const mail = await untilMailed(session, 'A passkey was added', '“<b>Phone</b>”');
     expect(mail.to).toEqual([session.account.email]);
     expect(mail.html).not.toContain('<b>');
   });
 
-  test('needs a fresh sign-in, at both steps', async () => {
+  test('needs a fresh sign-in at both steps', async () => {
     const session = await running.signIn();
     const response = createAuthenticator().create(await registrationOptions(session));
     await running.passSeconds(301);
-    await running.clockSeen();
+    await running.clockUpdated();
     await expect(registrationOptions(session)).rejects.toMatchObject(refused('reauthentication_required'));
     await expect(running.ask('passkeyRegisterVerify', { response }, callerOf(session))).rejects.toMatchObject(
       refused('reauthentication_required'),
@@ -95,22 +92,22 @@ describe('registration', () => {
     ['without user presence', { userPresent: false }],
     ['in a frame of another site', { crossOrigin: true }],
     ['that is a sign-in', { type: 'webauthn.get' }],
-    ['with a challenge of nobody', { challenge: 'A'.repeat(43) }],
+    ['with a challenge that was not issued', { challenge: 'A'.repeat(43) }],
     ['with NUL as challenge', { challenge: '\0' }],
-  ] as [string, Says][])('is refused %s, and writes nothing', async (_name, says) => {
+  ] as [string, Says][])('is refused %s, and stores nothing', async (_name, says) => {
     const session = await running.signIn();
     await expect(register(session, 'Bad', says)).rejects.toMatchObject(refused('validation_error'));
     expect(await passkeys(session)).toEqual([]);
   });
 
-  test('a challenge is for its ceremony, its sign-in and one answer', async () => {
+  test('a challenge is valid for its ceremony, its session and one answer', async () => {
     const [mine, theirs] = [await running.signIn(), await running.signIn()];
     const options = await registrationOptions(mine);
     const response = createAuthenticator().create(options);
     const verify = (session: Session) =>
       running.ask('passkeyRegisterVerify', { response }, callerOf(session));
     await expect(verify(theirs)).rejects.toMatchObject(refused('validation_error'));
-    // Used up by the wrong one, too.
+    // The refused answer consumed the challenge.
     await expect(verify(mine)).rejects.toMatchObject(refused('validation_error'));
     const ofLogin = createAuthenticator().create({ ...(await loginOptions()), user: options.user });
     await expect(
@@ -118,7 +115,7 @@ describe('registration', () => {
     ).rejects.toMatchObject(refused('validation_error'));
   });
 
-  test('64 answers to one challenge: one passkey', async () => {
+  test('64 concurrent answers to one challenge register one passkey', async () => {
     const session = await running.signIn();
     const response = createAuthenticator().create(await registrationOptions(session));
     const calls = Array.from({ length: 64 }, () =>
@@ -128,7 +125,7 @@ describe('registration', () => {
     expect(await passkeys(session)).toHaveLength(1);
   });
 
-  test('a challenge ends after 5 minutes', async () => {
+  test('a challenge expires after 5 minutes', async () => {
     const authenticator = await register(await running.signIn());
     const options = await loginOptions();
     await running.passSeconds(300);
@@ -137,7 +134,7 @@ describe('registration', () => {
     ).rejects.toMatchObject(refused('unauthorized'));
   });
 
-  test('at most 20 per account', async () => {
+  test('an account has at most 20 passkeys', async () => {
     const session = await running.signIn();
     for (let i = 0; i < 19; i += 1) await register(session);
     const options = [await registrationOptions(session), await registrationOptions(session)];
@@ -170,7 +167,7 @@ describe('registration', () => {
 });
 
 describe('sign-in', () => {
-  test('opens a session of the account, as fresh as a mailed link', async () => {
+  test('opens a session of the account that is as fresh as one by a mailed link', async () => {
     const session = await running.signIn();
     const authenticator = await register(session);
     await running.passSeconds(600);
@@ -196,7 +193,7 @@ describe('sign-in', () => {
     ['without user presence', { userPresent: false }],
     ['in a frame of another site', { crossOrigin: true }],
     ['that is a registration', { type: 'webauthn.create' }],
-    ['with a challenge of nobody', { challenge: 'A'.repeat(43) }],
+    ['with a challenge that was not issued', { challenge: 'A'.repeat(43) }],
     ['signed by another key', { key: strangersKey }],
     ['without a user handle', { userHandle: null }],
     ['with another user handle', { userHandle: userHandle('live', 'acct_1').toString('base64url') }],
@@ -208,7 +205,7 @@ describe('sign-in', () => {
     await login(authenticator);
   });
 
-  test('the passkey of another under its own name is refused', async () => {
+  test('an answer that names the passkey of another account is refused', async () => {
     const [mine, theirs] = [await register(await running.signIn()), await register(await running.signIn())];
     const response = {
       ...mine.get(await loginOptions()),
@@ -220,7 +217,7 @@ describe('sign-in', () => {
     );
   });
 
-  test('64 times the same answer: one session', async () => {
+  test('64 concurrent uses of one answer open one session', async () => {
     const authenticator = await register(await running.signIn());
     const response = authenticator.get(await loginOptions());
     const before = await running.count('sessions');
@@ -229,7 +226,7 @@ describe('sign-in', () => {
     expect(await running.count('sessions')).toBe(before + 1);
   });
 
-  test('a challenge of a registration signs nobody in', async () => {
+  test('a challenge of a registration is refused for a sign-in', async () => {
     const session = await running.signIn();
     const authenticator = await register(session);
     const { challenge } = await registrationOptions(session);
@@ -238,7 +235,7 @@ describe('sign-in', () => {
     ).rejects.toMatchObject(refused('unauthorized'));
   });
 
-  test('a counter that goes back is refused while the stored one is above 0, and the owner is told', async () => {
+  test('a counter that does not grow is refused while the stored one is above 0, and the owner is notified', async () => {
     const session = await running.signIn();
     await running.ask('updateSettings', { mail_key_events: false }, callerOf(session));
     const authenticator = await register(session, 'Key ring');
@@ -247,11 +244,11 @@ describe('sign-in', () => {
       await expect(login(authenticator, { counter })).rejects.toMatchObject(refused('unauthorized'));
     }
     await login(authenticator, { counter: 8 });
-    // An alarm comes whatever the settings say.
-    await mailSaying(session, 'A sign-in with a passkey was refused', '“Key ring”');
+    // The settings cannot turn this notice off.
+    await untilMailed(session, 'A sign-in with a passkey was refused', '“Key ring”');
   });
 
-  test('two copies at once with one counter: one signs in', async () => {
+  test('of two copies that are used at the same time with one counter, one signs in', async () => {
     const authenticator = await register(await running.signIn());
     const answers = await Promise.all([loginOptions(), loginOptions()]);
     const responses = answers.map((options) => authenticator.get(options, { counter: 3 }));
@@ -267,20 +264,20 @@ describe('sign-in', () => {
 });
 
 describe('removal', () => {
-  test('a removed passkey signs nobody in, and the owner is told', async () => {
+  test('a removed passkey is refused, and the owner is notified', async () => {
     const session = await running.signIn();
     const authenticator = await register(session, 'Lost phone');
     const { passkey_id } = (await passkeys(session))[0]!;
     expect(await running.ask('deletePasskey', { passkey_id }, callerOf(session))).toBeNull();
     await expect(login(authenticator)).rejects.toMatchObject(refused('unauthorized'));
     expect(await passkeys(session)).toEqual([]);
-    await mailSaying(session, 'A passkey was removed', '“Lost phone”');
+    await untilMailed(session, 'A passkey was removed', '“Lost phone”');
     await expect(running.ask('deletePasskey', { passkey_id }, callerOf(session))).rejects.toMatchObject(
       refused('not_found'),
     );
   });
 
-  test("another account's does not exist", async () => {
+  test('a passkey does not exist for another account', async () => {
     const [mine, theirs] = [await running.signIn(), await running.signIn()];
     const authenticator = await register(theirs);
     const { passkey_id } = (await passkeys(theirs))[0]!;
@@ -291,19 +288,19 @@ describe('removal', () => {
   });
 });
 
-test('the owner who wants no mails about keys gets none, and is told of that alone', async () => {
+test('an owner who turns mails about keys off gets one mail about that and no other', async () => {
   const session = await running.signIn();
   await running.ask('updateSettings', { mail_key_events: false }, callerOf(session));
   await register(session);
   const other = await running.signIn();
   await register(other);
-  await mailSaying(other, 'A passkey was added');
-  await mailSaying(session, 'Mails about keys were turned off');
+  await untilMailed(other, 'A passkey was added');
+  await untilMailed(session, 'Mails about keys were turned off');
   const subjects = running.smtp.mailsTo(session.account.email).map(({ subject }) => subject);
   expect(subjects).toEqual(['Sign in to Quittance', 'Mails about keys were turned off (Quittance)']);
 });
 
-test('64 challenges at once are 64 different ones', async () => {
+test('64 concurrent challenges differ', async () => {
   const options = await atOnce(64, loginOptions);
   expect(new Set(options.map(({ challenge }) => challenge)).size).toBe(64);
 });

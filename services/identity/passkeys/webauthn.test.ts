@@ -17,7 +17,7 @@ test.each([
     (fmt) => [fmt, { fmt, statement: 'certificates' }, 'attestation'] as const,
   ),
 ] as [string, Says['attestation'] & object, string | undefined][])(
-  'attestation %s: no certificate is ever looked at',
+  'attestation %s: a certificate is refused unread',
   async (_name, attestation, refused) => {
     const result = await registered({ attestation });
     expect('refused' in result ? result.refused : undefined).toBe(refused);
@@ -30,13 +30,13 @@ test.each([
   ['cut', 'o2NmbXRkbm9uZQ'],
   ['a thousand arrays in one another', Buffer.alloc(8192, 0x81).toString('base64url')],
   ['a length of 2^64', Buffer.from('5bffffffffffffffff', 'hex').toString('base64url')],
-])('an attestation object that is %s is refused, and nothing is thrown', async (_name, attestationObject) => {
+])('an attestation object that is %s is refused without an exception', async (_name, attestationObject) => {
   const response = createAuthenticator().create({ challenge });
   const bad = { ...response, response: { ...response.response, attestationObject } };
   expect(await verifyRegistration({ rp }, bad, challenge)).toHaveProperty('refused');
 });
 
-test('a user handle is its own in every environment and account', () => {
+test('a user handle differs between environments and accounts', () => {
   const handles = [
     userHandle('test', 'acct_1'),
     userHandle('live', 'acct_1'),

@@ -10,31 +10,31 @@ let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
   await toNoon();
-}, 60_000);
-afterAll(() => running.stop(), 30_000);
+}, 180_000);
+afterAll(() => running.stop(), 180_000);
 
 const DAY = 86_400;
-/** Moves the clock to the next noon UTC, so that no test runs into midnight by chance. */
+/** Moves the clock to the next noon UTC, so that no test crosses midnight. */
 const toNoon = () => running.passSeconds(DAY - (((running.now() / 1000) % DAY) - DAY / 2));
 const hoursAgo = (hours: number) => new Date(running.now() - hours * 3600_000).toISOString();
 
-type Person = Awaited<ReturnType<typeof person>>;
-const person = async (settings: object = {}) => {
+type Owner = Awaited<ReturnType<typeof newOwner>>;
+const newOwner = async (settings: object = {}) => {
   const session = await running.signIn();
   const change = (body: object) => running.ask('updateSettings', body, callerOf(session));
   await change(settings);
   const { account_id, email } = session.account;
   return { session, account_id, email, change };
 };
-const serviceOf = async ({ session }: Person, name: string): Promise<string> =>
+const serviceOf = async ({ session }: Owner, name: string): Promise<string> =>
   (await running.ask('createService', { name, price: '1', payout_address: PAYOUT }, callerOf(session)))
     .service_id;
-const delegateOf = async ({ session, account_id }: Person, name: string): Promise<string> => {
+const delegateOf = async ({ session, account_id }: Owner, name: string): Promise<string> => {
   const body = { name, wallet_id: running.newWallet(account_id), limits: {} };
   return (await running.ask('createDelegate', body, callerOf(session))).delegate_id;
 };
 
-/** A payment of now, of strangers where nothing else is said. */
+/** A payment of now between unknown accounts, unless `more` names others. */
 const payment = (more: object = {}) => ({
   settlement_id: newId('stl'),
   quote_id: newId('q'),
@@ -49,17 +49,17 @@ const payment = (more: object = {}) => ({
   issued_at: hoursAgo(0),
   ...more,
 });
-/** Publishes events, all at once, and waits for all that comes of them. */
+/** Publishes events at the same time, and waits until they are handled and mailed. */
 const publish = async (...events: object[]) => {
   await Promise.all(events.map((event) => running.publish(event)));
   await running.allHandledAndMailed();
 };
-const mailsOf = ({ email }: Person, subject: RegExp) =>
+const mailsOf = ({ email }: Owner, subject: RegExp) =>
   running.smtp.mailsTo(email).filter((mail) => subject.test(mail.subject));
 const MADE = /^A payment was made/;
 const RECEIVED = /^A payment was received/;
 const ALERT = /^Your spending passed/;
-const spentOf = async ({ account_id }: Person): Promise<string[]> => {
+const spentOf = async ({ account_id }: Owner): Promise<string[]> => {
   const { rows } = await running.admin.query<{ spent: string }>(
     'select spent::text from identity.spending_days where account_id = $1 order by day',
     [account_id],
@@ -68,8 +68,11 @@ const spentOf = async ({ account_id }: Person): Promise<string[]> => {
 };
 
 describe('mail_payments', () => {
-  test('payer and vendor are told what each may know, names as text', async () => {
-    const [payer, vendor] = [await person({ mail_payments: true }), await person({ mail_payments: true })];
+  test('payer and vendor each get the fields that they may see, and names are plain text', async () => {
+    const [payer, vendor] = [
+      await newOwner({ mail_payments: true }),
+      await newOwner({ mail_payments: true }),
+    ];
     const service_id = await serviceOf(vendor, '<b>Weather</b> & "more"');
     const delegate_id = await delegateOf(payer, '<i>Robot</i>');
     const event = payment({
@@ -82,14 +85,14 @@ describe('mail_payments', () => {
     });
     await publish(event);
     const [made] = mailsOf(payer, MADE);
-    for (const words of [
+    for (const part of [
       `At ${event.issued_at} your account paid 2.5 USDC to the service “<b>Weather</b> & "more"” (${service_id})`,
       `by the delegate “<i>Robot</i>” (${delegate_id}).`,
       event.settlement_id,
       'mail_payments',
       'test environment',
     ])
-      expect(made!.text).toContain(words);
+      expect(made!.text).toContain(part);
     const [received] = mailsOf(vendor, RECEIVED);
     expect(received!.text).toContain(
       `“<b>Weather</b> & "more"” (${service_id}) was paid 2.5 USDC: 2.4875 USDC to its payout address, 0.0125 USDC as the fee.`,
@@ -103,8 +106,8 @@ describe('mail_payments', () => {
     expect([mailsOf(payer, RECEIVED), mailsOf(vendor, MADE)]).toEqual([[], []]);
   });
 
-  test('without names where they are not known; nothing while the setting is off', async () => {
-    const [payer, quiet] = [await person({ mail_payments: true }), await person()];
+  test('unknown names are left out, and an account whose setting is off gets no mail', async () => {
+    const [payer, quiet] = [await newOwner({ mail_payments: true }), await newOwner()];
     const ids = { account_id: payer.account_id, delegate_id: newId('del') };
     const event = payment({ ...ids, vendor_account_id: quiet.account_id });
     await publish(event, payment({ account_id: quiet.account_id, vendor_account_id: payer.account_id }));
@@ -119,18 +122,18 @@ describe('mail_payments', () => {
     ]);
   });
 
-  test('one event 64 times at once and again later: one mail, counted once', async () => {
-    const payer = await person({ mail_payments: true });
+  test('an event that is published 64 times and again later is mailed and counted once', async () => {
+    const payer = await newOwner({ mail_payments: true });
     const event = payment({ account_id: payer.account_id });
     await publish(...Array.from({ length: 64 }, () => event));
     await running.passSeconds(3600);
-    // As a redelivery after its row's neighbours: the id alone says that it is the same.
+    // Only the id decides that an event is a repeat.
     await publish(event, { ...event, quote_amount: '5' });
     expect([mailsOf(payer, MADE).length, await spentOf(payer)]).toEqual([1, ['1000000']]);
   });
 
-  test('64 payments at once: 64 mails, one for each', async () => {
-    const payer = await person({ mail_payments: true });
+  test('64 concurrent payments get one mail each', async () => {
+    const payer = await newOwner({ mail_payments: true });
     const events = Array.from({ length: 64 }, () => payment({ account_id: payer.account_id }));
     await publish(...events, ...events);
     const texts = mailsOf(payer, MADE).map(({ text }) => text);
@@ -138,8 +141,8 @@ describe('mail_payments', () => {
     for (const { settlement_id } of events) expect(texts.join()).toContain(settlement_id);
   });
 
-  test('events in any order, among other events: each payment is mailed', async () => {
-    const payer = await person({ mail_payments: true });
+  test('each payment is mailed, whatever the order of its events', async () => {
+    const payer = await newOwner({ mail_payments: true });
     const of = (hours: number) => payment({ account_id: payer.account_id, issued_at: hoursAgo(hours) });
     const [first, second, third] = [of(3), of(2), of(1)];
     const { issued_at: _, tx_hash: __, ...about } = first;
@@ -151,7 +154,7 @@ describe('mail_payments', () => {
     expect([mailsOf(payer, MADE).length, await spentOf(payer)]).toEqual([3, ['3000000']]);
   });
 
-  test('an event that lacks a field is quarantined, and nothing is done', async () => {
+  test('an event without a required field is quarantined and not recorded', async () => {
     const { settlement_id, quote_id, tx_hash } = payment();
     await publish({ settlement_id, quote_id, tx_hash });
     await publish({ ...payment(), quote_amount: undefined });
@@ -159,12 +162,12 @@ describe('mail_payments', () => {
     expect(await running.count('payments', `settlement_id = '${settlement_id}'`)).toBe(0);
   });
 
-  test('a mail with a link goes before any number about payments', async () => {
-    const payer = await person({ mail_payments: true });
+  test('a mail with a link is claimed before mails about payments', async () => {
+    const payer = await newOwner({ mail_payments: true });
     await running.linkFor(payer.email);
     const undo = new Error('undo');
     const kinds: string[] = [];
-    // Uncommitted, so that the running sweep does not see them.
+    // In an open transaction, so that the running sweep does not claim them.
     const work = running.deps.pool.transaction(async (tx) => {
       for (let i = 0; i < 20; i += 1) {
         const notice = { account_id: payer.account_id, kind: 'payment_made', details: {} };
@@ -186,45 +189,45 @@ describe('mail_payments', () => {
 });
 
 describe('spending_alert_threshold', () => {
-  const alerts = (payer: Person) => mailsOf(payer, ALERT).length;
-  const pay = ({ account_id }: Person, quote_amount: string, more: object = {}) =>
+  const alerts = (payer: Owner) => mailsOf(payer, ALERT).length;
+  const pay = ({ account_id }: Owner, quote_amount: string, more: object = {}) =>
     publish(payment({ account_id, quote_amount, ...more }));
 
   test.each([
-    ['nothing is set', null, ['9000000'], 0],
-    ['it is reached and not passed', '3000000', ['1000000', '2000000'], 0],
-    ['it is passed by the least amount', '3000000', ['3000000', '1'], 1],
-    ['the first payment passes it', '3000000', ['3000001'], 1],
-    ['it is passed again and again', '1000000', ['2000000', '2000000', '2000000'], 1],
+    ['no alert without a threshold', null, ['9000000'], 0],
+    ['no alert when the threshold is reached exactly', '3000000', ['1000000', '2000000'], 0],
+    ['an alert when it is passed by the smallest amount', '3000000', ['3000000', '1'], 1],
+    ['an alert when the first payment passes it', '3000000', ['3000001'], 1],
+    ['one alert when several payments pass it', '1000000', ['2000000', '2000000', '2000000'], 1],
   ])('%s', async (_name, spending_alert_threshold, amounts, expected) => {
-    const payer = await person({ spending_alert_threshold });
+    const payer = await newOwner({ spending_alert_threshold });
     for (const amount of amounts) await pay(payer, amount);
     expect(alerts(payer)).toBe(expected);
     expect(mailsOf(payer, MADE)).toEqual([]);
   });
 
-  test('says the day, what was spent, and where to turn it off', async () => {
-    const payer = await person({ spending_alert_threshold: '2500000' });
+  test('the alert names the day, the spending, and the setting that turns it off', async () => {
+    const payer = await newOwner({ spending_alert_threshold: '2500000' });
     await pay(payer, '2000000');
     await pay(payer, '1250000');
     const { text, html } = mailsOf(payer, ALERT)[0]!;
     const today = hoursAgo(0).slice(0, 10);
-    const words = `On ${today} (UTC) your account has paid 3.25 USDC so far, more than the 2.5 USDC of your alert.`;
+    const sentence = `On ${today} (UTC) your account has paid 3.25 USDC so far, more than the 2.5 USDC of your alert.`;
     for (const body of [text, html]) {
-      expect(body).toContain(words);
+      expect(body).toContain(sentence);
       expect(body).toContain('spending_alert_threshold');
     }
   });
 
-  test('64 payments at once, each told twice: one alert, and the sum is exact', async () => {
-    const payer = await person({ spending_alert_threshold: '32000000' });
+  test('64 concurrent payments, each published twice, make one alert and the exact sum', async () => {
+    const payer = await newOwner({ spending_alert_threshold: '32000000' });
     const events = Array.from({ length: 64 }, () => payment({ account_id: payer.account_id }));
     await publish(...events, ...events);
     expect([alerts(payer), await spentOf(payer)]).toEqual([1, ['64000000']]);
   });
 
-  test('64 payments at once while the threshold changes: never two alerts of one threshold', async () => {
-    const payer = await person({ spending_alert_threshold: '5000000' });
+  test('64 concurrent payments while the threshold changes make at most one alert for each threshold', async () => {
+    const payer = await newOwner({ spending_alert_threshold: '5000000' });
     const thresholds = ['5000000', '10000000', '20000000', null];
     await Promise.all([
       publish(...Array.from({ length: 64 }, () => payment({ account_id: payer.account_id }))),
@@ -232,14 +235,16 @@ describe('spending_alert_threshold', () => {
     ]);
     await payer.change({ spending_alert_threshold: '63000000' });
     await pay(payer, '1');
-    const told = mailsOf(payer, ALERT).map(({ text }) => /the (\S+) USDC of your alert/.exec(text)![1]);
-    expect(new Set(told).size).toBe(told.length);
-    expect(told).toContain('63');
+    const thresholdsAlerted = mailsOf(payer, ALERT).map(
+      ({ text }) => /the (\S+) USDC of your alert/.exec(text)![1],
+    );
+    expect(new Set(thresholdsAlerted).size).toBe(thresholdsAlerted.length);
+    expect(thresholdsAlerted).toContain('63');
     expect(await spentOf(payer)).toEqual(['64000001']);
   });
 
-  test('raised after an alert: told again once that is passed; to and fro: nothing more', async () => {
-    const payer = await person({ spending_alert_threshold: '1000000' });
+  test('a threshold that is raised after an alert alerts again when it is passed; an alerted one does not', async () => {
+    const payer = await newOwner({ spending_alert_threshold: '1000000' });
     const set = (spending_alert_threshold: string | null) => payer.change({ spending_alert_threshold });
     await pay(payer, '2000000');
     await set('3000000');
@@ -254,8 +259,8 @@ describe('spending_alert_threshold', () => {
     expect(alerts(payer)).toBe(2);
   });
 
-  test('set below what is spent already: told with the next payment', async () => {
-    const payer = await person({ spending_alert_threshold: '9000000' });
+  test('a threshold below the present spending alerts with the next payment', async () => {
+    const payer = await newOwner({ spending_alert_threshold: '9000000' });
     await pay(payer, '2000000');
     await payer.change({ spending_alert_threshold: '1000000' });
     expect(alerts(payer)).toBe(0);
@@ -263,8 +268,8 @@ describe('spending_alert_threshold', () => {
     expect(alerts(payer)).toBe(1);
   });
 
-  test('a new UTC day counts anew; a late event counts in its own day', async () => {
-    const payer = await person({ spending_alert_threshold: '1000000' });
+  test('a new UTC day starts at zero, and a late event counts in its own day', async () => {
+    const payer = await newOwner({ spending_alert_threshold: '1000000' });
     await pay(payer, '2000000');
     const evening = new Date(Date.parse(hoursAgo(0).slice(0, 10)) + DAY * 1000 - 1).toISOString();
     await running.passSeconds(DAY / 2);
@@ -279,8 +284,8 @@ describe('spending_alert_threshold', () => {
   });
 });
 
-test('what is too old to mail is purged later than it is taken, so a repeat stays a repeat', async () => {
-  const payer = await person({ mail_payments: true, spending_alert_threshold: '1' });
+test('a payment is purged only when its event is too old to be recorded again', async () => {
+  const payer = await newOwner({ mail_payments: true, spending_alert_threshold: '1' });
   const event = payment({ account_id: payer.account_id });
   const mails = () => running.smtp.mailsTo(payer.email).length;
   const rows = async () => [
@@ -289,7 +294,7 @@ test('what is too old to mail is purged later than it is taken, so a repeat stay
   ];
   await publish(event);
   const before = mails();
-  for (const [days, kept] of [
+  for (const [days, stored] of [
     [2.9, [1, 1]],
     [0.2, [1, 1]],
     [0.95, [0, 1]],
@@ -297,9 +302,9 @@ test('what is too old to mail is purged later than it is taken, so a repeat stay
   ] as const) {
     await running.passSeconds(days * DAY);
     await purgePayments(running.deps.pool);
-    expect(await rows()).toEqual(kept);
+    expect(await rows()).toEqual(stored);
     await publish(event);
-    expect([mails(), await rows()]).toEqual([before, kept]);
+    expect([mails(), await rows()]).toEqual([before, stored]);
   }
   await publish(payment({ account_id: payer.account_id, issued_at: hoursAgo(73) }));
   expect([mails(), await spentOf(payer)]).toEqual([before, []]);

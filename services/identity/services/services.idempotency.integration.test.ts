@@ -1,26 +1,26 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { ServiceError } from '../../../shared/contract/errors.ts';
 import { IdempotencyKey } from '../../../shared/contract/idempotency.ts';
 import type { Principal } from '../../../shared/contract/principal.ts';
 import { startPurgeCalls } from '../../../shared/idempotency/store.ts';
 import { keyHash } from '../../../shared/lib/key-text.ts';
-import { callerOf, PAYOUT, REFUSED_PAYOUT, startIdentity } from '../../../test/support/identity.ts';
+import { callerOf, codeOf, PAYOUT, REFUSED_PAYOUT, startIdentity } from '../../../test/support/identity.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
+import { waitUntil } from '../../../test/support/wait-until.ts';
 
-/** docs/adr/0017-idempotency-keys.md, on the operations whose answer has a secret. */
+/** docs/adr/0017-idempotency-keys.md, for the operations whose answer contains a secret. */
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 60_000);
-afterAll(() => running.stop(), 30_000);
+}, 180_000);
+afterAll(() => running.stop(), 180_000);
 
 type Owner = Principal & { kind: 'jwt' };
 type Made = { service_id: string; api_key?: string; secret_already_shown?: true };
-type Kept = { body: Made; replayed: boolean };
+type Answered = { body: Made; replayed: boolean };
 const WEATHER = { name: 'Weather', price: '2500000', payout_address: PAYOUT };
 
 const owner = async (): Promise<Owner> => callerOf(await running.signIn());
-const keyed = async <T = Kept>(
+const keyed = async <T = Answered>(
   operation: Parameters<typeof running.ask>[0],
   input: object,
   { caller, key }: { caller: Principal; key: string },
@@ -34,14 +34,9 @@ const keyed = async <T = Kept>(
 };
 const create = (caller: Principal, key: string, rest: object = {}) =>
   keyed('createService', { ...WEATHER, ...rest }, { caller, key });
-const codeOf = (work: Promise<unknown>): Promise<string> =>
-  work.then(
-    () => 'ok',
-    (error: ServiceError) => error.code,
-  );
 const servicesOf = ({ account_id }: Owner) => running.count('services', `account_id = '${account_id}'`);
 
-test('a repeat gets the service without its key, and creates nothing; no key text is kept', async () => {
+test('a repeat returns the service without its key and creates nothing, and no table contains the key', async () => {
   const ada = await owner();
   const first = await create(ada, 'k');
   const { api_key, ...shown } = first.body;
@@ -53,13 +48,13 @@ test('a repeat gets the service without its key, and creates nothing; no key tex
   const { rows } = await running.admin.query('select i::text as row from identity.idempotency i');
   expect(JSON.stringify(rows)).toContain('secret_already_shown');
   expect(JSON.stringify(rows)).not.toMatch(/vendor_test_|api_key/);
-  // The order of fields is the sender's own affair.
+  // The order of the fields does not matter.
   const { price, name, payout_address } = WEATHER;
   const reordered = keyed('createService', { payout_address, price, name }, { caller: ada, key: 'k' });
   expect(await reordered).toEqual(repeat);
 });
 
-test('64 at once with one key: one service, and one answer that has its key', async () => {
+test('64 concurrent calls with one key create one service, and one answer contains its key', async () => {
   const ada = await owner();
   const answers = await atOnce(64, () => create(ada, 'same'));
   expect(await servicesOf(ada)).toBe(1);
@@ -71,7 +66,7 @@ test('64 at once with one key: one service, and one answer that has its key', as
   expect(await running.count('keys', `service_id = '${withKey[0]!.body.service_id}'`)).toBe(1);
 });
 
-test('another request under the key is refused; another key, account or operation is another call', async () => {
+test('another request with the same key is refused; another key, account or operation is another call', async () => {
   const [ada, eve] = [await owner(), await owner()];
   const { body } = await create(ada, 'k');
   expect(await codeOf(create(ada, 'k', { price: '2500001' }))).toBe('idempotency_mismatch');
@@ -92,14 +87,14 @@ test('another request under the key is refused; another key, account or operatio
   expect(await running.count('delegates', `account_id = '${ada.account_id}'`)).toBe(1);
 });
 
-test('what was refused before anything was created is not kept: the same key may try again', async () => {
+test('a call that was refused before it created anything is not recorded, so its key may be used again', async () => {
   const ada = await owner();
   expect(await codeOf(create(ada, 'k', { payout_address: REFUSED_PAYOUT }))).toBe('validation_error');
   expect(await codeOf(create(ada, 'k', { price: '0' }))).toBe('validation_error');
   expect((await create(ada, 'k')).replayed).toBe(false);
 });
 
-test('a repeat whose sign-in is too old is refused like any call', async () => {
+test('a repeat with an old sign-in is refused like any call', async () => {
   const ada = await owner();
   const robot = { name: 'Robot', wallet_id: running.newWallet(ada.account_id), limits: {} };
   await keyed('createDelegate', robot, { caller: ada, key: 'k' });
@@ -109,7 +104,7 @@ test('a repeat whose sign-in is too old is refused like any call', async () => {
   );
 });
 
-test('a service that was deleted since: what was answered', async () => {
+test('a repeat returns the first answer even when the service was deleted since', async () => {
   const ada = await owner();
   const { body } = await create(ada, 'k');
   await running.ask('deleteService', { service_id: body.service_id }, ada);
@@ -119,10 +114,10 @@ test('a service that was deleted since: what was answered', async () => {
   });
 });
 
-test('rotate: a repeat replaces no second key, and another service’s key gets nothing of it', async () => {
+test('a repeated rotation replaces no second key, and the key of another service is refused', async () => {
   const ada = await owner();
   const [one, two] = [await create(ada, '1'), await create(ada, '2')];
-  const asKey = async ({ body }: Kept) => (await running.findKey(keyHash(body.api_key!))) as Principal;
+  const asKey = async ({ body }: Answered) => (await running.findKey(keyHash(body.api_key!))) as Principal;
   const [first, second] = [await asKey(one), await asKey(two)];
   const { service_id } = one.body;
   const rotate = (caller: Principal) =>
@@ -134,7 +129,8 @@ test('rotate: a repeat replaces no second key, and another service’s key gets 
   expect(await running.count('keys', `service_id = '${service_id}'`)).toBe(2);
   expect(await codeOf(rotate(second))).toBe('idempotency_mismatch');
   expect(await codeOf(rotate(ada))).toBe('idempotency_mismatch');
-  // Without the key it is another rotation, which a key in its grace period may not make.
+  // Without the Idempotency-Key it is another rotation, which a key in its grace period may not
+  // make.
   expect(await codeOf(running.ask('rotateServiceKey', { service_id }, first))).toBe('forbidden');
 });
 
@@ -148,14 +144,14 @@ test.each<[string, string, boolean]>([
   ['DEL', '\x7f', false],
   ['Latin 1', 'é', false],
   ['two headers joined', 'a, b', false],
-])('a key of %s', (_name, key, good) => {
+])('an Idempotency-Key of %s', (_name, key, good) => {
   expect(IdempotencyKey.safeParse(key).success).toBe(good);
 });
 
-test('after 24 hours the key is free again, purged or not', async () => {
+test('after 24 hours a key may be used again, whether or not the call was purged', async () => {
   const ada = await owner();
   const { body } = await create(ada, 'k');
-  const kept = () => running.count('idempotency', `account_id = '${ada.account_id}'`);
+  const calls = () => running.count('idempotency', `account_id = '${ada.account_id}'`);
   await running.passSeconds(24 * 3600 - 60);
   expect((await create(ada, 'k')).body.service_id).toBe(body.service_id);
   await running.passSeconds(61);
@@ -166,10 +162,9 @@ test('after 24 hours the key is free again, purged or not', async () => {
     replayed: true,
     body: { service_id: fresh.body.service_id },
   });
-  expect(await kept()).toBe(1);
+  expect(await calls()).toBe(1);
   await running.passSeconds(24 * 3600 + 1);
   const purge = startPurgeCalls(running.deps);
-  for (let i = 0; i < 250 && (await kept()) > 0; i += 1) await new Promise((done) => setTimeout(done, 20));
+  await waitUntil(async () => (await calls()) === 0);
   await purge.stop();
-  expect(await kept()).toBe(0);
 });

@@ -1,28 +1,28 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Principal } from '../../../shared/contract/principal.ts';
+import type { ServiceError } from '../../../shared/contract/errors.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { parseKeyText } from '../../../shared/lib/key-text.ts';
-import {
-  callerOf,
-  PAYOUT,
-  REFUSED_PAYOUT,
-  type Session,
-  startIdentity,
-} from '../../../test/support/identity.ts';
+import { callerOf, PAYOUT, type Session, startIdentity } from '../../../test/support/identity.ts';
+import { tally } from '../../../test/support/stack.ts';
 
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 60_000);
-afterAll(() => running.stop(), 30_000);
+}, 180_000);
+afterAll(() => running.stop(), 180_000);
 
 const DAY = 86_400;
 const refused = (code: string) => ({ name: 'ServiceError', code });
+const outcomes = async (calls: Promise<unknown>[]) =>
+  tally(
+    (await Promise.allSettled(calls)).map((result) =>
+      result.status === 'fulfilled' ? 'ok' : (result.reason as ServiceError).code,
+    ),
+  );
 
 describe('refresh', () => {
   const refresh = ({ refresh_token }: Session) => running.ask('refresh', { refresh_token });
 
-  test('gives a new pair and keeps the time of the sign-in', async () => {
+  test('returns a new pair of tokens with the time of the sign-in', async () => {
     const session = await running.signIn();
     await running.passSeconds(60);
     const next = await refresh(session);
@@ -30,7 +30,7 @@ describe('refresh', () => {
     expect(callerOf(next)).toEqual(callerOf(session));
   });
 
-  test('16 in parallel get one and the same successor', async () => {
+  test('16 concurrent refreshes get the same successor', async () => {
     const session = await running.signIn();
     const answers = await Promise.all(Array.from({ length: 16 }, () => refresh(session)));
     expect(new Set(answers.map(({ refresh_token }) => refresh_token)).size).toBe(1);
@@ -39,7 +39,7 @@ describe('refresh', () => {
     expect((await refresh(answers[0]!)).refresh_token).not.toBe(answers[0]!.refresh_token);
   });
 
-  test('the direct predecessor gets the same successor for 10 s, then ends the sign-in', async () => {
+  test('the direct predecessor gets the same successor for 10 s; after that it revokes the session', async () => {
     const session = await running.signIn();
     const next = await refresh(session);
     await running.passSeconds(9);
@@ -49,7 +49,7 @@ describe('refresh', () => {
     expect(await running.isOpen(next)).toBe(false);
   });
 
-  test('reuse of an older token ends the whole sign-in', async () => {
+  test('reuse of an older token revokes the session', async () => {
     const session = await running.signIn();
     const second = await refresh(session);
     const third = await refresh(second);
@@ -58,7 +58,7 @@ describe('refresh', () => {
     expect(await running.isOpen(third)).toBe(false);
   });
 
-  test('ends after 7 idle days', async () => {
+  test('is refused after 7 idle days', async () => {
     const [used, idle] = [await running.signIn(), await running.signIn()];
     await running.passSeconds(7 * DAY - 60);
     await refresh(used);
@@ -67,7 +67,7 @@ describe('refresh', () => {
     expect([await running.isOpen(used), await running.isOpen(idle)]).toEqual([true, false]);
   });
 
-  test('ends 30 days after the sign-in, however often it was used', async () => {
+  test('is refused 30 days after the sign-in, however often the session was refreshed', async () => {
     let session = await running.signIn();
     for (let day = 0; day < 30; day += 6) {
       await running.passSeconds(6 * DAY - (day === 24 ? 60 : 0));
@@ -78,7 +78,7 @@ describe('refresh', () => {
     expect(await running.isOpen(session)).toBe(false);
   });
 
-  test('a token with another session in it is not ours', async () => {
+  test('a token with the id of another session is refused', async () => {
     const [mine, theirs] = [await running.signIn(), await running.signIn()];
     const mixed = mine.refresh_token.slice(0, 34) + theirs.refresh_token.slice(34);
     await expect(running.ask('refresh', { refresh_token: mixed })).rejects.toMatchObject(
@@ -88,7 +88,7 @@ describe('refresh', () => {
 });
 
 describe('logout', () => {
-  test('ends this sign-in at once and no other', async () => {
+  test('revokes this session at once and no other', async () => {
     const [here, there] = [await running.signIn(), await running.signIn()];
     expect(await running.ask('logout', {}, callerOf(here))).toBeNull();
     expect([await running.isOpen(here), await running.isOpen(there)]).toEqual([false, true]);
@@ -97,7 +97,7 @@ describe('logout', () => {
     );
   });
 
-  test("cannot end another account's, by its id or by its refresh token", async () => {
+  test('cannot revoke a session of another account, by its id or by its refresh token', async () => {
     const [mine, theirs] = [await running.signIn(), await running.signIn()];
     const { session_id } = callerOf(theirs);
     const refresh_token = theirs.refresh_token;
@@ -106,104 +106,95 @@ describe('logout', () => {
   });
 });
 
-describe('services', () => {
-  const body = { name: 'Weather', price: '2500000', payout_address: PAYOUT };
+describe('sessions of an account', () => {
+  const list = async (session: Session) => (await running.ask('listSessions', {}, callerOf(session))).data;
+  const revoke = (session: Session, session_id: string) =>
+    running.ask('deleteSession', { session_id }, callerOf(session));
 
-  test('a service is made with a key that finds its principal', async () => {
-    const owner = callerOf(await running.signIn());
-    const { api_key, ...created } = await running.ask('createService', body, owner);
-    expect(created).toMatchObject({ ...body, redeem_window_seconds: 900, status: 'active' });
-    expect(parseKeyText(api_key)).toMatchObject({ kind: 'service_key', environment: 'test' });
-
-    const key_hash = parseKeyText(api_key)!.hash;
-    const find = () => running.findKey(key_hash);
-    const principal = await find();
-    expect(principal).toEqual({
-      kind: 'service_key',
-      account_id: owner.account_id,
-      service_id: created.service_id,
-      key_id: expect.stringMatching(/^key_/),
-    });
-    expect(await running.ask('getService', { service_id: created.service_id }, owner)).toEqual(created);
-    expect(await running.findService(created.service_id)).toEqual({
-      ...created,
-      account_id: owner.account_id,
-    });
-
-    const end = (when: string) =>
-      running.admin.query(
-        `update identity.keys set revoked_at = public.app_now() + $2::interval where key_hash = $1`,
-        [key_hash, when],
-      );
-    await end('1 minute');
-    expect(await find()).toEqual(principal);
-    await running.passSeconds(60);
-    expect(await find()).toBeNull();
-  });
-
-  test('unknown keys and services are null', async () => {
-    expect(await running.findKey('A'.repeat(43))).toBeNull();
-    const service_id = '00000000-0000-4000-8000-000000000000';
-    expect(await running.findService(service_id)).toBeNull();
-  });
-
-  test('a refused payout address writes nothing', async () => {
-    const before = await running.count('services');
-    const owner = callerOf(await running.signIn());
+  test('are listed in pages with the current one marked, without revoked ones', async () => {
+    const address = running.newAddress();
+    const first = await running.signIn(address);
+    const second = await running.signIn(address);
+    const third = await running.signIn(address);
+    const ids = [third, second, first].map((each) => callerOf(each).session_id);
+    expect((await list(second)).map(({ session_id, current }) => [session_id, current])).toEqual(
+      ids.map((id) => [id, id === callerOf(second).session_id]),
+    );
+    const page = await running.ask('listSessions', { limit: '2' }, callerOf(first));
+    expect(page.data.map(({ session_id }) => session_id)).toEqual(ids.slice(0, 2));
+    const rest = await running.ask('listSessions', { cursor: page.next_cursor! }, callerOf(first));
+    expect(rest.data.map(({ session_id }) => session_id)).toEqual(ids.slice(2));
     await expect(
-      running.ask('createService', { ...body, payout_address: REFUSED_PAYOUT }, owner),
+      running.ask('listSessions', { cursor: page.next_cursor! }, callerOf(await running.signIn())),
     ).rejects.toMatchObject(refused('validation_error'));
-    expect(await running.count('services')).toBe(before);
-  });
 
-  test("another account's service does not exist", async () => {
-    const [owner, other] = [callerOf(await running.signIn()), callerOf(await running.signIn())];
-    const { service_id } = await running.ask('createService', body, owner);
-    await expect(running.ask('getService', { service_id }, other)).rejects.toMatchObject(
-      refused('not_found'),
+    expect(await revoke(first, ids[0]!)).toBeNull();
+    expect(await running.isOpen(third)).toBe(false);
+    expect(await list(first)).toHaveLength(2);
+    // A repeated deletion succeeds, because the first answer may have been lost.
+    expect(await revoke(first, ids[0]!)).toBeNull();
+    await expect(running.ask('refresh', { refresh_token: third.refresh_token })).rejects.toMatchObject(
+      refused('unauthorized'),
     );
-    expect(await running.ask('listServices', {}, other)).toEqual({ data: [], next_cursor: null });
   });
 
-  test('the list is in pages, newest first; a cursor is good for its own account alone', async () => {
-    const [owner, other] = [callerOf(await running.signIn()), callerOf(await running.signIn())];
-    const made: string[] = [];
-    for (let i = 0; i < 5; i += 1) made.unshift((await running.ask('createService', body, owner)).service_id);
-    const seen: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await running.ask('listServices', { limit: '2', ...(cursor ? { cursor } : {}) }, owner);
-      seen.push(...page.data.map(({ service_id }) => service_id));
-      cursor = page.next_cursor ?? undefined;
-      if (cursor !== undefined) {
-        await expect(running.ask('listServices', { cursor }, other)).rejects.toMatchObject(
-          refused('validation_error'),
-        );
-      }
-    } while (cursor !== undefined);
-    expect(seen).toEqual(made);
+  test('do not exist for another account', async () => {
+    const [mine, theirs] = [await running.signIn(), await running.signIn()];
+    for (const id of [callerOf(theirs).session_id, newId('ses')]) {
+      await expect(revoke(mine, id)).rejects.toMatchObject(refused('not_found'));
+    }
+    expect(await running.isOpen(theirs)).toBe(true);
   });
 
-  test.each([
-    ['no credential', { kind: 'none' }],
-    [
-      'a key',
-      { kind: 'service_key', account_id: newId('acct'), service_id: crypto.randomUUID(), key_id: 'key' },
-    ],
-  ] as [string, Principal][])('cannot be made with %s', async (_name, caller) => {
-    await expect(running.ask('createService', body, caller)).rejects.toMatchObject(refused('forbidden'));
-  });
-
-  test('fields that are not the caller’s to set are refused', async () => {
-    const owner = callerOf(await running.signIn());
-    const foreign = { ...body, account_id: newId('acct') };
-    await expect(running.ask('createService', foreign, owner)).rejects.toMatchObject(
-      refused('validation_error'),
+  test('are revoked at the gateways after a logout, a deletion or a reused refresh token', async () => {
+    const address = running.newAddress();
+    const [out, elsewhere, stolen] = [
+      await running.signIn(address),
+      await running.signIn(address),
+      await running.signIn(address),
+    ];
+    await running.ask('logout', {}, callerOf(out));
+    await revoke(stolen, callerOf(elsewhere).session_id);
+    const second = await running.ask('refresh', { refresh_token: stolen.refresh_token });
+    await running.ask('refresh', { refresh_token: second.refresh_token });
+    await expect(running.ask('refresh', { refresh_token: stolen.refresh_token })).rejects.toMatchObject(
+      refused('unauthorized'),
     );
+    const { account_id } = out.account;
+    for (const session of [out, elsewhere, stolen]) {
+      await running.sessionRevoked({ account_id, session_id: callerOf(session).session_id });
+    }
   });
 });
 
-test('no secret is at rest', async () => {
+test('64 concurrent uses of one link open one session', async () => {
+  const token = await running.linkFor(running.newAddress());
+  const calls = Array.from({ length: 64 }, () => running.ask('verifyMagicLink', { token }));
+  expect(await outcomes(calls)).toEqual({ ok: 1, unauthorized: 63 });
+});
+
+test('64 concurrent uses of one refresh token get one successor, which is valid', async () => {
+  const { refresh_token } = await running.signIn();
+  const answers = await Promise.all(
+    Array.from({ length: 64 }, () => running.ask('refresh', { refresh_token })),
+  );
+  const successors = new Set(answers.map((answer) => answer.refresh_token));
+  expect(successors.size).toBe(1);
+  await running.ask('refresh', { refresh_token: [...successors][0]! });
+});
+
+test('64 concurrent uses of an old refresh token are refused, and the session is revoked', async () => {
+  const first = await running.signIn();
+  const second = await running.ask('refresh', { refresh_token: first.refresh_token });
+  const third = await running.ask('refresh', { refresh_token: second.refresh_token });
+  const calls = Array.from({ length: 64 }, () =>
+    running.ask('refresh', { refresh_token: first.refresh_token }),
+  );
+  expect(await outcomes(calls)).toEqual({ unauthorized: 64 });
+  expect(await running.isOpen(third)).toBe(false);
+});
+
+test('no table contains a secret', async () => {
   const unused = await running.linkFor(running.newAddress());
   const session = await running.signIn();
   const { api_key } = await running.ask(

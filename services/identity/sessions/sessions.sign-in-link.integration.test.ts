@@ -3,12 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ServiceError } from '../../../shared/contract/errors.ts';
 import { verifyAccessToken } from '../../../shared/lib/access-token.ts';
 import { callerOf, startIdentity, tokenIn } from '../../../test/support/identity.ts';
+import { waitUntil } from '../../../test/support/wait-until.ts';
 
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 60_000);
-afterAll(() => running.stop(), 30_000);
+}, 180_000);
+afterAll(() => running.stop(), 180_000);
 
 const refused = (code: string) => ({ name: 'ServiceError', code });
 const outcomes = async (calls: Promise<unknown>[]): Promise<string[]> =>
@@ -16,16 +17,8 @@ const outcomes = async (calls: Promise<unknown>[]): Promise<string[]> =>
     result.status === 'fulfilled' ? 'ok' : (result.reason as ServiceError).code,
   );
 
-const untilTrue = async (condition: () => Promise<boolean>): Promise<void> => {
-  const deadline = performance.now() + 5000;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error('did not become true within 5 s');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-};
-
 describe('sign-in link', () => {
-  test('the mail says what it is, in text and HTML', async () => {
+  test('the mail has the link as text and as HTML', async () => {
     const address = running.newAddress();
     expect(await running.ask('createAccount', { email: address, environment: 'test' })).toEqual({
       status: 'sent',
@@ -45,7 +38,7 @@ describe('sign-in link', () => {
     );
   });
 
-  test('as the mail server got it: one recipient, both parts, nothing of the machine that sent it', async () => {
+  test('the message has one recipient, both parts, and no data of the sending machine', async () => {
     const address = running.newAddress();
     const token = await running.linkFor(address);
     const { raw } = await running.smtp.waitFor(address);
@@ -75,15 +68,15 @@ describe('sign-in link', () => {
     expect(body).toContain('Content-Type: text/html; charset=utf-8');
     expect(body.split('\r\n').every((line) => line.length <= 78 && /^[\x20-\x7e\t]*$/.test(line))).toBe(true);
     expect(head).not.toContain(token.slice(-43));
-    // As a word of the headers: two letters of a short name turn up in any token.
+    // As a whole word, because a short host name may occur inside a token.
     expect(head.split(/[^A-Za-z0-9]+/)).not.toContain(hostname());
   });
 
-  test('asking looks at no account: the answer and its time cannot tell a known address', async () => {
+  test('a request reads no account, so that answer and duration do not depend on the address', async () => {
     const known = (await running.signIn()).account.email;
     await running.admin.query('begin');
     try {
-      // Whoever reads an account now waits for the end of this transaction.
+      // A statement that reads an account now waits for the end of this transaction.
       await running.admin.query('lock table identity.accounts in access exclusive mode');
       const answers = await Promise.all(
         [known, running.newAddress()].flatMap((email) => [
@@ -104,11 +97,11 @@ describe('sign-in link', () => {
       await running.linkFor(running.newAddress());
       took.push(performance.now() - startedAt);
     }
-    // The best of five: a busy machine may delay some, the design must not delay all.
+    // The best of five, because a busy machine may delay some of them.
     expect(Math.min(...took)).toBeLessThan(200);
   });
 
-  test('creates the account when it is used, not before, and the next sign-in finds it', async () => {
+  test('the first use of a link creates the account, and the next sign-in finds it', async () => {
     const address = running.newAddress();
     const token = await running.linkFor(address);
     expect(await running.count('accounts', `email = '${address}'`)).toBe(0);
@@ -119,7 +112,7 @@ describe('sign-in link', () => {
     expect(again.refresh_token).not.toBe(first.refresh_token);
   });
 
-  test('gives an access token that the gateway can verify', async () => {
+  test('returns an access token that the gateway can verify', async () => {
     const session = await running.signIn();
     const caller = callerOf(session);
     expect(await verifyAccessToken(session.access_token, { keys: running.keys, now: running.now() })).toEqual(
@@ -134,7 +127,7 @@ describe('sign-in link', () => {
     expect(await running.isOpen(session)).toBe(true);
   });
 
-  test('works once: one of 16 parallel uses wins', async () => {
+  test('works once: one of 16 concurrent uses succeeds', async () => {
     const token = await running.linkFor(running.newAddress());
     const results = await outcomes(
       Array.from({ length: 16 }, () => running.ask('verifyMagicLink', { token })),
@@ -146,7 +139,7 @@ describe('sign-in link', () => {
     await expect(running.ask('verifyMagicLink', { token })).rejects.toMatchObject(refused('unauthorized'));
   });
 
-  test('the newest link alone works', async () => {
+  test('only the newest link works', async () => {
     const address = running.newAddress();
     const older = await running.linkFor(address);
     const newer = await running.linkFor(address);
@@ -155,7 +148,7 @@ describe('sign-in link', () => {
     expect(await running.count('accounts', `email = '${address}'`)).toBe(1);
   });
 
-  test('ends after 15 minutes', async () => {
+  test('expires after 15 minutes', async () => {
     const [early, late] = [
       await running.linkFor(running.newAddress()),
       await running.linkFor(running.newAddress()),
@@ -176,7 +169,7 @@ describe('sign-in link', () => {
     await expect(running.ask('verifyMagicLink', { token })).rejects.toMatchObject(refused(code));
   });
 
-  test('goes to the one spelling of the address', async () => {
+  test('is sent to the normalised address', async () => {
     const address = running.newAddress();
     const first = await running.signIn(address);
     await running.ask('requestMagicLink', { email: address.toUpperCase() });
@@ -198,25 +191,25 @@ describe('sign-in link', () => {
     expect(await running.count('login_links')).toBe(before);
   });
 
-  test('is sent again when the mail server was busy, and not when it refused for good', async () => {
+  test('is sent again after a temporary refusal of the mail server, and deleted after a permanent one', async () => {
     const [later, never] = [running.newAddress(), running.newAddress()];
     running.smtp.refuseNext(451);
     await running.ask('requestMagicLink', { email: later });
-    await untilTrue(
+    await waitUntil(
       async () => (await running.count('mails', `to_address = '${later}' and attempts = 1`)) === 1,
     );
     await running.passSeconds(3);
     await running.smtp.waitFor(later);
     running.smtp.refuseNext(550);
     await running.ask('requestMagicLink', { email: never });
-    await untilTrue(async () => (await running.count('mails')) === 0);
+    await waitUntil(async () => (await running.count('mails')) === 0);
     expect(running.smtp.mailsTo(never)).toEqual([]);
   });
 
-  describe('and the browser that asked for it', () => {
+  describe('and the browser that requested it', () => {
     const nonce = (letter: string) => letter.repeat(43);
     const [own, other] = [nonce('A'), nonce('B')];
-    /** The token of a link that the browser with this nonce asked for; null for one without. */
+    /** The token of a link that the browser with this nonce requested. Null: without a nonce. */
     const linkOf = async (address: string, browser_nonce: string | null) => {
       const before = running.smtp.mailsTo(address).length;
       await running.ask('requestMagicLink', {
@@ -227,7 +220,7 @@ describe('sign-in link', () => {
     };
     const fromPage = { refresh_in: 'cookie' } as const;
 
-    test('a page of that browser signs in without another question', async () => {
+    test('a page of that browser signs in without a confirmation', async () => {
       const address = running.newAddress();
       const token = await linkOf(address, own);
       expect(await running.ask('readMagicLink', { token, browser_nonce: own })).toEqual({
@@ -241,7 +234,7 @@ describe('sign-in link', () => {
     test.each([
       ['another browser', own, { browser_nonce: other }],
       ['a browser without a nonce', own, {}],
-      ['any browser, of a link that no page asked for', null, { browser_nonce: own }],
+      ['any browser, for a link that no page requested', null, { browser_nonce: own }],
       ['another browser that names another account', own, { browser_nonce: other, email: 'eve@example.com' }],
     ])('a page of %s signs in only after its address was confirmed', async (_name, asking, opening) => {
       const address = running.newAddress();
@@ -251,7 +244,7 @@ describe('sign-in link', () => {
         await expect(
           running.ask('verifyMagicLink', { token, ...fromPage, ...opening }),
         ).rejects.toMatchObject(refused('conflict'));
-      // It was not used up, and its page can show whose it is.
+      // The link was not consumed, and its page can show the account.
       expect(await running.ask('readMagicLink', { token, ...browser })).toEqual({
         email: address,
         same_browser: false,
@@ -261,13 +254,13 @@ describe('sign-in link', () => {
       await expect(running.ask('verifyMagicLink', confirmed)).rejects.toMatchObject(refused('unauthorized'));
     });
 
-    test('a client that is no page goes by the token alone', async () => {
+    test('a client that is no page needs only the token', async () => {
       const address = running.newAddress();
       const token = await linkOf(address, own);
       expect((await running.ask('verifyMagicLink', { token })).account.email).toBe(address);
     });
 
-    test('reading a link uses nothing up, and says nothing of one that no longer works', async () => {
+    test('reading a link does not consume it, and an invalid link is refused', async () => {
       const address = running.newAddress();
       const older = await linkOf(address, own);
       const token = await linkOf(address, own);

@@ -59,7 +59,7 @@ const amountsOf = (input: Input, service: Service, rule: FeeRule) => {
   if (amountMicro <= fee) {
     throw invalid(
       'quote_amount',
-      `must exceed the fee of ${fee} micro-units, or the vendor would net nothing`,
+      `must exceed the fee of ${fee} micro-units, or the vendor would receive nothing`,
     );
   }
   return { amountMicro, feeMicro: fee };
@@ -69,7 +69,7 @@ const amountsOf = (input: Input, service: Service, rule: FeeRule) => {
 const checkReservation = ({ status, retry_after_seconds: retryAfterSeconds }: Reservation): void => {
   if (retryAfterSeconds !== null) {
     throw conflict(
-      'the payout address has no USDC token account and the platform pays for no more of them today; create the token account first, or try again tomorrow',
+      'the payout address has no USDC token account and the platform pays for no more token accounts today; create the token account first, or try again tomorrow',
       { retryAfterSeconds },
     );
   }
@@ -138,7 +138,7 @@ export const create = (deps: CreateDeps): Handler<typeof quote.operations.create
     // found.
     const service = input.service_id === caller.service_id ? await deps.findService(input.service_id) : null;
     if (service === null || service.account_id !== caller.account_id) throw notFound('service');
-    if (service.status !== 'active') throw conflict('the service is closing and takes no new quotes');
+    if (service.status !== 'active') throw conflict('the service is closing and accepts no new quotes');
 
     const scope = checkedScope(input);
     const { amountMicro, feeMicro: fee } = amountsOf(input, service, deps.fee);

@@ -11,7 +11,7 @@ import {
 import type { Resolve } from './resolve.ts';
 import { createSender } from './sender.ts';
 
-/** Real servers of this machine behind the one thing that sends to strangers. */
+/** The sender against real servers of this machine. */
 const receivers: Receiver[] = [];
 const receiver = async (...args: Parameters<typeof startReceiver>): Promise<Receiver> => {
   const started = await startReceiver(...args);
@@ -40,13 +40,13 @@ const dripping: Answer = (response) => {
   response.write('still ');
 };
 const cut: Answer = (response) => response.destroy();
-// Node ends such a connection without an error, and the time-out finds nothing left to abort.
+// Node closes such a connection without an error, and the time-out has nothing to abort then.
 const switching: Answer = ({ socket }) =>
   void socket!.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n');
 
 test.each<[string, Answer, object]>([
-  ['takes it', answer(204), { statusCode: 204, error: null, response: null }],
-  ['answers in words', answer(200, {}, 'thank\u0000 \u202eyou\n'), { error: null, response: 'thank you' }],
+  ['accepts it', answer(204), { statusCode: 204, error: null, response: null }],
+  ['answers with text', answer(200, {}, 'thank\u0000 \u202eyou\n'), { error: null, response: 'thank you' }],
   ['never ends its answer', endless, { statusCode: 200, error: null, response: 'x'.repeat(200) }],
   ['stops in the middle of its answer', dripping, { statusCode: 500, error: 'status', response: 'still' }],
   ['fails', answer(500, {}, 'oops'), { statusCode: 500, error: 'status', response: 'oops' }],
@@ -61,14 +61,14 @@ test.each<[string, Answer, object]>([
   expect(received[0]).toMatchObject({ path: '/hook', body: message.body });
 });
 
-test('a redirect is a failure, and nobody follows it', async () => {
+test('a redirect is a failure and is not followed', async () => {
   const inner = await receiver(answer(200));
   const outer = await receiver(answer(307, { location: inner.url }));
   expect(await local.post(outer.url, message)).toMatchObject({ statusCode: 307, error: 'redirect' });
   expect(inner.connections()).toBe(0);
 });
 
-test('nobody there, no such name, a certificate that nobody vouches for, a server that speaks no TLS', async () => {
+test('a closed port, an unknown name, an untrusted certificate and a server without TLS are told apart', async () => {
   const gone = await startReceiver(hang);
   await gone.stop();
   expect(await local.post(gone.url, message)).toMatchObject({ error: 'unreachable' });
@@ -80,7 +80,7 @@ test('nobody there, no such name, a certificate that nobody vouches for, a serve
   expect(await local.post(plain.url.replace('http:', 'https:'), message)).toMatchObject({ error: 'tls' });
 });
 
-test('https, with a certificate that is vouched for: of this name it is taken, of another it is not', async () => {
+test('a trusted certificate is accepted for its own name only', async () => {
   const identity = await selfSigned('hooks.example.com');
   const before = getCACertificates('default');
   setDefaultCACertificates([...before, identity.cert]);
@@ -105,7 +105,7 @@ test('https, with a certificate that is vouched for: of this name it is taken, o
   }
 });
 
-test('no proxy of the environment is asked', async () => {
+test('a proxy of the environment is not used', async () => {
   const proxy = await receiver(answer(200));
   const target = await receiver(answer(200));
   const names = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NODE_USE_ENV_PROXY'];
@@ -132,7 +132,7 @@ const refused = async (work: Promise<unknown>) =>
     ({ code, message: text }: { code: string; message: string }) => `${code} ${text}`,
   );
 
-test('a name that was public when it was saved and is ours when it is connected to: nobody is connected to', async () => {
+test('a name that was public when it was saved and is private now is not connected to', async () => {
   const inner = await receiver(answer(200), await selfSigned('hooks.example.com'));
   const url = `https://hooks.example.com:${new URL(inner.url).port}/hook`;
   const sender = strict(resolvesTo(['93.184.216.34'], ['127.0.0.1']));
@@ -141,20 +141,20 @@ test('a name that was public when it was saved and is ours when it is connected 
   expect(inner.connections()).toBe(0);
 });
 
-test('the address that was checked is the one that is connected to: a name is asked once a connection', async () => {
+test('a connection goes to the address that was checked, because the name is resolved once', async () => {
   const inner = await receiver(answer(200));
-  const asked: string[] = [];
+  const resolved: string[] = [];
   const sender = createSender({
     allowPrivate: true,
     timeoutMs: 500,
     resolve: async (hostname) => {
-      asked.push(hostname);
+      resolved.push(hostname);
       return [{ address: '127.0.0.1', family: 4 }];
     },
   });
   const url = `http://hooks.example.com:${new URL(inner.url).port}/hook`;
   expect(await sender.post(url, message)).toMatchObject({ error: null });
-  expect(asked).toEqual(['hooks.example.com']);
+  expect(resolved).toEqual(['hooks.example.com']);
   expect(inner.received[0]?.headers.host).toBe(new URL(url).host);
 });
 
@@ -164,15 +164,19 @@ test.each([
   [['::1']],
   [['::ffff:127.0.0.1']],
   [['64:ff9b::7f00:1']],
-  // One of several is enough: which is taken would be the attacker's choice.
+  // One private address of several is enough, because an attacker could make it the one that is
+  // used.
   [['93.184.216.34', '127.0.0.1']],
   [['2606:2800:220:1:248:1893:25c8:1946', 'fd00::1']],
-])('a name that leads to %j is refused at save and at connect', async (addresses) => {
-  const sender = strict(resolvesTo(addresses));
-  const url = 'https://hooks.example.com/hook';
-  expect(await refused(sender.check(url))).toBe('validation_error url: must lead to a public address');
-  expect(await sender.post(url, message)).toMatchObject({ error: 'address_refused' });
-});
+])(
+  'a name that resolves to %j is refused when it is saved and when it is connected to',
+  async (addresses) => {
+    const sender = strict(resolvesTo(addresses));
+    const url = 'https://hooks.example.com/hook';
+    expect(await refused(sender.check(url))).toBe('validation_error url: must lead to a public address');
+    expect(await sender.post(url, message)).toMatchObject({ error: 'address_refused' });
+  },
+);
 
 test.each([
   'https://127.0.0.1:PORT/',
@@ -180,14 +184,14 @@ test.each([
   'https://2130706433:PORT/',
   'http://127.0.0.1:PORT/',
   'https://localhost:PORT/',
-])('%s that is in the table all the same is not connected to', async (text) => {
+])('%s in the table is not connected to', async (text) => {
   const inner = await receiver(answer(200));
   const url = text.replace('PORT', new URL(inner.url).port);
   expect(await strict().post(url, message)).toMatchObject({ error: 'address_refused' });
   expect(inner.connections()).toBe(0);
 });
 
-test('a name that does not resolve is refused at save', async () => {
+test('a name that does not resolve is refused when it is saved', async () => {
   const none = strict(async () => Promise.reject(new Error('ENOTFOUND')));
   expect(await refused(none.check('https://hooks.example.com/'))).toBe(
     'validation_error url: must be a name that resolves',

@@ -6,7 +6,7 @@ import { insertEndpoint } from '../endpoints/store.ts';
 import { insertEvents } from '../events/store.ts';
 import { claimDue, PERMITS_PER_ENDPOINT } from './store.ts';
 
-/** Who gets the places of a replica when there are fewer than are asked for. */
+/** How the permits of a replica are distributed when they do not suffice for all due deliveries. */
 let database: TestDatabase;
 let pool: Pool;
 beforeAll(async () => {
@@ -24,7 +24,7 @@ const endpointOf = async (account_id: string): Promise<string> => {
   await pool.transaction((tx) => insertEndpoint(tx, { ...row, secret: 'sealed' }, 10));
   return endpoint_id;
 };
-const happen = (account_id: string, times: number) =>
+const publishFor = (account_id: string, times: number) =>
   insertEvents(
     pool,
     Array.from({ length: times }, () => {
@@ -33,27 +33,27 @@ const happen = (account_id: string, times: number) =>
     }),
   );
 
-test('an account with ten slow endpoints and an old backlog leaves the next place to one that has none', async () => {
-  const [greedy, other] = [newId('acct'), newId('acct')];
-  const slow = await Promise.all(Array.from({ length: 10 }, () => endpointOf(greedy)));
-  await happen(greedy, 5);
+test('the next permit goes to an account without permits, not to one with slow endpoints and a backlog', async () => {
+  const [busy, other] = [newId('acct'), newId('acct')];
+  const slow = await Promise.all(Array.from({ length: 10 }, () => endpointOf(busy)));
+  await publishFor(busy, 5);
   const first = await claimDue(pool, {}, 30);
   expect(first).toHaveLength(30);
   const modest = await endpointOf(other);
-  await happen(other, 1);
-  const used = Object.fromEntries(
+  await publishFor(other, 1);
+  const inUse = Object.fromEntries(
     slow.map((id) => [id, first.filter(({ endpoint_id }) => endpoint_id === id).length]),
   );
-  expect((await claimDue(pool, used, 1)).map(({ endpoint_id }) => endpoint_id)).toEqual([modest]);
+  expect((await claimDue(pool, inUse, 1)).map(({ endpoint_id }) => endpoint_id)).toEqual([modest]);
 });
 
-test('of places that are given away at once every account gets its turn', async () => {
+test('permits of one claim are distributed evenly over the accounts', async () => {
   await pool.query(sql.typeAlias('void')`delete from endpoints`);
   const accounts = [newId('acct'), newId('acct'), newId('acct')];
   const owners = new Map<string, string>();
   for (const [index, account] of accounts.entries()) {
     for (let left = 3 - index; left > 0; left -= 1) owners.set(await endpointOf(account), account);
-    await happen(account, PERMITS_PER_ENDPOINT);
+    await publishFor(account, PERMITS_PER_ENDPOINT);
   }
 
   const claimed = await claimDue(pool, {}, 6);

@@ -6,7 +6,7 @@ import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import { ACCOUNT_EVENTS, type NewEvent } from './model.ts';
 
 const [payer, vendor] = [newId('acct'), newId('acct')];
-const fact = { settlement_id: newId('stl'), quote_id: newId('q') };
+const ids = { settlement_id: newId('stl'), quote_id: newId('q') };
 const parties = {
   account_id: payer,
   delegate_id: newId('del'),
@@ -18,7 +18,7 @@ const parties = {
 };
 const tx_hash = '5'.repeat(80);
 const at = '2026-11-21T10:00:00.000Z';
-const whole = { ...fact, ...parties };
+const whole = { ...ids, ...parties };
 const transfer = {
   amount: '5',
   destination_address: '1'.repeat(32),
@@ -31,7 +31,7 @@ const transfer = {
 const withdrawal = { withdrawal_id: newId('wd'), wallet_id: parties.wallet_id, ...transfer };
 const refund = {
   refund_id: newId('ref'),
-  settlement_id: fact.settlement_id,
+  settlement_id: ids.settlement_id,
   service_id: parties.service_id,
   payout_address: '1'.repeat(32),
   reason: null,
@@ -59,20 +59,20 @@ const robot = {
 };
 const key = { service_id: parties.service_id, delegate_id: null, previous_key_expires_at: at };
 
-const eventsOf = <F extends EventName>(name: F, told: EventPayload<F>): NewEvent[] =>
-  (ACCOUNT_EVENTS[name] as ((fact: EventPayload<F>) => NewEvent[]) | null)?.(told) ?? [];
+const eventsOf = <N extends EventName>(name: N, payload: EventPayload<N>): NewEvent[] =>
+  (ACCOUNT_EVENTS[name] as ((payload: EventPayload<N>) => NewEvent[]) | null)?.(payload) ?? [];
 const who = (account: string) => (account === payer ? 'payer' : account === vendor ? 'vendor' : account);
 const briefly = (events: readonly NewEvent[]) =>
   events.map(({ account_id, type }) => `${who(account_id)} ${type}`);
 
 const both = (type: string) => [`payer ${type}`, `vendor ${type}`];
-const row = <F extends EventName>(name: F, told: EventPayload<F>, expected: string[]) =>
-  [name, told, expected] as const;
+const row = <N extends EventName>(name: N, payload: EventPayload<N>, expected: string[]) =>
+  [name, payload, expected] as const;
 test.each([
   row(
     'quote.expired',
     {
-      quote_id: fact.quote_id,
+      quote_id: ids.quote_id,
       account_id: vendor,
       service_id: key.service_id,
       quote_amount: '9',
@@ -117,11 +117,11 @@ test.each([
   ]),
   row('identity.delegateChanged', { ...change, ...robot, change: 'deleted' }, ['payer delegate.deleted']),
   row('identity.keyChanged', { ...change, ...key, change: 'revealed' }, ['payer key.revealed']),
-])('%s %#: %s', (name, told, expected) => {
-  const events = eventsOf(name as EventName, told as never);
+])('%s, case %#, becomes %j', (name, payload, expected) => {
+  const events = eventsOf(name as EventName, payload as never);
   expect(briefly(events)).toEqual(expected);
-  // The same of the same, and of accounts and roles apart.
-  expect(eventsOf(name as EventName, told as never)).toEqual(events);
+  // A repeat has the same keys, and the keys differ by account and role.
+  expect(eventsOf(name as EventName, payload as never)).toEqual(events);
   expect(new Set(events.map(({ account_id, event_key }) => `${account_id} ${event_key}`)).size).toBe(
     events.length,
   );
@@ -131,14 +131,14 @@ test.each([
     );
 });
 
-test('payer and vendor each are told what they may see', () => {
+test('payer and vendor each get the fields that they may see', () => {
   const [toPayer, toVendor] = eventsOf('settlement.redeemed', {
     ...whole,
     redeemed_at: at,
     redeem_id: 'replica-1',
   });
   const shared = {
-    ...fact,
+    ...ids,
     service_id: parties.service_id,
     quote_amount: '1000000',
     fee_amount: '10000',
@@ -154,7 +154,7 @@ test('payer and vendor each are told what they may see', () => {
   expect(toVendor!.data).toEqual({ ...shared, role: 'vendor', redeem_id: 'replica-1' });
 });
 
-test('an account that pays its own service is told as both', () => {
+test('an account that pays its own service gets the events of both roles', () => {
   const events = eventsOf('settlement.expired', {
     ...whole,
     vendor_account_id: payer,
@@ -164,8 +164,8 @@ test('an account that pays its own service is told as both', () => {
   expect(new Set(events.map(({ event_key }) => event_key)).size).toBe(2);
 });
 
-test('a second payment of a quote, and the same status by another transaction, are news; a repeat is none', () => {
-  const keysOf = (told: NewEvent[]) => told.map(({ event_key }) => event_key);
+test('a second payment of a quote and a new transaction make new events, a repeat does not', () => {
+  const keysOf = (events: NewEvent[]) => events.map(({ event_key }) => event_key);
   const another = { ...whole, settlement_id: newId('stl') };
   expect(keysOf(eventsOf('settlement.accepted', whole))).not.toEqual(
     keysOf(eventsOf('settlement.accepted', another)),
@@ -184,11 +184,13 @@ test('a second payment of a quote, and the same status by another transaction, a
   expect(rotated(newId('evt'))).not.toEqual(rotated(newId('evt')));
 });
 
-test('every fact of the contract is told to somebody or to nobody on purpose, and the service hears just the former', () => {
-  const facts = contractList.flatMap(({ name, events }) =>
-    Object.keys(events).map((fact) => `${name}.${fact}`),
+test('every event of the contract has an entry, and the service subscribes to those that accounts get', () => {
+  const names = contractList.flatMap(({ name, events }) =>
+    Object.keys(events).map((event) => `${name}.${event}`),
   );
-  expect(new Set(Object.keys(ACCOUNT_EVENTS))).toEqual(new Set(facts));
-  const told = Object.entries(ACCOUNT_EVENTS).flatMap(([name, tell]) => (tell === null ? [] : [name]));
-  expect(new Set(told)).toEqual(new Set<string>(webhook.consumes));
+  expect(new Set(Object.keys(ACCOUNT_EVENTS))).toEqual(new Set(names));
+  const delivered = Object.entries(ACCOUNT_EVENTS).flatMap(([name, toEvents]) =>
+    toEvents === null ? [] : [name],
+  );
+  expect(new Set(delivered)).toEqual(new Set<string>(webhook.consumes));
 });

@@ -90,7 +90,8 @@ export const chainFaults = (harness: Harness, clientLog: ClientLog): Fault[] => 
   {
     name: 'chain-kill',
     holdMs: [500, 2000],
-    // The faults after it work on the chain: they need one that has started again, however long that takes here.
+    // The faults after it work on the chain: they need one that has started again, however long
+    // that takes here.
     inject: async () => ((await harness.kill('chain')) ? harness.chainIsBack : null),
   },
   {
@@ -107,7 +108,8 @@ export const chainFaults = (harness: Harness, clientLog: ClientLog): Fault[] => 
     inject: async () => ((await forkRedeemed(harness, clientLog)) ? over : null),
   },
   {
-    // The original is sent again to nobody and expires: another generation must pay the same settlement.
+    // The original is sent again to nobody and expires: another generation must pay the same
+    // settlement.
     name: 'fork-original-never-lands',
     holdMs: [500, 1500],
     inject: async () => {
@@ -138,7 +140,8 @@ export const chainFaults = (harness: Harness, clientLog: ClientLog): Fault[] => 
     },
   },
   {
-    // Bytes that were committed and never sent grow old in a stopped process, which then wakes and sends them.
+    // Bytes that were committed and never sent grow old in a stopped process, which then wakes and
+    // sends them.
     name: 'expiry-in-stopped-submitters',
     holdMs: [500, 1500],
     inject: async () => {

@@ -37,7 +37,10 @@ export const faultNames = (): string[] => {
   return allFaults(nobody as unknown as Fixture).map(({ name }) => name);
 };
 
-/** Those whose name is, or begins with, one of the given: `kill`, `crash-before`, `nats-wipe`. None given: all. */
+/**
+ * Those whose name is, or begins with, one of the given: `kill`, `crash-before`, `nats-wipe`. None
+ * given: all.
+ */
 export const chooseFaults = (all: readonly Fault[], wanted: readonly string[]): Fault[] => {
   const meant =
     (want: string) =>

@@ -10,7 +10,10 @@ const LONGEST_WAIT_MS = 2500;
 const MOST_COPIES = 3;
 const COPY = 'Campaign-Copy';
 
-/** Everything that is published comes again, up to three times and in another order, without the id that would stop it. */
+/**
+ * Everything that is published comes again, up to three times and in another order, without the id
+ * that would stop it.
+ */
 const doubled = (harness: Harness): Fault => ({
   name: 'messages-doubled',
   holdMs,
@@ -40,7 +43,9 @@ const doubled = (harness: Harness): Fault => ({
   },
 });
 
-/** Each message waits for a while of its own before it is published: what was told last comes first. */
+/**
+ * Each message waits for a while of its own before it is published: what was told last comes first.
+ */
 const shuffled = ({ failpointFolder }: Harness): Fault => ({
   name: 'messages-shuffled',
   holdMs,

@@ -95,7 +95,8 @@ const deeds = ({ harness, actors }: Fixture) => {
       await untilDone(() =>
         send(createAssociatedTokenAccountIdempotentInstruction(owner, there, safe.publicKey, mint)),
       );
-      // Another payment may land, or be forked away, between the read and the transfer: then it is read anew.
+      // Another payment may land, or be forked away, between the read and the transfer: then it is
+      // read anew.
       await untilDone(async () => {
         const all = await balanceOf(account);
         if (all > 0n)
@@ -112,8 +113,8 @@ const deeds = ({ harness, actors }: Fixture) => {
 };
 
 /**
- * The money or the permission is gone between acceptance and landing: what was signed lands and fails on chain. Payer
- * and vendor must hear that nothing moved, for that reason.
+ * The money or the permission is gone between acceptance and landing: what was signed lands and
+ * fails on chain. Payer and vendor must hear that nothing moved, for that reason.
  */
 const failing = (fixture: Fixture, name: string, deed: 'overwritten' | 'emptied'): Fault => ({
   name,
@@ -159,10 +160,12 @@ const failing = (fixture: Fixture, name: string, deed: 'overwritten' | 'emptied'
     }
     return async () => {
       await calls;
-      // Everything of it is final before the wallet is as it was, or a later generation would be paid.
+      // Everything of it is final before the wallet is as it was, or a later generation would be
+      // paid.
       await sleep(40 * harness.slotMs);
       await undo();
-      // Where the owner took long, clients gave up first: those attempts are asked about at the end.
+      // Where the owner took long, clients gave up first: those attempts are asked about at the
+      // end.
       if (attempts.every(({ outcome }) => outcome === 'paid'))
         fixture.breaks.push({
           invariant: 'the-owner-was-in-time',

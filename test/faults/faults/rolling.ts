@@ -12,8 +12,9 @@ const isClean = ({ status, body }: Call): boolean =>
   (status === 503 && bodyOf({ body }).error !== undefined);
 
 /**
- * SIGTERM to one process after the other, the gateways too, each when its predecessor is back, under load. Every call
- * that was asked meanwhile is judged when it is answered: at worst by a 503 that says what is safe.
+ * SIGTERM to one process after the other, the gateways too, each when its predecessor is back,
+ * under load. Every call that was asked meanwhile is judged when it is answered: at worst by a 503
+ * that says what is safe.
  */
 export const rolling = ({ harness, clientLog, breaks }: Fixture): Fault => ({
   name: 'rolling-restart',

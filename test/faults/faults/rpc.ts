@@ -39,8 +39,8 @@ const secondProvider = (
 });
 
 /**
- * One of two providers lies. What it calls confirmed then reaches nobody and expires: believed, it would have been
- * answered as paid.
+ * One of two providers lies. What it calls confirmed then reaches nobody and expires: believed, it
+ * would have been answered as paid.
  */
 const lying = (harness: Harness, lie: Lie): Fault => ({
   name: `rpc-lies-${lie}`,

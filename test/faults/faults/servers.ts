@@ -28,7 +28,8 @@ const killed = (harness: Harness, name: string) => async () => ((await harness.k
 export const serverFaults = (harness: Harness): Fault[] => [
   { name: 'nats-kill', holdMs: gap, inject: killed(harness, 'nats-server') },
   {
-    // Everything that JetStream held is gone: streams, consumers, jobs, facts, what was acknowledged.
+    // Everything that JetStream held is gone: streams, consumers, jobs, facts, what was
+    // acknowledged.
     name: 'nats-wipe',
     holdMs: gap,
     inject: async () => {
@@ -89,7 +90,9 @@ export const serverFaults = (harness: Harness): Fault[] => [
   { name: 'redis-away', holdMs: [2000, 5000], inject: async () => keepDown(harness, 'redis-server') },
 ];
 
-/** Longer than a worker's lease lasts, so that another takes over and the stopped one wakes late. */
+/**
+ * Longer than a worker's lease lasts, so that another takes over and the stopped one wakes late.
+ */
 const LEASE_PAST_MS = [3500, 7000] as const;
 
 /** SIGSTOP: the process lives, holds its connections and its leases, and answers nothing. */

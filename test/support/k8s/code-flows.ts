@@ -6,7 +6,10 @@ import { podOf, type Rendered, root } from './render.ts';
 
 const services: readonly string[] = programNames;
 
-/** The connections that the code makes, by what its services import, and those of the servers that the overlays bring. */
+/**
+ * The connections that the code makes, by what its services import, and those of the servers that
+ * the overlays bring.
+ */
 export function flowsOfCode(objects: readonly Rendered[]): Set<string> {
   const flows = new Set<string>();
   const add = (from: string, to: string, ...ports: number[]) => {

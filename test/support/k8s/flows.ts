@@ -2,8 +2,9 @@ import { BlockList, isIPv6 } from 'node:net';
 import { podOf, type Rendered } from './render.ts';
 
 /**
- * Who may connect to whom by the network policies of rendered objects, worked out as Kubernetes does it: a pod that a
- * policy selects may do what some policy allows it; a connection needs its sender's leave and its receiver's.
+ * Who may connect to whom by the network policies of rendered objects, worked out as Kubernetes
+ * does it: a pod that a policy selects may do what some policy allows it; a connection needs its
+ * sender's leave and its receiver's.
  */
 type Labels = Record<string, string>;
 type Peer = { name: string; ip?: string; namespace?: string; labels: Labels };
@@ -38,7 +39,10 @@ const inBlock = (ip: string, { cidr, except = [] }: NonNullable<From['ipBlock']>
   return within(cidr) && !except.some(within);
 };
 
-/** Outside of what is rendered: by the labels that the platform puts on its namespaces, and by address. */
+/**
+ * Outside of what is rendered: by the labels that the platform puts on its namespaces, and by
+ * address.
+ */
 const elsewhere = (name: string, labels: Labels = {}): [Peer, Labels] => [
   { name, namespace: name, labels },
   { 'kubernetes.io/metadata.name': name },
@@ -64,7 +68,10 @@ export const PORTS = [
   22, 25, 53, 80, 443, 465, 587, 1025, 3000, 4222, 4318, 5432, 6222, 6379, 6443, 8000, 8025, 8222, 9187, 9464,
 ];
 
-/** Every connection that the policies allow, as `<from> → <to>:<port>`; pods are `<namespace>/<name>`. */
+/**
+ * Every connection that the policies allow, as `<from> → <to>:<port>`; pods are
+ * `<namespace>/<name>`.
+ */
 export const allowedFlows = (objects: readonly Rendered[]): Set<string> => {
   const namespaces = new Map<string, Labels>(OUTSIDE.map(([{ name }, labels]) => [name, labels]));
   for (const { kind, metadata } of objects)

@@ -1,6 +1,7 @@
 /**
- * The resources of the controller NACK, no package has their types. Fields as in its custom resource definitions
- * (nats-io/nack, deploy/crds.yml, jetstream.nats.io/v1beta2), those that we use.
+ * The resources of the controller NACK, no package has their types. Fields as in its custom
+ * resource definitions (nats-io/nack, deploy/crds.yml, jetstream.nats.io/v1beta2), those that we
+ * use.
  */
 type Meta = {
   name: string;

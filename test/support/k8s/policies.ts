@@ -1,7 +1,10 @@
 import { STOPS_WITHIN_SECONDS } from '../../../shared/lib/shutdown.ts';
 import { nameOf, podOf, type Rendered } from './render.ts';
 
-/** What no pod of ours may lack, as findings: the restricted profile of Kubernetes and a little more. */
+/**
+ * What no pod of ours may lack, as findings: the restricted profile of Kubernetes and a little
+ * more.
+ */
 
 type Container = Record<string, never> & {
   name: string;

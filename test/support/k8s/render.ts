@@ -21,7 +21,10 @@ export const missing = (): string | null => {
   return status === 0 ? null : `kubectl with kustomize 5 is not here (${error?.message ?? `exit ${status}`})`;
 };
 
-/** What `kubectl apply --kustomize` would send, for an overlay or another folder. @throws with the message of kustomize */
+/**
+ * What `kubectl apply --kustomize` would send, for an overlay or another folder. @throws with the
+ * message of kustomize
+ */
 export const render = (overlay: string): Rendered[] => {
   const { status, stdout, stderr } = spawnSync(
     'kubectl',
@@ -35,7 +38,10 @@ export const render = (overlay: string): Rendered[] => {
   return parse(stdout);
 };
 
-/** The objects as they lie in k8s/, without what an overlay makes of them: patches are parts of objects and not among them. */
+/**
+ * The objects as they lie in k8s/, without what an overlay makes of them: patches are parts of
+ * objects and not among them.
+ */
 export const written = (): Rendered[] =>
   globSync('k8s/**/*.yaml', { cwd: root })
     .filter((file) => !/kustomization\.yaml$|components\/nats\/passwords\.yaml$/.test(file))

@@ -3,8 +3,8 @@ import ts from 'typescript';
 import { nameOf, type Rendered, root } from './render.ts';
 
 /**
- * Objects against kubernetes-models: its types by the compiler, which refuses a field that is none (its validators do
- * not), and its validators for the formats that types cannot say.
+ * Objects against kubernetes-models: its types by the compiler, which refuses a field that is none
+ * (its validators do not), and its validators for the formats that types cannot say.
  */
 const PACKAGES: Record<string, string> = {
   'keda.sh': '@kubernetes-models/keda',

@@ -142,5 +142,8 @@ export async function settingsFindings(
   return findings;
 }
 
-/** For NACK's Account; for the database where no operator makes it; public keys are made for all and read by some. */
+/**
+ * For NACK's Account; for the database where no operator makes it; public keys are made for all and
+ * read by some.
+ */
 const UNUSED = /\/setup\/(NATS_USER|POSTGRES_ADMIN_URL)$|\/postgres\/POSTGRES_PASSWORD$/;

@@ -24,7 +24,10 @@ export const controlMethods = (chain: Chain, clock: Clock, faults: Faults): Meth
       return position();
     },
 
-    /** `[slots = 1]`: the newest slots never happened. → `{ slot, blockHeight, lost: [signature, …] }` */
+    /**
+     * `[slots = 1]`: the newest slots never happened. → `{ slot, blockHeight, lost: [signature, …]
+     * }`
+     */
     chain_fork: (params) => {
       const [slots] = parse(params, z.number().int().min(1).default(1));
       const lost = chain.fork(slots);
@@ -32,7 +35,9 @@ export const controlMethods = (chain: Chain, clock: Clock, faults: Faults): Meth
       return { ...position(), lost };
     },
 
-    /** `[{ method, kind, count?, ms?, for_ms? }, …]`: adds faults; `[]` clears all. → those in force */
+    /**
+     * `[{ method, kind, count?, ms?, for_ms? }, …]`: adds faults; `[]` clears all. → those in force
+     */
     chain_fault: (params) => {
       const wanted = params.map((_, index) => {
         const parsed = fault.safeParse(params[index]);
@@ -44,7 +49,10 @@ export const controlMethods = (chain: Chain, clock: Clock, faults: Faults): Meth
       return faults.list();
     },
 
-    /** `[{ slotMs?, paused? }]`: sets the pace; `[]` only reads it. → `{ slotMs, paused, slot, blockHeight }` */
+    /**
+     * `[{ slotMs?, paused? }]`: sets the pace; `[]` only reads it. → `{ slotMs, paused, slot,
+     * blockHeight }`
+     */
     chain_clock: (params) => {
       const [{ slotMs, paused }] = parse(params, clockSettings.default({}));
       const old = clock.get();
@@ -54,7 +62,10 @@ export const controlMethods = (chain: Chain, clock: Clock, faults: Faults): Meth
       return { ...clock.get(), ...position() };
     },
 
-    /** `[]` → how many transactions succeeded, failed in a block, and were refused as already processed. */
+    /**
+     * `[]` → how many transactions succeeded, failed in a block, and were refused as already
+     * processed.
+     */
     chain_stats: () => ({ ...chain.stats }),
   };
 };

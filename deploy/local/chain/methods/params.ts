@@ -58,7 +58,8 @@ export const parse = <Schemas extends [z.ZodType, ...z.ZodType[]]>(
 type ReadConfig = { commitment?: Commitment | null | undefined; minContextSlot?: number | null | undefined };
 
 /**
- * The commitment that a read asked for (Solana's default is `finalized`), with the slot that it sees.
+ * The commitment that a read asked for (Solana's default is `finalized`), with the slot that it
+ * sees.
  *
  * @throws RpcError -32016 when that slot is older than `minContextSlot`
  */

@@ -34,7 +34,8 @@ import {
 const TYPE = 'solana_transaction::versioned::VersionedTransaction';
 const MAX_STATUSES = 256;
 const MAX_SIGNATURES = 1_000;
-// Without searchTransactionHistory a node only looks into its status cache, which spans this many slots.
+// Without searchTransactionHistory a node only looks into its status cache, which spans this many
+// slots.
 const STATUS_CACHE_SLOTS = 300;
 
 type WireEncoding = 'base58' | 'base64';

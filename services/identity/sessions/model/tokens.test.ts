@@ -7,7 +7,7 @@ const other = Buffer.alloc(32, 2);
 const sessionId = 'ses_01jd3h9zv4f2k8m6q0w5x7y9ab';
 const token = refreshToken(secret, 'test', { sessionId, generation: 2 });
 
-test('a login token is the same each time, and another for another link, environment or secret', () => {
+test('a login token is the same each time, and differs by link, environment and secret', () => {
   const tokens = [
     loginToken(secret, 'test', 'link_1'),
     loginToken(secret, 'test', 'link_2'),
@@ -20,7 +20,7 @@ test('a login token is the same each time, and another for another link, environ
   expect(tokenHash(tokens[0]!)).toMatch(/^[A-Za-z0-9_-]{43}$/);
 });
 
-test('a new session id fits the token', () => {
+test('a refresh token of a new session id can be opened', () => {
   const fresh = { sessionId: newId('ses'), generation: 1 };
   expect(openRefreshToken(secret, 'test', refreshToken(secret, 'test', fresh))).toEqual(fresh);
 });
@@ -28,13 +28,13 @@ test('a new session id fits the token', () => {
 test.each([
   ['as issued', token, { sessionId, generation: 2 }],
   ['generation changed', token.replace('_2_', '_3_'), null],
-  ['generation spelled otherwise', token.replace('_2_', '_02_'), null],
+  ['generation with a leading zero', token.replace('_2_', '_02_'), null],
   ['session changed', token.replace('01jd', '01je'), null],
   ['environment changed', token.replace('rt_test', 'rt_live'), null],
   ['made for the other environment', refreshToken(secret, 'live', { sessionId, generation: 2 }), null],
   ['made with another secret', refreshToken(other, 'test', { sessionId, generation: 2 }), null],
   ['mac changed', token.slice(0, -1) + (token.endsWith('A') ? 'B' : 'A'), null],
-  ['line feed behind', `${token}\n`, null],
+  ['line feed at the end', `${token}\n`, null],
   ['a login token', loginToken(secret, 'test', 'link_1'), null],
   ['empty', '', null],
 ])('refresh token: %s', (_name, text, expected) => {

@@ -13,6 +13,6 @@ test.each(
   expect(actual).toBe(expected);
 });
 
-test('any delivery may be redelivered: the statement has no guard of its state', () => {
+test('a delivery in any state may be redelivered, because the statement does not check the state', () => {
   expect(deliveries.from('redeliver')).toEqual(deliveries.states);
 });

@@ -11,12 +11,12 @@ test.each([
   [5, 7.2 * HOUR, 8.8 * HOUR],
   [6, 18 * HOUR, 22 * HOUR],
   [7, 36 * HOUR, 44 * HOUR],
-])('after try %i the next comes in %d to %d seconds', (tries, earliest, latest) => {
+])('the attempt after number %i comes %d to %d seconds later', (tries, earliest, latest) => {
   expect(retryAfterSeconds(tries, 0)).toBeCloseTo(earliest);
   expect(retryAfterSeconds(tries, 1)).toBeCloseTo(latest);
 });
 
-test('there are eight tries, the last about three days after the first', () => {
+test('there are eight attempts, the last about three days after the first', () => {
   expect(MAX_TRIES).toBe(8);
   expect(retryAfterSeconds(8, 0.5)).toBeNull();
   const all = [1, 2, 3, 4, 5, 6, 7].map((tries) => retryAfterSeconds(tries, 0.5)!);

@@ -8,8 +8,8 @@ import { rotateServiceKey } from './rotate-service-key.ts';
 import { verifyDelegateReveal } from './verify-delegate-reveal.ts';
 import { verifyServiceReveal } from './verify-service-reveal.ts';
 
-/** The operations on keys, for `main.ts` and for the tests that serve them over a real bus. */
-export const keyHandlers = (deps: KeyReplacer & KeyRevealer) => ({
+/** The operations on keys, for main.ts and for the tests that serve them over a real bus. */
+export const keyOperations = (deps: KeyReplacer & KeyRevealer) => ({
   findKey: findKey(deps),
   revealDelegateKey: revealDelegateKey(deps),
   revealServiceKey: revealServiceKey(deps),

@@ -4,8 +4,8 @@ import { listAccountStatuses } from './list-account-statuses.ts';
 import { setFrozen } from './set-frozen.ts';
 import { setLimitFactor } from './set-limit-factor.ts';
 
-/** The operators' operations on accounts, for `main.ts` and for the tests that serve them. */
-export const accountStatusHandlers = (deps: { pool: Pool }) => ({
+/** The operators' operations on accounts, for main.ts and for the tests that serve them. */
+export const accountStatusOperations = (deps: { pool: Pool }) => ({
   listAccountStatuses: listAccountStatuses(deps),
   setFrozen: setFrozen(deps),
   setLimitFactor: setLimitFactor(deps),

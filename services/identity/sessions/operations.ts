@@ -7,8 +7,8 @@ import { refresh } from './refresh.ts';
 import { requestMagicLink } from './request-magic-link.ts';
 import { verifyMagicLink } from './verify-magic-link.ts';
 
-/** The operations on sessions, for `main.ts` and for the tests that serve them over a real bus. */
-export const sessionHandlers = (
+/** The operations on sessions, for main.ts and for the tests that serve them over a real bus. */
+export const sessionOperations = (
   deps: Parameters<typeof listSessions>[0] &
     Parameters<typeof refresh>[0] &
     Parameters<typeof requestMagicLink>[0],

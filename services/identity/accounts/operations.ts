@@ -4,8 +4,8 @@ import { getSettings } from './get-settings.ts';
 import { isFrozen } from './is-frozen.ts';
 import { updateSettings } from './update-settings.ts';
 
-/** The operations on accounts, for `main.ts` and for the tests that serve them over a real bus. */
-export const accountHandlers = (
+/** The operations on accounts, for main.ts and for the tests that serve them over a real bus. */
+export const accountOperations = (
   deps: Parameters<typeof createAccount>[0] &
     Parameters<typeof getSettings>[0] &
     Parameters<typeof updateSettings>[0],

@@ -5,8 +5,8 @@ import { passkeyLoginVerify } from './passkey-login-verify.ts';
 import { passkeyRegisterOptions } from './passkey-register-options.ts';
 import { passkeyRegisterVerify } from './passkey-register-verify.ts';
 
-/** The operations on passkeys, for `main.ts` and for the tests that serve them over a real bus. */
-export const passkeyHandlers = (
+/** The operations on passkeys, for main.ts and for the tests that serve them over a real bus. */
+export const passkeyOperations = (
   deps: Parameters<typeof listPasskeys>[0] & Parameters<typeof passkeyLoginVerify>[0],
 ) => ({
   deletePasskey: deletePasskey(deps),

@@ -5,8 +5,8 @@ import { getService } from './get-service.ts';
 import { listServices } from './list-services.ts';
 import { updateService } from './update-service.ts';
 
-/** The operations on services, for `main.ts` and for the tests that serve them over a real bus. */
-export const serviceHandlers = (
+/** The operations on services, for main.ts and for the tests that serve them over a real bus. */
+export const serviceOperations = (
   deps: Parameters<typeof createService>[0] &
     Parameters<typeof deleteService>[0] &
     Parameters<typeof listServices>[0] &

@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Principal } from '../../../shared/contract/principal.ts';
+import { newId } from '../../../shared/lib/id.ts';
+import { keyHash, parseKeyText } from '../../../shared/lib/key-text.ts';
+import { callerOf, codeOf, PAYOUT, REFUSED_PAYOUT, startIdentity } from '../../../test/support/identity.ts';
+
+let running: Awaited<ReturnType<typeof startIdentity>>;
+beforeAll(async () => {
+  running = await startIdentity();
+}, 180_000);
+afterAll(() => running.stop(), 180_000);
+
+type Owner = Principal & { kind: 'jwt' };
+const HOUR = 3600;
+const DAY = 24 * HOUR;
+const WEATHER = { name: 'Weather', price: '2500000', payout_address: PAYOUT };
+const refused = (code: string) => ({ name: 'ServiceError', code });
+const create = (owner: Owner, body: object = {}) =>
+  running.ask('createService', { ...WEATHER, ...body }, owner);
+const stale = (owner: Owner): Owner => ({ ...owner, auth_time: 0 });
+const signedIn = async () => {
+  const session = await running.signIn();
+  return { owner: callerOf(session), address: session.account.email };
+};
+const untilMailed = (address: string, part: string) =>
+  running.mailTo(address, ({ text }) => text.includes(part));
+const isValid = async (apiKey: string) => (await running.findKey(keyHash(apiKey))) !== null;
+
+test('a service is created with a key that authenticates it until the key is revoked', async () => {
+  const owner = callerOf(await running.signIn());
+  const { api_key, ...created } = await create(owner);
+  expect(created).toMatchObject({ ...WEATHER, redeem_window_seconds: 900, status: 'active' });
+  expect(parseKeyText(api_key)).toMatchObject({ kind: 'service_key', environment: 'test' });
+
+  const key_hash = parseKeyText(api_key)!.hash;
+  const find = () => running.findKey(key_hash);
+  const principal = await find();
+  expect(principal).toEqual({
+    kind: 'service_key',
+    account_id: owner.account_id,
+    service_id: created.service_id,
+    key_id: expect.stringMatching(/^key_/),
+  });
+  expect(await running.ask('getService', { service_id: created.service_id }, owner)).toEqual(created);
+  expect(await running.findService(created.service_id)).toEqual({
+    ...created,
+    account_id: owner.account_id,
+  });
+
+  const revokeIn = (when: string) =>
+    running.admin.query(
+      `update identity.keys set revoked_at = public.app_now() + $2::interval where key_hash = $1`,
+      [key_hash, when],
+    );
+  await revokeIn('1 minute');
+  expect(await find()).toEqual(principal);
+  await running.passSeconds(60);
+  expect(await find()).toBeNull();
+});
+
+test('an unknown key and an unknown service are null', async () => {
+  expect(await running.findKey('A'.repeat(43))).toBeNull();
+  const service_id = '00000000-0000-4000-8000-000000000000';
+  expect(await running.findService(service_id)).toBeNull();
+});
+
+test('a refused payout address creates no service', async () => {
+  const before = await running.count('services');
+  const owner = callerOf(await running.signIn());
+  await expect(
+    running.ask('createService', { ...WEATHER, payout_address: REFUSED_PAYOUT }, owner),
+  ).rejects.toMatchObject(refused('validation_error'));
+  expect(await running.count('services')).toBe(before);
+});
+
+test('a service does not exist for another account', async () => {
+  const [owner, other] = [callerOf(await running.signIn()), callerOf(await running.signIn())];
+  const { service_id } = await create(owner);
+  await expect(running.ask('getService', { service_id }, other)).rejects.toMatchObject(refused('not_found'));
+  expect(await running.ask('listServices', {}, other)).toEqual({ data: [], next_cursor: null });
+});
+
+test('services are listed in pages, newest first, and a cursor is valid for its account only', async () => {
+  const [owner, other] = [callerOf(await running.signIn()), callerOf(await running.signIn())];
+  const made: string[] = [];
+  for (let i = 0; i < 5; i += 1) made.unshift((await create(owner)).service_id);
+  const seen: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await running.ask('listServices', { limit: '2', ...(cursor ? { cursor } : {}) }, owner);
+    seen.push(...page.data.map(({ service_id }) => service_id));
+    cursor = page.next_cursor ?? undefined;
+    if (cursor !== undefined) {
+      await expect(running.ask('listServices', { cursor }, other)).rejects.toMatchObject(
+        refused('validation_error'),
+      );
+    }
+  } while (cursor !== undefined);
+  expect(seen).toEqual(made);
+});
+
+test.each([
+  ['no credential', { kind: 'none' }],
+  [
+    'a key',
+    { kind: 'service_key', account_id: newId('acct'), service_id: crypto.randomUUID(), key_id: 'key' },
+  ],
+] as [string, Principal][])('a service cannot be created with %s', async (_name, caller) => {
+  await expect(running.ask('createService', WEATHER, caller)).rejects.toMatchObject(refused('forbidden'));
+});
+
+test('fields that the caller may not set are refused', async () => {
+  const owner = callerOf(await running.signIn());
+  const foreign = { ...WEATHER, account_id: newId('acct') };
+  await expect(running.ask('createService', foreign, owner)).rejects.toMatchObject(
+    refused('validation_error'),
+  );
+});
+
+const patch = (owner: Owner, service_id: string, body: object) =>
+  running.ask('updateService', { service_id, ...body }, owner);
+const remove = (owner: Owner, service_id: string, body: object = {}) =>
+  running.ask('deleteService', { service_id, ...body }, owner);
+const OTHER = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
+
+test('an update changes the given fields and no other', async () => {
+  const { owner } = await signedIn();
+  const { api_key: _key, ...made } = await create(owner, { key_grace_hours: 0 });
+  const change = { name: 'Rain', price: '1', redeem_window_seconds: 60, key_grace_hours: 168 };
+  expect(await patch(stale(owner), made.service_id, change)).toEqual({ ...made, ...change });
+  expect(await patch(owner, made.service_id, {})).toEqual({ ...made, ...change });
+  expect(await codeOf(patch(callerOf(await running.signIn()), made.service_id, change))).toBe('not_found');
+});
+
+test.each([
+  { status: 'closing' },
+  { account_id: newId('acct') },
+  { created_at: '2020-01-01T00:00:00Z' },
+  { price: 5 },
+  { price: '0' },
+  { key_grace_hours: 169 },
+  { key_grace_hours: -1 },
+  { redeem_window_seconds: 29 },
+  { name: 'two\nlines' },
+  { next_payout: null },
+])('an update with %j is refused', async (change) => {
+  const { owner } = await signedIn();
+  const { service_id } = await create(owner);
+  expect(await codeOf(patch(owner, service_id, change))).toBe('validation_error');
+});
+
+test('with a grace period of 0 hours a rotation revokes the previous key', async () => {
+  const { owner } = await signedIn();
+  const { service_id, api_key } = await create(owner, { key_grace_hours: 0 });
+  await running.ask('rotateServiceKey', { service_id }, owner);
+  expect(await isValid(api_key)).toBe(false);
+});
+
+test('a payout address changes by a fresh sign-in, after the delay, and the owner is notified', async () => {
+  const { owner, address } = await signedIn();
+  const { service_id } = await create(owner);
+  const change = { payout_address: OTHER };
+  expect(await codeOf(patch(stale(owner), service_id, change))).toBe('reauthentication_required');
+  const pending = await patch(owner, service_id, change);
+  expect(pending).toMatchObject({ payout_address: PAYOUT, next_payout: { payout_address: OTHER } });
+  const effective = pending.next_payout!.effective_at;
+  expect(Math.abs(Date.parse(effective) - running.now() - DAY * 1000)).toBeLessThan(10_000);
+  await untilMailed(address, `to ${OTHER} from ${effective}`);
+  expect((await running.findService(service_id))!.payout_address).toBe(PAYOUT);
+  await running.passSeconds(DAY - 10);
+  expect((await running.findService(service_id))!.payout_address).toBe(PAYOUT);
+  await running.passSeconds(10);
+  expect(await running.findService(service_id)).toMatchObject({ payout_address: OTHER, next_payout: null });
+});
+
+test('a pending payout address is cancelled by the present one, and replaced by another', async () => {
+  const { owner } = await signedIn();
+  const fresh = () => ({ ...owner, auth_time: Math.floor(running.now() / 1000) });
+  const { service_id } = await create(owner);
+  await patch(fresh(), service_id, { payout_address: OTHER });
+  expect(await patch(fresh(), service_id, { payout_address: PAYOUT })).toMatchObject({
+    payout_address: PAYOUT,
+    next_payout: null,
+  });
+  await patch(fresh(), service_id, { payout_address: OTHER });
+  await running.passSeconds(DAY);
+  // The change is effective now, so the present address is the new one.
+  expect(await patch(fresh(), service_id, { payout_address: PAYOUT })).toMatchObject({
+    payout_address: OTHER,
+    next_payout: { payout_address: PAYOUT },
+  });
+});
+
+test('a service without open quotes is deleted at once, its keys are revoked, and the owner is notified', async () => {
+  const { owner, address } = await signedIn();
+  const { service_id, api_key } = await create(owner);
+  expect(await codeOf(remove(callerOf(await running.signIn()), service_id))).toBe('not_found');
+  expect(await remove(owner, service_id)).toBeNull();
+  expect([await isValid(api_key), await running.findService(service_id)]).toEqual([false, null]);
+  expect(running.revokedHashes()).toContain(keyHash(api_key));
+  expect(await codeOf(running.ask('getService', { service_id }, owner))).toBe('not_found');
+  expect(await codeOf(remove(owner, service_id))).toBe('not_found');
+  expect((await running.ask('listServices', {}, owner)).data).toEqual([]);
+  await untilMailed(address, 'because it was deleted');
+});
+
+test('a service with open quotes is not deleted, but closed on request until 30 days after its last window', async () => {
+  const { owner } = await signedIn();
+  const { service_id, api_key } = await create(owner);
+  const status = async () => (await running.findService(service_id))?.status ?? null;
+  running.activity.open = true;
+  try {
+    expect(await codeOf(remove(owner, service_id))).toBe('conflict');
+    expect(await status()).toBe('active');
+    expect(await remove(owner, service_id, { mode: 'close' })).toBeNull();
+    expect([await status(), await isValid(api_key)]).toEqual(['closing', true]);
+    running.activity.endsAt = running.now() + 2 * DAY * 1000;
+    await running.passSeconds(30 * DAY);
+    await running.endServices();
+    expect(await status()).toBe('closing');
+    running.activity.open = false;
+    await running.passSeconds(HOUR);
+    await running.endServices();
+    expect(await status()).toBe('closing');
+    await running.passSeconds(2 * DAY);
+    await running.endServices();
+    expect([await status(), await isValid(api_key)]).toEqual([null, false]);
+  } finally {
+    Object.assign(running.activity, { open: false, endsAt: null });
+  }
+}, 20_000);
+
+test('a quote that is created during the deletion keeps the service active', async () => {
+  const { owner } = await signedIn();
+  const { service_id, api_key } = await create(owner);
+  running.activity.onQuery = async () => {
+    const service = await running.findService(service_id);
+    if (service?.status === 'closing') running.activity.open = true;
+  };
+  try {
+    expect(await codeOf(remove(owner, service_id))).toBe('conflict');
+    expect((await running.findService(service_id))!.status).toBe('active');
+    expect(await isValid(api_key)).toBe(true);
+  } finally {
+    Object.assign(running.activity, { open: false, onQuery: async () => {} });
+  }
+});
