@@ -42,41 +42,41 @@ afterAll(async () => {
   await stopFixture();
 });
 
-const anomalies = async (kind: string) => (await scrape(page)).value('settle_anomalies_total', { kind });
+const anomalies = async (kind: string) => (await scrape(page)).value('quittance_anomalies_total', { kind });
 const settlements = async (is: string) =>
-  (await scrape(page)).value('settle_settlements_total', { outcome: is });
+  (await scrape(page)).value('quittance_settlements_total', { outcome: is });
 
 test('the gauges show an attempt under way with its age and its hold until it ends', async () => {
   const payer = consumer();
   const { settlementId, answer } = await underWay(payer);
   const during = await scrape(page);
-  expect(during.value('settle_attempts', { state: 'pending' })).toBe(1);
-  expect(during.value('settle_attempts_oldest_age', { state: 'pending' })).toBeGreaterThan(0);
-  expect(during.value('settle_held_micro_usdc')).toBe(1_000_000);
-  expect(during.value('settle_holding_wallets')).toBe(1);
+  expect(during.value('quittance_attempts', { state: 'pending' })).toBe(1);
+  expect(during.value('quittance_attempts_oldest_age_seconds', { state: 'pending' })).toBeGreaterThan(0);
+  expect(during.value('quittance_held_micro_usdc')).toBe(1_000_000);
+  expect(during.value('quittance_holding_wallets')).toBe(1);
 
   await publishProgress(settlementId, 'confirmed');
   await answer;
   const confirmed = await scrape(page);
-  expect(confirmed.value('settle_attempts', { state: 'pending' })).toBe(0);
-  expect(confirmed.value('settle_attempts', { state: 'confirmed' })).toBe(1);
-  expect(confirmed.value('settle_held_micro_usdc')).toBe(0);
+  expect(confirmed.value('quittance_attempts', { state: 'pending' })).toBe(0);
+  expect(confirmed.value('quittance_attempts', { state: 'confirmed' })).toBe(1);
+  expect(confirmed.value('quittance_held_micro_usdc')).toBe(0);
 
   await publishProgress(settlementId, 'reopened');
   await until(
     () => scrape(page),
-    (seen) => seen.value('settle_attempts', { state: 'reopened' }) === 1,
+    (seen) => seen.value('quittance_attempts', { state: 'reopened' }) === 1,
   );
   expect((await scrape(page)).value('settle_held_micro_usdc')).toBe(1_000_000);
   await publishProgress(settlementId, 'confirmed');
   await publishProgress(settlementId, 'finalized');
   const ended = await until(
     () => scrape(page),
-    (seen) => seen.value('settle_attempts') === 0,
+    (seen) => seen.value('quittance_attempts') === 0,
   );
-  expect(ended.value('settle_attempts_oldest_age')).toBe(0);
-  expect(ended.value('settle_settlements_total', { outcome: 'issued' })).toBe(1);
-  expect(ended.value('settle_settled_micro_usdc_total')).toBe(1_000_000);
+  expect(ended.value('quittance_attempts_oldest_age_seconds')).toBe(0);
+  expect(ended.value('quittance_settlements_total', { outcome: 'issued' })).toBe(1);
+  expect(ended.value('quittance_settled_micro_usdc_total')).toBe(1_000_000);
 });
 
 test('a failed payment that is confirmed after all is an anomaly; a failure that is reported twice is counted once', async () => {
@@ -122,11 +122,11 @@ test('a reversal is counted; a late repeat of its old confirmation is no contrad
 
 test('the jobs count the payments that they dispatch again and the settlements that expire', async () => {
   const stalled = await underWay(consumer());
-  const before = (await scrape(page)).value('settle_redrives_total');
+  const before = (await scrape(page)).value('quittance_redispatches_total');
   await database.withClock('20 seconds', resumeSettlements(deps));
-  expect((await scrape(page)).value('settle_redrives_total')).toBe((before ?? 0) + 1);
+  expect((await scrape(page)).value('quittance_redispatches_total')).toBe((before ?? 0) + 1);
   await publishProgress(stalled.settlementId, 'confirmed');
   await stalled.answer;
   await database.withClock('2 hours', expireSettlements(deps));
-  expect((await scrape(page)).value('settle_expired_unredeemed_total')).toBeGreaterThanOrEqual(1);
+  expect((await scrape(page)).value('quittance_expired_unredeemed_total')).toBeGreaterThanOrEqual(1);
 });

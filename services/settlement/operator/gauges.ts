@@ -9,26 +9,26 @@ import { getPausedSeconds } from './store.ts';
 export const collectAttempts = (pool: Pool): GaugeCollector => ({
   name: 'attempts',
   metrics: [
-    'settle.attempts',
-    'settle.attempts.oldest_age',
-    'settle.held_micro_usdc',
-    'settle.holding_wallets',
+    'quittance_attempts',
+    'quittance_attempts_oldest_age_seconds',
+    'quittance_held_micro_usdc',
+    'quittance_holding_wallets',
   ],
   collect: async () => {
     const rows = await countAttemptsUnderWay(pool);
     const of = (state: string | null) => rows.find((row) => row.state === state);
     return [
-      { metric: 'settle.held_micro_usdc', value: Number(of(null)?.held ?? 0n) },
-      { metric: 'settle.holding_wallets', value: Number(of(null)?.holding_wallets ?? 0n) },
+      { metric: 'quittance_held_micro_usdc', value: Number(of(null)?.held ?? 0n) },
+      { metric: 'quittance_holding_wallets', value: Number(of(null)?.holding_wallets ?? 0n) },
       // A state without attempts is reported as 0. A missing series would look like a failed
       // scrape.
       ...ATTEMPT_STATES.map((state) => ({
-        metric: 'settle.attempts' as const,
+        metric: 'quittance_attempts' as const,
         value: Number(of(state)?.attempts ?? 0n),
         labels: { state },
       })),
       ...ATTEMPT_STATES.map((state) => ({
-        metric: 'settle.attempts.oldest_age' as const,
+        metric: 'quittance_attempts_oldest_age_seconds' as const,
         value: of(state)?.oldest_age ?? 0,
         labels: { state },
       })),
@@ -39,13 +39,13 @@ export const collectAttempts = (pool: Pool): GaugeCollector => ({
 /** For how long the operators have paused new payments. */
 export const collectIntake = (pool: Pool): GaugeCollector => ({
   name: 'intake',
-  metrics: ['settle.intake.paused_age'],
-  collect: async () => [{ metric: 'settle.intake.paused_age', value: await getPausedSeconds(pool) }],
+  metrics: ['quittance_intake_paused_seconds'],
+  collect: async () => [{ metric: 'quittance_intake_paused_seconds', value: await getPausedSeconds(pool) }],
 });
 
 /** The used part of the hourly caps. */
 export const collectCaps = (pool: Pool, limits: HourlyLimits): GaugeCollector => ({
   name: 'caps',
-  metrics: ['settle.chain.cap_used_ratio'],
+  metrics: ['quittance_cap_used_ratio'],
   collect: () => measureCapUse(pool, limits),
 });

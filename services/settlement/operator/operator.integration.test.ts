@@ -31,7 +31,7 @@ afterAll(stopFixture);
 afterEach(() => frozen.clear());
 
 const by = { actor: 'jane', reason: 'ticket 1042' };
-const setPaused = (paused: boolean) => call(operator, settlement, 'setIntakePaused', { paused, ...by });
+const setPaused = (paused: boolean) => call(operator, settlement, 'setPaymentsPaused', { paused, ...by });
 const actions = () => call(operator, settlement, 'listOperatorActions', { limit: 200 });
 const refusal = (work: Promise<unknown>): Promise<ServiceError> =>
   work.then(

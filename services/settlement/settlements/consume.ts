@@ -64,13 +64,13 @@ export const consume = (deps: {
     if (consumed !== null) {
       deps.relay.dispatch(consumed.events, { batchWindowMs: END_BATCH_WINDOW_MS });
       if (consumed.events.length > 0)
-        record('settle.redeem_latency', (consumed.redeemed_at - consumed.issued_at) / 1000);
+        record('quittance_redeem_latency_seconds', (consumed.redeemed_at - consumed.issued_at) / 1000);
       return answer(consumed.units_consumed, consumed.units_total);
     }
     const row = checkToken(request, await findConsumable(deps.pool, { ...request, request_id }), tokens);
     if (row.request_consumed !== null && row.units_total !== null) {
       if (row.request_units !== units) throw conflict('this request_id consumed another number of units');
-      count('settle.idempotent_replays', 1, { operation: 'consume' });
+      count('quittance_idempotent_replays_total', 1, { operation: 'consume' });
       return answer(row.request_consumed, row.units_total);
     }
     throw refusalError(row, units);

@@ -14,6 +14,6 @@ export const expireSettlements =
       const outbox = await recordExpired(pool, BATCH);
       relay.dispatch(outbox);
       expired = outbox.length;
-      count('settle.expired_unredeemed', expired);
+      count('quittance_expired_unredeemed_total', expired);
     } while (expired === BATCH);
   };

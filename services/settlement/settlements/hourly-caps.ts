@@ -51,7 +51,7 @@ export const acceptWithinCaps = async (
   if (!isOverCap) {
     if (evaluation.decision !== 'accepted') reserved.release();
   } else if (evaluation.decision === 'over_hourly_cap') {
-    count('settle.cap_refusals', 1, { cap: reserved.reached });
+    count('quittance_cap_refusals_total', 1, { cap: reserved.reached });
     throw capReached(reserved, amountMicro, caps.refillsInSeconds());
   }
   return evaluation;

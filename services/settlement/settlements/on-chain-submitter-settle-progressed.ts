@@ -72,7 +72,7 @@ export const onSettleProgressed = (deps: Deps) => {
  * The database was restored from a backup. A redelivery would fail again, so the event is dropped.
  */
 const reportUnknown = ({ logger }: Pick<Deps, 'logger'>, settlementId: string): void => {
-  count('settle.anomalies', 1, { kind: 'unknown_settlement' });
+  count('quittance_anomalies_total', 1, { kind: 'unknown_settlement' });
   logger.error({ settlement_id: settlementId }, 'event dropped: its settlement is not in this database');
 };
 
@@ -91,7 +91,7 @@ const quarantineContradiction = async (deps: Deps, progress: Progress): Promise<
   if (row.chain_status !== (status === 'failed' ? 'finalized' : 'failed')) return;
   // The confirmation from before the fork of a reversed settlement may be delivered once more.
   if (status === 'confirmed' && row.settlement_token !== null) return;
-  count('settle.anomalies', 1, { kind: 'contradicted_record' });
+  count('quittance_anomalies_total', 1, { kind: 'contradicted_record' });
   logger.error(
     { settlement_id: settlementId, recorded: row.chain_status, status, signature },
     'event contradicts the record of its payment',
@@ -185,12 +185,12 @@ const confirmed = async (
     // The caller waits at the replica that accepted the payment.
     const isHere = deps.terms.find(settlementId) !== undefined;
     deps.waiting.wake(settlementId, isHere ? row : undefined);
-    count('settle.settlements', 1, { outcome: 'issued' });
+    count('quittance_settlements_total', 1, { outcome: 'issued' });
     // Floating point holds micro-units exactly up to nine billion USDC. Money is never computed
     // from it.
-    count('settle.settled_micro_usdc', Number(terms.quote_amount));
-    count('settle.fees_micro_usdc', Number(terms.fee_amount));
-    measure('settle.time_to_confirm', (confirmation.issuedAt - terms.created_at) / 1000);
+    count('quittance_settled_micro_usdc_total', Number(terms.quote_amount));
+    count('quittance_fees_micro_usdc_total', Number(terms.fee_amount));
+    measure('quittance_confirmation_seconds', (confirmation.issuedAt - terms.created_at) / 1000);
   }
   if (status === 'finalized') deps.terms.delete(settlementId);
 };
@@ -204,15 +204,15 @@ const failed = async (deps: Deps, progress: Progress): Promise<void> => {
   const outbox = await recordFailed(deps.pool, settlementId, { generation, code, message }, events);
   if (outbox.length === 0) await quarantineContradiction(deps, progress);
   if (outbox.some(({ subject }) => subject === events.reversed.subject)) {
-    count('settle.settlements', 1, { outcome: 'reversed' });
-    count('settle.anomalies', 1, { kind: 'settlement_reversed' });
+    count('quittance_settlements_total', 1, { outcome: 'reversed' });
+    count('quittance_anomalies_total', 1, { kind: 'settlement_reversed' });
     deps.logger.error(
       { settlement_id: settlementId, signature },
       'confirmed payment reversed on chain for good',
     );
   } else if (outbox.length > 0) {
-    count('settle.settlements', 1, { outcome: 'failed' });
-    count('settle.failures', 1, { error_code: code });
+    count('quittance_settlements_total', 1, { outcome: 'failed' });
+    count('quittance_settlement_failures_total', 1, { error_code: code });
   }
   deps.terms.delete(settlementId);
   deps.waiting.wake(settlementId);

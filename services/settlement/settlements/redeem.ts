@@ -44,14 +44,14 @@ export const redeem = (deps: {
     const redeemed = await redeemOne({ ...request, redeem_id, traceparent: activeTraceparent() });
     if (redeemed !== null) {
       deps.relay.dispatch([redeemed], { batchWindowMs: END_BATCH_WINDOW_MS });
-      record('settle.redeem_latency', (redeemed.redeemed_at - redeemed.issued_at) / 1000);
+      record('quittance_redeem_latency_seconds', (redeemed.redeemed_at - redeemed.issued_at) / 1000);
       return answer(redeemed.redeemed_at, redeem_id, false);
     }
     // The statement refused. The reason follows, in the rank order of the checks.
     const scope = { as: 'service', service_id } as const;
     const row = checkToken(request, await findSettlementInScope(deps.pool, scope, settlement_id), tokens);
     if (row.status === 'redeemed') {
-      count('settle.idempotent_replays', 1, { operation: 'redeem' });
+      count('quittance_idempotent_replays_total', 1, { operation: 'redeem' });
       return answer(row.redeemed_at!, row.redeem_id, true);
     }
     if (row.status === 'expired' || (row.status === 'issued' && row.elapsed)) {

@@ -23,6 +23,6 @@ export const resumeSettlements =
             stalled.map((row) => settleJob(row)),
           );
     });
-    count('settle.redrives', rows.length);
+    count('quittance_redispatches_total', rows.length);
     relay.dispatch(rows);
   };

@@ -188,7 +188,7 @@ const repeat = async (
     throw conflict('this payment_attempt_id was used with another quote');
   if (caller.kind === 'delegate_key' && row.delegate_id !== caller.delegate_id)
     throw conflict('this payment_attempt_id belongs to another delegate');
-  count('settle.idempotent_replays', 1, { operation: 'settle' });
+  count('quittance_idempotent_replays_total', 1, { operation: 'settle' });
   return row.status === 'pending' ? waitForOutcome(context, row.settlement_id, until) : show(row);
 };
 
