@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { natsRights } from '../shared/bus/topology.ts';
 import { ERRORS } from '../shared/contract/errors.ts';
 import { contractList } from '../shared/contract/index.ts';
-import { type Json, openApiDocument, operationId } from '../shared/contract/openapi.ts';
+import type { Json } from '../shared/contract/examples.ts';
+import { openApiDocument, operationId } from '../shared/contract/openapi.ts';
 import { errorsOf, subjects } from '../shared/contract/service.ts';
 
 /** The contract holds what docs and code assume of it, and what docs/spec/interface.md promises. */

@@ -45,15 +45,15 @@ const endpointRow = (service: string, name: string, op: HttpOperation): string[]
     list(op.access),
     op.limits.map(limitText).join('; '),
     String(status) + (alternative === undefined ? '' : ` or ${alternative.status}`),
-    // The gateway answers its own operations itself; they never travel.
+    // The gateway answers its own operations itself; no message is sent for them.
     service === 'gateway' ? '–' : code(subjects.rpc(service as 'quote', name)),
     code(handlerOf(service, name)),
   ];
 };
 
-const hearersOf = (fact: string): string[] =>
+const subscribersOf = (event: string): string[] =>
   contractList.flatMap(({ name, consumes }) =>
-    consumes.some((each) => each === fact) ? [consumerOf(name, fact)] : [],
+    consumes.some((each) => each === event) ? [consumerOf(name, event)] : [],
   );
 
 const endpoints = () =>
@@ -85,9 +85,9 @@ const events = () =>
   table(
     ['Subject', 'Consumers'],
     rowsOf(({ name, events }) =>
-      Object.keys(events).map((fact) => [
-        code(subjects.event(name, fact)),
-        list(hearersOf(`${name}.${fact}`)),
+      Object.keys(events).map((event) => [
+        code(subjects.event(name, event)),
+        list(subscribersOf(`${name}.${event}`)),
       ]),
     ),
   );

@@ -1,5 +1,6 @@
-// npm run rebuild-projections: services/wallet/transactions/rebuild.ts against the system that `npm start` runs, its first
-// environment. A deployment runs that file itself, with the configuration of its wallet service.
+// npm run rebuild-projections: services/wallet/transactions/rebuild.ts against the system that `npm
+// start` runs, its first environment. A deployment runs that file itself, with the configuration of
+// its wallet service.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -10,7 +11,7 @@ import type { Stack } from '../deploy/local/stack/stack-file.ts';
 const root = path.resolve(import.meta.dirname, '..');
 
 /** What the wallet service is told, as an operator with all rights. */
-export const rebuildEnvironment = (stack: Pick<Stack, 'nats_url' | 'postgres_url' | 'environments'>) => {
+const rebuildEnvironment = (stack: Pick<Stack, 'nats_url' | 'postgres_url' | 'environments'>) => {
   const [nats, postgres] = [new URL(stack.nats_url), new URL(stack.postgres_url)];
   postgres.searchParams.set('options', '-c search_path=wallet,public');
   return {

@@ -30,12 +30,15 @@ export const preparedFields = {
   }),
   expires_at: Timestamp.meta({ description: 'Of the transaction: 60 to 90 s. Then have it prepared afresh' }),
 };
-export const signedBody = z.strictObject({
+const signedBody = z.strictObject({
   transaction: WireTransaction.optional().meta({
     description: 'Signed by the owner; leave out to have one prepared afresh',
   }),
 });
-/** What submits a signed transfer: check, simulate, co-sign (10 s), wait for the confirmation (15 s). */
+/**
+ * What submits a signed transfer: check, simulate, co-sign (10 s), wait for the confirmation (15
+ * s).
+ */
 export const submitting = {
   timeoutSeconds: 29,
   body: signedBody,

@@ -17,7 +17,7 @@ import { transactionOperations } from './wallet.transactions.ts';
 
 const DelegationStatus = z.enum(['none', 'pending', 'active', 'exhausted', 'overwritten', 'revoked']);
 
-export const Delegation = z
+const Delegation = z
   .strictObject({
     status: DelegationStatus,
     delegate: SolanaAddress.nullable().meta({ description: 'The delegate authority on chain now' }),
@@ -45,7 +45,7 @@ export const Wallet = z
   .meta({ id: 'Wallet' });
 
 /** A transaction for the user's own key: every signature slot empty, the fee payer's too. */
-export const Prepared = z
+const Prepared = z
   .strictObject({ transaction: WireTransaction, expires_at: Timestamp })
   .meta({ id: 'Prepared', description: 'To be signed by the wallet and sent back before it expires' });
 
@@ -88,7 +88,10 @@ const signed = z.strictObject({
   }),
 });
 
-/** What changes the delegation: prepared by the service, signed by the owner, submitted by the same call. */
+/**
+ * What changes the delegation: prepared by the service, signed by the owner, submitted by the same
+ * call.
+ */
 const byOwnersSignature = {
   access: ['jwt'],
   // Submit (10 s), wait for the confirmation (15 s), look at the chain.
@@ -218,7 +221,10 @@ export const wallet = service({
     }),
   },
   events: {
-    /** Seen on chain, whoever did it: the delegation stands otherwise, or the token account was closed or came back. */
+    /**
+     * Seen on chain, whoever did it: the delegation stands otherwise, or the token account was
+     * closed or came back.
+     */
     delegationChanged: z.strictObject({
       wallet_id: WalletId,
       account_id: AccountId,

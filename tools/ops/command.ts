@@ -1,10 +1,12 @@
 import type { Operator } from './connect.ts';
 
-export type Row = readonly string[];
+type Row = readonly string[];
 /** A table for people. The first row is the head. */
 export type Table = readonly Row[];
 
-/** The output of a command: JSON for programs, text for people. `code`: an exit code other than 0. */
+/**
+ * The output of a command: JSON for programs, text for people. `code`: an exit code other than 0.
+ */
 export type CommandOutput = { json: unknown; text: string; code?: number };
 
 /** Who makes a change, and why. */
@@ -12,14 +14,16 @@ export type Attribution = { actor: string; reason: string };
 
 /** A change that is planned and not made yet. */
 export type Plan = {
-  /** What will change: a head, then a row per object with both states. Null: nothing will change. */
+  /**
+   * What will change: a head, then a row per object with both states. Null: nothing will change.
+   */
   table: Table | null;
   /** What the change means, and what it does not affect. */
   notes: readonly string[];
   make: (attribution: Attribution) => Promise<CommandOutput>;
 };
 
-export type Options = { all: boolean; limit: number; seconds: number };
+type Options = { all: boolean; limit: number; seconds: number };
 
 /** A command. A change is planned first, so that the operator sees it before it is made. */
 export type Command = {

@@ -2,9 +2,9 @@ import { AccountLayout, getAssociatedTokenAddressSync } from '@solana/spl-token'
 import { Connection, PublicKey } from '@solana/web3.js';
 
 /** A transaction that succeeded: who signed it, which accounts it names, what it moved. */
-export type Landed = { signature: string; signers: string[]; keys: string[]; deltas: Map<string, bigint> };
+export type Included = { signature: string; signers: string[]; keys: string[]; deltas: Map<string, bigint> };
 /** An account as it stands, and everything that ever moved its balance. */
-export type History = { account: string; balance: bigint; landed: Landed[] };
+export type History = { account: string; balance: bigint; included: Included[] };
 
 const PAGE = 1000;
 const HANDS = 8;
@@ -21,11 +21,11 @@ const inParallel = async <T, R>(list: readonly T[], work: (item: T) => Promise<R
   return results;
 };
 
-/** The chain by plain RPC at confirmed commitment, independent of the services' own reading of it. */
+/** The chain by plain RPC at confirmed commitment, independent of the services' own walk of it. */
 export const chainAt = (rpcUrl: string, mintAddress: string) => {
   const connection = new Connection(rpcUrl, 'confirmed');
   const mint = new PublicKey(mintAddress);
-  const known = new Map<string, Promise<Landed>>();
+  const known = new Map<string, Promise<Included>>();
 
   const signaturesOf = async (account: PublicKey): Promise<string[]> => {
     const all: string[] = [];
@@ -40,7 +40,7 @@ export const chainAt = (rpcUrl: string, mintAddress: string) => {
     }
   };
 
-  const read = async (signature: string): Promise<Landed> => {
+  const read = async (signature: string): Promise<Included> => {
     const found = await connection.getTransaction(signature, {
       commitment: 'confirmed',
       maxSupportedTransactionVersion: 0,
@@ -67,10 +67,10 @@ export const chainAt = (rpcUrl: string, mintAddress: string) => {
     return { signature, signers: keys.slice(0, message.header.numRequiredSignatures), keys, deltas };
   };
 
-  const landed = (signature: string): Promise<Landed> => {
-    const reading = known.get(signature) ?? read(signature);
-    known.set(signature, reading);
-    return reading;
+  const included = (signature: string): Promise<Included> => {
+    const walk = known.get(signature) ?? read(signature);
+    known.set(signature, walk);
+    return walk;
   };
 
   const balanceOf = async (account: PublicKey): Promise<bigint> => {
@@ -83,12 +83,12 @@ export const chainAt = (rpcUrl: string, mintAddress: string) => {
   const walk = async (address: string): Promise<History> => {
     const account = new PublicKey(address);
     for (let attempt = 1; ; attempt++) {
-      const all = await inParallel(await signaturesOf(account), landed);
+      const all = await inParallel(await signaturesOf(account), included);
       const moving = all.filter(({ deltas }) => (deltas.get(address) ?? 0n) !== 0n);
       const balance = await balanceOf(account);
       const sum = moving.reduce((total, { deltas }) => total + deltas.get(address)!, 0n);
       // A sum that stays another is reported: then the node does not keep the whole history.
-      if (sum === balance || attempt === WALKS) return { account: address, balance, landed: moving };
+      if (sum === balance || attempt === WALKS) return { account: address, balance, included: moving };
     }
   };
 

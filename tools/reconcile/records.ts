@@ -1,7 +1,9 @@
 import { referenceOf } from '../../services/chain-submitter/transactions/reference.ts';
 
-/** What the services have written down about money, as a list of transfers that the chain must hold. */
-export type Move = { account: string; amount: bigint };
+/**
+ * What the services have written down about money, as a list of transfers that the chain must hold.
+ */
+type Move = { account: string; amount: bigint };
 export type Transfer = {
   /** Name of its source. */
   source: string;
@@ -9,19 +11,25 @@ export type Transfer = {
   id: string;
   /** The transaction that carried it out, null before. */
   signature: string | null;
-  /** `landed`: confirmed or finalized. `open`: it may land at any moment. `failed`: proven that nothing moved. */
-  state: 'landed' | 'open' | 'failed';
-  /** The read-only key on its transfer, where it has one: finds a second payment that no table knows. */
+  /**
+   * `included`: confirmed or finalized. `open`: it may land at any moment. `failed`: proven that
+   * nothing moved.
+   */
+  state: 'included' | 'open' | 'failed';
+  /**
+   * The read-only key on its transfer, where it has one: finds a second payment that no table
+   * knows.
+   */
   reference: string | null;
   moves: Move[];
 };
 
 export type Query = (text: string) => Promise<Record<string, unknown>[]>;
-export type Places = { environment: string; feeWallet: string; tokenAccount: (owner: string) => string };
+type Places = { environment: string; feeWallet: string; tokenAccount: (owner: string) => string };
 
 const stateOf = (status: unknown): Transfer['state'] => {
   if (['failed', 'cancelled', 'expired', 'void'].includes(String(status))) return 'failed';
-  return status === 'confirmed' || status === 'finalized' ? 'landed' : 'open';
+  return status === 'confirmed' || status === 'finalized' ? 'included' : 'open';
 };
 const text = (value: unknown): string => String(value);
 const textOrNull = (value: unknown): string | null => (value === null ? null : String(value));
@@ -31,13 +39,17 @@ const fromTo = (from: string, to: string, amount: string): Move[] => [
   { account: to, amount: BigInt(amount) },
 ];
 
-/** The payout address that a quote was signed with: it never changes, whatever becomes of the service. */
+/**
+ * The payout address that a quote was signed with: it never changes, whatever becomes of the
+ * service.
+ */
 const payoutOf = (quoteToken: string): string =>
   JSON.parse(Buffer.from(quoteToken.split('.')[0]!, 'base64url').toString()).payout_address;
 
 /**
- * Every kind of transfer of this system: one source, one entry. A kind that is left out shows as `unrecorded`, since
- * our keys signed it; a deposit is signed by its provider alone and shows as `foreign`.
+ * Every kind of transfer of this system: one source, one entry. A kind that is left out shows as
+ * `unrecorded`, since our keys signed it; a deposit is signed by its provider alone and shows as
+ * `foreign`.
  */
 const sources: Record<string, (query: Query, places: Places) => Promise<Omit<Transfer, 'source'>[]>> = {
   settlement: async (query, { environment, feeWallet, tokenAccount }) => {
@@ -112,7 +124,10 @@ export const transfersOf = async (query: Query, places: Places): Promise<Transfe
     )
   ).flat();
 
-/** Object ids by signature, of everything that our keys ever signed: rule 8 has it written before it leaves. */
+/**
+ * Object ids by signature, of everything that our keys ever signed: rule 8 has it written before it
+ * leaves.
+ */
 export const signedOf = async (query: Query): Promise<Map<string, string>> =>
   new Map(
     (
