@@ -35,7 +35,7 @@ export const isProviderError = (error: unknown): boolean =>
 const PRIORITY_METHODS: ReadonlySet<string> = new Set(['sendTransaction', 'getSignatureStatuses']);
 
 /** @throws RpcUnavailable, RpcRefused */
-export type Call = <T>(method: string, params: unknown[], schema: z.ZodType<T>) => Promise<T>;
+type Call = <T>(method: string, params: unknown[], schema: z.ZodType<T>) => Promise<T>;
 
 const createRequest = (url: string, number: number): Call => {
   const [post, priorityPost] = [createPost(url), createPost(url)];

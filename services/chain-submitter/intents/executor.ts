@@ -25,7 +25,7 @@ const ATTEMPTS = 3;
 /** Delay while the operator has paused all signing. */
 const PAUSED_MS = 2000;
 
-export type ExecutorDeps = AttemptDeps & { workerId: string; environment: string; keys: PublicKeys };
+type ExecutorDeps = AttemptDeps & { workerId: string; environment: string; keys: PublicKeys };
 
 type Parsed = { order: Order; refusal: null } | { order: null; refusal: Failure };
 

@@ -1,4 +1,4 @@
-import { measureCapUse, type HourlyLimits } from '../../../shared/db/hourly-caps.ts';
+import { type HourlyLimits, measureCapUse } from '../../../shared/db/hourly-caps.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { GaugeCollector } from '../../../shared/lib/metrics.ts';
 import { INTENT_KINDS, INTENT_STATES, LAMPORT_BUDGETS } from '../../../shared/lib/metrics-catalog.ts';

@@ -6,7 +6,7 @@ import { changeByOperator } from '../../../shared/operator/actions.ts';
 import { describeIntake } from './intake.ts';
 import { lockPausedAt, updatePausedAt } from './store.ts';
 
-/** Internal: pauses or resumes payments. Every replica heeds it within 1 s. */
+/** int.settlement.setIntakePaused: pauses or resumes payments, on every replica within 1 s. */
 export const setIntakePaused =
   ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.setIntakePaused> =>
   async ({ paused, ...operator }) => {

@@ -26,7 +26,7 @@ import {
   recordReopened,
   recordSigned,
 } from './store/record-progress.ts';
-import { findSettlement, type Terms, listTerms } from './store/settlements.ts';
+import { findSettlement, listTerms, type Terms } from './store/settlements.ts';
 import type { TermsCache } from './terms-cache.ts';
 
 type Deps = Parameters<typeof refreshPayer>[0] & {
@@ -43,10 +43,10 @@ type Deps = Parameters<typeof refreshPayer>[0] & {
 };
 
 /**
- * Records the progress of a payment, publishes it, and wakes the request that waits for it. Payments
- * that are confirmed at the same moment are recorded by one statement.
+ * Records the progress of a payment, publishes it, and wakes the request that waits for it.
+ * Payments that are confirmed at the same moment are recorded by one statement.
  */
-export const settleProgressed = (deps: Deps) => {
+export const onSettleProgressed = (deps: Deps) => {
   const recordOne = batched((batch: readonly ConfirmedProgress[]) => recordBatch(deps, batch), {
     keysOf: ({ object_id }) => [object_id],
   });
@@ -68,7 +68,9 @@ export const settleProgressed = (deps: Deps) => {
   };
 };
 
-/** The database was restored from a backup. A redelivery would fail again, so the event is dropped. */
+/**
+ * The database was restored from a backup. A redelivery would fail again, so the event is dropped.
+ */
 const reportUnknown = ({ logger }: Pick<Deps, 'logger'>, settlementId: string): void => {
   count('settle.anomalies', 1, { kind: 'unknown_settlement' });
   logger.error({ settlement_id: settlementId }, 'event dropped: its settlement is not in this database');
@@ -78,8 +80,8 @@ const reportUnknown = ({ logger }: Pick<Deps, 'logger'>, settlementId: string): 
  * Handles an event that changed nothing because the record has the opposite end: failed and yet
  * included, or final and yet failed. Each of them is proven to be impossible, so an operator has to
  * decide. The record stays as callers were answered: a failure sticks to its id
- * (docs/spec/decisions.md, Settle), and another attempt may have paid the quote since. A `confirmed`
- * that is true becomes final within seconds, and is quarantined then.
+ * (docs/spec/decisions.md, Settle), and another attempt may have paid the quote since. A
+ * `confirmed` that is true becomes final within seconds, and is quarantined then.
  */
 const quarantineContradiction = async (deps: Deps, progress: Progress): Promise<void> => {
   const { pool, logger, quarantine } = deps;
@@ -184,7 +186,8 @@ const confirmed = async (
     const isHere = deps.terms.find(settlementId) !== undefined;
     deps.waiting.wake(settlementId, isHere ? row : undefined);
     count('settle.settlements', 1, { outcome: 'issued' });
-    // Floating point holds micro-units exactly up to nine billion USDC. Money is never computed from it.
+    // Floating point holds micro-units exactly up to nine billion USDC. Money is never computed
+    // from it.
     count('settle.settled_micro_usdc', Number(terms.quote_amount));
     count('settle.fees_micro_usdc', Number(terms.fee_amount));
     measure('settle.time_to_confirm', (confirmation.issuedAt - terms.created_at) / 1000);
