@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { listDelegateSpending } from '../../services/settlement/delegates/list-delegate-spending.ts';
 import { delegateOperations } from '../../services/settlement/delegates/operations.ts';
@@ -34,11 +33,11 @@ import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { createTestBus, type TestBus } from './bus.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { publishEvent } from './publish.ts';
+import { waitFor } from './wait.ts';
 
 /**
- * The settlement service over real Postgres and JetStream. What the chain says is published by the
- * test as the facts of chain-submitter, so that their order, repeats and absence are the test's to
- * choose; the e2e tests and the chain-submitter's own run the same path over the real chain.
+ * The settlement service over real Postgres and JetStream. The test publishes the events of
+ * chain-submitter, so that it controls their order, repetition and absence.
  */
 const MINT = 'So11111111111111111111111111111111111111112';
 const FEE_WALLET = 'SysvarRent111111111111111111111111111111111';
@@ -94,17 +93,15 @@ export const capLimits = {
   environmentMicro: 10n ** 14n,
   ofWallet: new Map<string, bigint>(),
 };
-/** Whether the chain can be read at all. */
+/** Whether the chain can be read. */
 export const chainIs = { readable: true, budgetRefillsInSeconds: null as number | null };
-/** What was told of reversals. */
 export const reversals: { settlement_id: string; redeemed: boolean }[] = [];
-/** What was told of issued settlements. */
+/** The published `issued` events. */
 export const issues: { settlement_id: string }[] = [];
-/** Accounts that identity calls frozen. */
 export const frozen = new Set<string>();
 /** What the chain shows of quotes whose records are lost, by token. */
 export const payments = new Map<string, { paid: boolean; owner: string | null }>();
-/** What chain-submitter says of every attempt it is asked about. */
+/** The answer of chain-submitter about every attempt. */
 export const attemptReport: AttemptReport = {
   outcome: 'open',
   reason: 'not looked at',
@@ -357,14 +354,7 @@ export const row = async (settlementId: string) => {
     dispatch_count: number;
   };
 };
-export const until = async <T>(read: () => Promise<T>, good: (value: T) => boolean): Promise<T> => {
-  for (let i = 0; i < 200; i += 1) {
-    const value = await read();
-    if (good(value)) return value;
-    await sleep(10);
-  }
-  throw new Error('did not come about');
-};
+export const until = waitFor;
 export const held = async (payer: Principal & { account_id: string }) =>
   BigInt(
     (
