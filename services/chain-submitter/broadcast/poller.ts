@@ -51,7 +51,7 @@ const MAX_LINKS = 32;
 const WHILE_WRITTEN = Number.POSITIVE_INFINITY;
 
 /** The polls of one process. */
-export type Polls = {
+type Polls = {
   /** Polls that had a transaction to read. */
   count: number;
   /** Takes what a poll writes while the next one may begin. */

@@ -35,7 +35,7 @@ export const isProviderError = (error: unknown): boolean =>
 const PRIORITY_METHODS: ReadonlySet<string> = new Set(['sendTransaction', 'getSignatureStatuses']);
 
 /** @throws RpcUnavailable, RpcRefused */
-export type Call = <T>(method: string, params: unknown[], schema: z.ZodType<T>) => Promise<T>;
+type Call = <T>(method: string, params: unknown[], schema: z.ZodType<T>) => Promise<T>;
 
 const createRequest = (url: string, number: number): Call => {
   const [post, priorityPost] = [createPost(url), createPost(url)];
@@ -67,7 +67,7 @@ export const createCall = (url: string, number: number): Call => {
   const measured: Call = async (method, params, schema) => {
     const startedAt = performance.now();
     const measure = (error: 'none' | 'unavailable' | 'refused') =>
-      record('rpc.client.call.duration', secondsSince(startedAt), {
+      record('quittance_rpc_call_duration_seconds', secondsSince(startedAt), {
         'rpc.method': method,
         provider: String(number),
         'error.type': error,

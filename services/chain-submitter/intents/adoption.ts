@@ -27,7 +27,7 @@ type SearchedIntent = Pick<ClaimedIntent, 'intent_id' | 'generation' | 'request'
 /** Null: the transaction is no payment of the order. */
 type Sender = 'platform' | 'other' | 'another wallet' | null;
 
-export type OnChainPayment = {
+type OnChainPayment = {
   signature: string;
   lastValidBlockHeight: number;
   /** Whether the intent signed it itself, and its record has it as expired. */

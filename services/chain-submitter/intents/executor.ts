@@ -25,7 +25,7 @@ const ATTEMPTS = 3;
 /** Delay while the operator has paused all signing. */
 const PAUSED_MS = 2000;
 
-export type ExecutorDeps = AttemptDeps & { workerId: string; environment: string; keys: PublicKeys };
+type ExecutorDeps = AttemptDeps & { workerId: string; environment: string; keys: PublicKeys };
 
 type Parsed = { order: Order; refusal: null } | { order: null; refusal: Failure };
 
@@ -113,7 +113,7 @@ export const createExecutor = (deps: ExecutorDeps) => {
     } catch (error) {
       const isPolicyError = error instanceof PolicyError;
       if (isPolicyError) {
-        count('settle.anomalies', 1, { kind: 'policy_refused' });
+        count('quittance_anomalies_total', 1, { kind: 'policy_refused' });
         logger.fatal({ err: error, intent: intentId }, 'transaction refused by the policy');
       } else logger.warn({ err: error, intent: intentId }, 'execution failed, trying again');
       await release(intentId, isPolicyError ? CAPPED_MS : TROUBLE_MS);

@@ -18,7 +18,7 @@ const SIGN_WITHIN_MS = 10 * 60_000;
 const ANY_TIME = 0;
 
 type SettleJob = z.infer<typeof chainSubmitter.jobs.settle.payload>;
-export type OrderContext = { network: Network; environment: string; keys: PublicKeys };
+type OrderContext = { network: Network; environment: string; keys: PublicKeys };
 
 /** The request of a delegation intent, from its preparation. */
 export const DelegationRequest = z.strictObject({

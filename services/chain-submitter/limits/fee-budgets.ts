@@ -16,8 +16,8 @@ import type { LAMPORT_BUDGETS } from '../../../shared/lib/metrics-catalog.ts';
  * budgets, so neither can starve the other. Rent is separate from fees, because one token account
  * costs as much as 200 transactions.
  */
-export type BudgetName = (typeof LAMPORT_BUDGETS)[number];
-export type Dimension = 'account' | 'vendor' | 'environment';
+type BudgetName = (typeof LAMPORT_BUDGETS)[number];
+type Dimension = 'account' | 'vendor' | 'environment';
 
 /**
  * Lamports of the environment in a UTC day, and the numbers that one account may have co-signed.
@@ -48,7 +48,7 @@ export class BudgetUsedUp extends Error {
   constructor(claim: Pick<Claim, 'name' | 'dimension'>) {
     super(`the daily budget ${claim.name} of the ${claim.dimension} is used up`);
     this.claim = claim;
-    count('settle.chain.budget_refusals', 1, { budget: claim.name, dimension: claim.dimension });
+    count('quittance_budget_refusals_total', 1, { budget: claim.name, dimension: claim.dimension });
   }
 }
 
@@ -77,7 +77,7 @@ export const claimsOf = (limits: Limits, name: BudgetName, account: string, amou
 ];
 
 /** The claim on the account's tenth of a budget alone. */
-export const accountClaim = (limits: Limits, name: BudgetName, account: string, amount: bigint): Claim => ({
+const accountClaim = (limits: Limits, name: BudgetName, account: string, amount: bigint): Claim => ({
   ...{ name, dimension: 'account', scope: `${name}/account/${account}`, period: 'day' },
   ...{ cap: limits[name] / SHARES, amount },
 });
@@ -154,4 +154,3 @@ export const createSettleFees = (budgets: Budgets, limits: Limits, clock: Clock)
     },
   };
 };
-export type SettleFees = ReturnType<typeof createSettleFees>;

@@ -6,7 +6,7 @@ import { stateMachine } from '../../../shared/state-machine.ts';
  */
 export type TransactionStatus = 'live' | 'expired' | 'failed';
 /** `revive`: it was recorded as expired or failed, and is on the chain. */
-export type TransactionEvent = 'expire' | 'fail' | 'revive';
+type TransactionEvent = 'expire' | 'fail' | 'revive';
 
 export const transactions = stateMachine<TransactionStatus, TransactionEvent>({
   live: { expire: 'expired', fail: 'failed' },

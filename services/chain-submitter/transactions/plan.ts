@@ -10,7 +10,7 @@ import { fund } from './fund.ts';
 import { settle } from './settle.ts';
 
 /** The instructions that execute an order now, or why there are none. */
-export type Plan =
+type Plan =
   | { instructions: TransactionInstruction[]; creates: string | null }
   | { failure: Failure }
   | { done: true }

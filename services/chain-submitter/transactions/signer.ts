@@ -6,7 +6,7 @@ import { privateKeyFromSeed, rawPublicKey, signBytes } from '../../../shared/lib
  * The port for signing (rule 13), which a KMS can implement. Only this file of the service has
  * access to private keys.
  */
-export type Signer = {
+type Signer = {
   publicKey: string;
   /** 64-byte Ed25519 signature over message bytes. */
   sign: (message: Uint8Array) => Promise<Uint8Array>;
@@ -36,7 +36,7 @@ export const SecretKey = z.string().transform((text, context): Signer => {
   }
 });
 
-export type NumberedSigner = { number: number; signer: Signer };
+type NumberedSigner = { number: number; signer: Signer };
 
 /**
  * The zod schema of a setting that holds distinct `number:key` pairs, comma separated. Keeps their

@@ -1,12 +1,12 @@
 import { stateMachine } from '../../../shared/state-machine.ts';
 
 /** The states of a transaction that is prepared for its owner to sign. */
-export type PreparationStatus = 'open' | 'replaced' | 'submitted' | 'cancelled';
+type PreparationStatus = 'open' | 'replaced' | 'submitted' | 'cancelled';
 /**
  * `prepare`: prepared again under the same id; `replace`: replaced by another preparation of the
  * same wallet.
  */
-export type PreparationEvent = 'prepare' | 'replace' | 'submit' | 'cancel';
+type PreparationEvent = 'prepare' | 'replace' | 'submit' | 'cancel';
 
 /** A submitted or cancelled preparation never changes, so each has at most one submission. */
 export const preparations = stateMachine<PreparationStatus, PreparationEvent>({

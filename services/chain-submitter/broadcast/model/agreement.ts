@@ -23,7 +23,7 @@ const hasFailed = ({ status }: View): boolean => rank(status) >= RANK.confirmed 
 const isFinal = ({ status }: View): boolean => rank(status) === RANK.finalized;
 
 /** The common result of several views. */
-export type Comparison =
+type Comparison =
   /** No view has the transaction. */
   | 'unknown'
   /** It is included but not confirmed, or it failed and that is not final. */

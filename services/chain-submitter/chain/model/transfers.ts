@@ -32,7 +32,7 @@ export type FinalizedTransaction = z.infer<typeof FinalizedTransaction>;
  * One transfer of tokens. `instruction` is its position: "2", or "2.1" inside the program of
  * instruction 2.
  */
-export type Transfer = { instruction: string; source: string; amountMicro: bigint };
+type Transfer = { instruction: string; source: string; amountMicro: bigint };
 
 type PositionedInstruction = z.infer<typeof Instruction> & { position: string };
 
