@@ -32,7 +32,8 @@ export type BusOperation = {
 
 const measure = ({ operation, destination }: BusOperation, startedAt: number, error: string): void => {
   const labels = { 'messaging.destination.name': destination, 'error.type': error };
-  if (operation === 'process') record('quittance_message_process_duration_seconds', secondsSince(startedAt), labels);
+  if (operation === 'process')
+    record('quittance_message_process_duration_seconds', secondsSince(startedAt), labels);
   else
     record('quittance_bus_operation_duration_seconds', secondsSince(startedAt), {
       'messaging.operation.name': operation,

@@ -68,7 +68,7 @@ const MINUTES_12 = 12 * 60_000;
 test('failed is refused while a lost record could still land, and a job that comes later is paid', async () => {
   const { payer, job } = await jobFor(fixture.quote());
   const id = await setAside(job);
-  expect(await refusal(decide(id, 'failed'))).toMatch(/^conflict: .*could land until/);
+  expect(await refusal(decide(id, 'failed'))).toMatch(/^conflict: .*could be included until/);
   expect(await refusal(decide(id, 'included'))).toMatch(/^conflict/);
   expect(await factsOf(id)).toMatchObject({ attempt: { outcome: 'open', transactions: [] } });
   await fixture.send(fixture.settlementBus, 'settle', job);
@@ -143,7 +143,7 @@ test('bytes that may still land are never declared failed, whatever the record s
      values ($5, 'settle:' || $1 || ':' || $2, 1, '', 1000000000, 'failed')`,
     [other.account_id, other.payment_attempt_id, other.settlement_id, JSON.stringify(other), UNSEEN],
   );
-  expect(await refusal(decide(second, 'failed'))).toMatch(/^conflict: .*may land until/);
+  expect(await refusal(decide(second, 'failed'))).toMatch(/^conflict: .*may be included until/);
   // Its last block has passed.
   await fixture.admin.query('update transactions set last_valid_block_height = 0 where signature = $1', [
     UNSEEN,
@@ -186,7 +186,7 @@ test('a payment whose record was lost is never declared failed: retry adopts it 
       (facts) => facts?.attempt.reason.includes('could land until') === false,
     ))!;
     expect(attempt).toMatchObject({ outcome: 'open', reason: expect.stringContaining(tx_hash!) });
-    expect(await refusal(decide(id, 'failed'))).toMatch(/^conflict: .*names the quote on chain/);
+    expect(await refusal(decide(id, 'failed'))).toMatch(/^conflict: .*names the quote on the chain/);
     expect(await refusal(decide(id, 'included'))).toMatch(/^conflict/);
   });
   await fixture.admin.query("update quarantine set body = convert_to($1, 'UTF8') where quarantine_id = $2", [
