@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse } from 'yaml';
 import { findBinary } from '../deploy/local/servers/binaries.mjs';
-import { METRICS, type Metric, type MetricName, prometheusName } from '../shared/lib/metrics-catalog.ts';
+import { METRICS, type Metric, type MetricName } from '../shared/lib/metrics-catalog.ts';
 import { DASHBOARDS } from '../tools/dashboards.ts';
 
 /** deploy/alerts.yaml, docs/runbook.md and the catalog of metrics say the same. */
@@ -39,12 +39,12 @@ const sections = new Map(
 const series = new Map<string, Metric>(
   (Object.keys(METRICS) as MetricName[]).flatMap((name) =>
     (METRICS[name].kind === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']).map(
-      (suffix) => [prometheusName(name) + suffix, METRICS[name]] as const,
+      (suffix) => [name + suffix, METRICS[name]] as const,
     ),
   ),
 );
 /** Prometheus's own. */
-series.set('up', { kind: 'gauge', unit: '1', by: [], labels: { job: null }, buckets: [], about: '' });
+series.set('up', { kind: 'gauge', unit: '1', by: [], labels: { job: null }, buckets: [], description: '' });
 const COMMON: Metric['labels'] = { environment: null, service_name: null, le: null };
 
 const underscored = (labels: Metric['labels']) =>
@@ -166,22 +166,20 @@ test('every alarm has a unit test in which it fires and one in which it does not
 });
 
 test('the runbook names no metric that is none', () => {
-  const named = new Set(
-    [...runbook.matchAll(/\b(?:settle|rpc|http|messaging)_[a-z_]+\b/g)].map(([name]) => name),
-  );
+  const named = new Set([...runbook.matchAll(/\bquittance_[a-z_]+\b/g)].map(([name]) => name));
   const labels = new Set([...series.values()].flatMap(({ labels: own }) => Object.keys(underscored(own))));
   expect([...named].filter((name) => !series.has(name) && !labels.has(name))).toEqual([]);
 });
 
 test('these tests can fail: an unknown metric, label, value and broken PromQL are found', () => {
-  expect(understand('max(settle_nothing) > 1').selectors.flatMap(impossible)).toEqual([
-    'no metric settle_nothing',
+  expect(understand('max(quittance_nothing) > 1').selectors.flatMap(impossible)).toEqual([
+    'no metric quittance_nothing',
   ]);
-  expect(understand('settle_attempts{mood="bad"}').selectors.flatMap(impossible)).toEqual([
-    'settle_attempts has no label mood',
+  expect(understand('quittance_attempts{mood="bad"}').selectors.flatMap(impossible)).toEqual([
+    'quittance_attempts has no label mood',
   ]);
-  expect(understand('settle_attempts{state=~"pending|lost"}').selectors.flatMap(impossible)).toEqual([
-    'settle_attempts: state is never lost',
+  expect(understand('quittance_attempts{state=~"pending|lost"}').selectors.flatMap(impossible)).toEqual([
+    'quittance_attempts: state is never lost',
   ]);
-  expect(understand('max by (environment (settle_attempts) > 1').errors).not.toEqual([]);
+  expect(understand('max by (environment (quittance_attempts) > 1').errors).not.toEqual([]);
 });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { programNames } from '../deploy/local/stack/programs.ts';
 import { durables, STREAMS } from '../shared/bus/topology.ts';
-import { METRICS, prometheusName } from '../shared/lib/metrics-catalog.ts';
+import { METRICS } from '../shared/lib/metrics-catalog.ts';
 import type { WorkloadName } from '../tools/k8s/workloads.ts';
 import { flowsOfCode } from './support/k8s/code-flows.ts';
 import { allowedFlows } from './support/k8s/flows.ts';
@@ -171,12 +171,12 @@ const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rende
   );
 
   test('the triggers of KEDA ask for metrics that are, of their own environment', () => {
-    const names = (Object.keys(METRICS) as (keyof typeof METRICS)[]).map(prometheusName);
+    const names = Object.keys(METRICS) as (keyof typeof METRICS)[];
     for (const overlay of ['test', 'live']) {
       const { triggers } = rendered.get(overlay)!.find(({ kind }) => kind === 'ScaledObject')!.spec;
       expect(triggers).toHaveLength(2);
       for (const { metadata } of triggers) {
-        expect(names).toContain(/\((settle_\w+)\{/.exec(metadata.query)?.[1]);
+        expect(names).toContain(/\((quittance_\w+)\{/.exec(metadata.query)?.[1]);
         expect(metadata.query).toContain(`environment="${overlay}"`);
       }
     }

@@ -73,7 +73,7 @@ export const grafanaJson = (dashboard: Dashboard): string => {
         {
           ...variable,
           datasource: DATASOURCE,
-          query: 'label_values(settle_quotes_total, environment)',
+          query: 'label_values(quittance_quotes_total, environment)',
           current: { text: 'All', value: '$__all' },
           refresh: 2,
         },

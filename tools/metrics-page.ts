@@ -1,5 +1,5 @@
 import { SERVICE_NAMES } from '../shared/contract/service.ts';
-import { METRICS, type Metric, type MetricName, prometheusName } from '../shared/lib/metrics-catalog.ts';
+import { METRICS, type Metric, type MetricName } from '../shared/lib/metrics-catalog.ts';
 import { code, table } from './map-page.ts';
 
 /** docs/metrics.md: every metric, from the catalog. */
@@ -20,26 +20,20 @@ const labelText = ({ labels }: Metric): string =>
 
 const row = (name: MetricName): string[] => {
   const metric: Metric = METRICS[name];
-  const { kind, unit, about } = metric;
-  return [
-    code(prometheusName(name)),
-    `${kind}, ${code(unit)}`,
-    labelText(metric),
-    serviceText(metric),
-    about,
-  ];
+  const { kind, unit, description } = metric;
+  return [code(name), `${kind}, ${code(unit)}`, labelText(metric), serviceText(metric), description];
 };
 
 export const metricsPage = (): string => `# Metrics
 
-Written by \`npm run generate\` from \`shared/lib/metrics-catalog.ts\`. Names are those of the Prometheus page, which a process
-opens when \`OTEL_METRICS_EXPORTER=prometheus\` is set (\`OTEL_EXPORTER_PROMETHEUS_HOST\`, default localhost, and
-\`OTEL_EXPORTER_PROMETHEUS_PORT\`, default 9464); over OTLP they have dots and no \`_total\`. \`npm start\` opens one per process and
-lists them in \`.local/stack.json\`. A histogram is three series: \`_bucket\`, \`_sum\`, \`_count\`.
+Written by \`npm run generate\` from \`shared/lib/metrics-catalog.ts\`. A process opens the Prometheus page when
+\`OTEL_METRICS_EXPORTER=prometheus\` is set (\`OTEL_EXPORTER_PROMETHEUS_HOST\`, default localhost, and
+\`OTEL_EXPORTER_PROMETHEUS_PORT\`, default 9464). The names over OTLP are the same. \`npm start\` opens one page per process and
+lists them in \`.local/stack.json\`. A histogram has three series: \`_bucket\`, \`_sum\`, \`_count\`.
 
-Each series also says \`service_name\` and, of services of one environment, \`environment\`. Gauges are read from the record at
-each scrape, so replicas agree: take the greatest, not the sum. \`deploy/alerts.yaml\` has the alarms, \`runbook.md\` says what
-each means.
+Each series has the label \`service_name\` and, for services of one environment, \`environment\`. Gauges are read from the
+record at each scrape, so all replicas report the same value: use the maximum, not the sum. \`deploy/alerts.yaml\` has the
+alarms, and \`runbook.md\` says what each means.
 
 ${table(['Name', 'Kind, unit', 'Labels', 'Service', 'What'], (Object.keys(METRICS) as MetricName[]).map(row))}
 `;

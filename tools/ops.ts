@@ -1,5 +1,5 @@
-// `npm run ops -- <command>`: what operators change and look up in a running system (docs/operations.md). It speaks to the
-// services over NATS as the user `operator`, which may call exactly the operations that name it as their caller.
+// `npm run ops -- <command>`: what operators read and change in a running system (docs/operations.md). It calls the
+// services over NATS as the user `operator`, which may call only the operations that name it as a caller.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -22,11 +22,11 @@ const OPTIONS = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
-/** NATS_URL, NATS_USER and NATS_PASSWORD where they are set, else the stack on this machine. */
+/** NATS_URL, NATS_USER and NATS_PASSWORD if they are set, otherwise the stack on this machine. */
 const loginOf = (env: NodeJS.ProcessEnv, values: { stack?: string; environment?: string }): Login => {
   const { NATS_URL: url, NATS_USER: user, NATS_PASSWORD: password } = env;
   if (url !== undefined) {
-    if (!user || !password) throw new Refusal('NATS_URL needs NATS_USER and NATS_PASSWORD beside it');
+    if (!user || !password) throw new Refusal('NATS_URL requires NATS_USER and NATS_PASSWORD');
     return { environment: env.ENVIRONMENT ?? 'as NATS_URL says', url, user, password };
   }
   const file = values.stack ?? env.STACK_FILE ?? path.join(import.meta.dirname, '..', '.local', 'stack.json');
@@ -35,7 +35,7 @@ const loginOf = (env: NodeJS.ProcessEnv, values: { stack?: string; environment?:
     stack = JSON.parse(readFileSync(file, 'utf8')) as Stack;
   } catch {
     throw new Refusal(
-      `no stack runs here (${file}): start one, or set NATS_URL, NATS_USER and NATS_PASSWORD`,
+      `no stack is running (${file}): start one, or set NATS_URL, NATS_USER and NATS_PASSWORD`,
     );
   }
   const environment = values.environment ?? Object.keys(stack.environments)[0]!;
@@ -56,10 +56,10 @@ const loginOf = (env: NodeJS.ProcessEnv, values: { stack?: string; environment?:
 const main = async (): Promise<number> => {
   const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
   const [group, verb] = positionals;
-  const name = [group, verb].filter((word) => word !== undefined).join(' ');
+  const name = [group, verb].filter((part) => part !== undefined).join(' ');
   const command = commands.find((one) => one.name === name || one.name === group);
   if (command === undefined && group !== undefined) {
-    // Of the same group, where there is one.
+    // The commands of the same group, if there is one.
     const near = commands.filter((one) => one.name.split(' ')[0] === group);
     console.error(`there is no command "${name}"\n\n${helpText(near.length > 0 ? near : commands)}`);
     return 64; // EX_USAGE of sysexits.h
@@ -68,10 +68,10 @@ const main = async (): Promise<number> => {
     console.log(command === undefined ? helpText(commands) : helpOf(command));
     return 0;
   }
-  const words = positionals.slice(command.name.split(' ').length);
+  const args = positionals.slice(command.name.split(' ').length);
   const bus = await connectOperator(loginOf(process.env, values));
   try {
-    return await runCommand(command, words, { ...values, environment: bus.environment }, bus);
+    return await runCommand(command, args, { ...values, environment: bus.environment }, bus);
   } finally {
     await bus.close();
   }
@@ -82,6 +82,6 @@ try {
 } catch (error) {
   const known = error instanceof Refusal || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
   console.error(known ? (error as Error).message : error);
-  // Not by itself: a bus that is away is tried for ever.
+  // The process does not exit by itself, because the client retries an unavailable bus for ever.
   process.exit(known ? 64 : 1);
 }

@@ -31,6 +31,35 @@ const FIGURES = {
 };
 type Figure = keyof typeof FIGURES;
 
+// A payer's first settle reads the chain and is evaluated twice: that is not the common path.
+const payOnce = async (bench: BenchStack, payers: readonly Payer[], vendor: Vendor): Promise<void> => {
+  for (const payer of payers) {
+    const quote = await quoteOf(bench.api, vendor);
+    await must(settleWith(bench.api, await payer.token(), quote), 'settle');
+  }
+};
+
+type Window = { from: number; to: number };
+
+/** Prints the settle of median duration moment by moment. */
+const showTypical = (
+  report: Run['report'],
+  windows: readonly Window[],
+  within: (window: Window) => readonly Trace[],
+): void => {
+  const typical = windows.toSorted((a, b) => a.to - a.from - (b.to - b.from))[windows.length >> 1]!;
+  report.table(
+    'one of them',
+    ['who', 'after ms', 'what'],
+    within(typical).map(({ atMs, kind, who, what, writes }) => [
+      kind === 'delivery' ? `${who} →` : who,
+      Math.round(atMs - typical.from),
+      `${writes ? '* ' : '  '}${what.slice(0, 100)}`,
+    ]),
+  );
+  report.note('* commits a write');
+};
+
 /**
  * Counts what lone settles need up to their 200: SQL statements, commits that write, NATS messages
  * (the queue's pulls and acknowledgements among them), and shows one of them moment by moment. What
@@ -43,12 +72,7 @@ export const commonPath = async (
   vendor: Vendor,
   payers: readonly Payer[],
 ): Promise<void> => {
-  // A payer's first settle looks at the chain for it and is judged twice: that is not the common
-  // path.
-  for (const payer of payers) {
-    const quote = await quoteOf(bench.api, vendor);
-    await must(settleWith(bench.api, await payer.token(), quote), 'settle');
-  }
+  await payOnce(bench, payers, vendor);
   const tracing = await startTracing(bench);
   const windows: { from: number; to: number }[] = [];
   const pauses: { from: number; to: number }[] = [];
@@ -112,17 +136,6 @@ export const commonPath = async (
   target('commits on the path', 5);
   target('NATS requests, jobs, events and wakes', 8);
 
-  // The one whose time is the median one.
-  const typical = windows.toSorted((a, b) => a.to - a.from - (b.to - b.from))[windows.length >> 1]!;
-  report.table(
-    'one of them',
-    ['who', 'after ms', 'what'],
-    within(typical).map(({ atMs, kind, who, what, writes }) => [
-      kind === 'delivery' ? `${who} →` : who,
-      Math.round(atMs - typical.from),
-      `${writes ? '* ' : '  '}${what.slice(0, 100)}`,
-    ]),
-  );
-  report.note('* commits a write');
+  showTypical(report, windows, within);
   report.data('common path', windows.map(within));
 };

@@ -51,7 +51,7 @@ const readCounters = async (bench: BenchStack): Promise<Counters> => {
     'Postgres: transactions': Number(transactions),
     'Postgres: flushes of the WAL': Number(flushes),
     'NATS: bytes to disk': writtenBytesOf(pids['nats-server']!),
-    'RPC calls': submitter.value('rpc_client_call_duration_count') ?? 0,
+    'RPC calls': submitter.value('quittance_rpc_call_duration_seconds_count') ?? 0,
   };
 };
 

@@ -38,6 +38,19 @@ const preload = path.join(import.meta.dirname, 'profiler.ts');
 export const profileFolder = (run: Run): string =>
   path.join(repositoryRoot, '.local/bench', `${run.name}-profiles`);
 
+/** Runs a service from its sources with the profiler loaded. */
+const profiledSource =
+  (folder: string): NonNullable<StackOptions['serviceCommand']> =>
+  (service, name) => ({
+    command: process.execPath,
+    args: [
+      '--import',
+      preload,
+      path.join(repositoryRoot, 'services', service, 'main.ts'),
+      `--profile=${path.join(folder, name)}`,
+    ],
+  });
+
 /**
  * The whole product on ports and a state folder of its own, as `npm start` starts it: durable, with
  * every default. Only the request limits are raised. It is stopped with the run.
@@ -61,17 +74,7 @@ export const startBenchStack = async (
       if (/ was ended by | exited with code [^0]/.test(line)) run.report.note(line);
     },
     signal: run.signal,
-    ...(run.options.profile && {
-      serviceCommand: (service, name) => ({
-        command: process.execPath,
-        args: [
-          '--import',
-          preload,
-          path.join(repositoryRoot, 'services', service, 'main.ts'),
-          `--profile=${path.join(folder, name)}`,
-        ],
-      }),
-    }),
+    ...(run.options.profile && { serviceCommand: profiledSource(folder) }),
     ...options,
     stateDir,
   });

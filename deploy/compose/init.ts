@@ -13,7 +13,7 @@ import { urlAs } from '../local/servers/database.ts';
 import { natsConf, natsUserName } from '../local/servers/nats-conf.ts';
 import { superuserPassword } from '../local/servers/postgres-server.ts';
 import { natsAccounts } from '../local/stack/bus.ts';
-import { environmentKeys } from '../local/stack/keys.ts';
+import { type EnvironmentKeys, environmentKeys } from '../local/stack/keys.ts';
 import {
   gatewayEnvironment,
   type RunningEnvironment,
@@ -49,17 +49,11 @@ const envFile = (variables: Variables): string =>
     })
     .join('');
 
-/**
- * The files beside compose.yaml, name → text. Keys are made at the first call and kept in `folder`.
- * Hosts are the names of compose.yaml's services.
- */
-export const composeFiles = (folder: string): Record<string, string> => {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const keys = environmentKeys(folder, ENVIRONMENT);
-  const seed = secret(folder, 'chain-seed');
-  const password = superuserPassword(folder);
-  const adminUrl = `postgres://postgres:${password}@postgres:5432/${DATABASE}`;
-  const environment: RunningEnvironment = {
+const composeEnvironment = (
+  keys: EnvironmentKeys,
+  { seed, adminUrl }: { seed: string; adminUrl: string },
+): RunningEnvironment => {
+  return {
     name: ENVIRONMENT,
     keys,
     genesisHash: createLedger(seed).genesisHash,
@@ -80,6 +74,19 @@ export const composeFiles = (folder: string): Record<string, string> => {
     },
     databaseUrl: (service) => urlAs(adminUrl, roleName(DATABASE, service), keys.databasePasswords[service]),
   };
+};
+
+/**
+ * The files beside compose.yaml, name → text. Keys are made at the first call and kept in `folder`.
+ * Hosts are the names of compose.yaml's services.
+ */
+export const composeFiles = (folder: string): Record<string, string> => {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const keys = environmentKeys(folder, ENVIRONMENT);
+  const seed = secret(folder, 'chain-seed');
+  const password = superuserPassword(folder);
+  const adminUrl = `postgres://postgres:${password}@postgres:5432/${DATABASE}`;
+  const environment = composeEnvironment(keys, { seed, adminUrl });
   const shared = {
     gatewayUrl: PUBLIC.gateway,
     redisUrl: 'redis://redis:6379',

@@ -9,7 +9,7 @@ export const config = z.object({
   SIGNING_KEYS: SigningKeys,
   PUBLIC_KEYS: PublicKeyList,
   USDC_MINT: SolanaAddress,
-  /** Owner of the platform's fee token account: it cannot pay itself. */
+  /** Owner of the platform's fee token account, which cannot be a payer. */
   FEE_WALLET: SolanaAddress,
   CURSOR_KEY: SecretBytes,
   ...hourlyCapsConfig,

@@ -15,10 +15,10 @@ import { collectAttempts, collectCaps, collectIntake } from './operator/gauges.t
 import { operatorOperations } from './operator/operations.ts';
 import { quarantineResolver } from './operator/quarantine-resolver.ts';
 import { getPausedAt } from './operator/store.ts';
-import { delegationChanged } from './payers/on-wallet-delegation-changed.ts';
+import { onDelegationChanged } from './payers/on-wallet-delegation-changed.ts';
 import { refundOperations } from './refunds/operations.ts';
 import { expireSettlements } from './settlements/expire-settlements.ts';
-import { settleProgressed } from './settlements/on-chain-submitter-settle-progressed.ts';
+import { onSettleProgressed } from './settlements/on-chain-submitter-settle-progressed.ts';
 import { settlementOperations } from './settlements/operations.ts';
 import { resumeSettlements } from './settlements/resume-settlements.ts';
 import { createTermsCache } from './settlements/terms-cache.ts';
@@ -29,7 +29,7 @@ const HOUR_MS = 3_600_000;
 
 type Deps = Parameters<typeof settlementOperations>[0] &
   Parameters<typeof operatorOperations>[0] &
-  Parameters<typeof settleProgressed>[0] &
+  Parameters<typeof onSettleProgressed>[0] &
   Parameters<typeof quarantineResolver>[0];
 
 const config = loadConfig(schema);
@@ -98,8 +98,8 @@ const deps: Deps = {
 };
 
 const consuming = [
-  subscribe(bus, chainSubmitter, { settleProgressed: settleProgressed(deps) }, quarantine),
-  subscribe(bus, wallet, { delegationChanged: delegationChanged(deps) }, quarantine),
+  subscribe(bus, chainSubmitter, { settleProgressed: onSettleProgressed(deps) }, quarantine),
+  subscribe(bus, wallet, { delegationChanged: onDelegationChanged(deps) }, quarantine),
 ];
 
 await runService(base, {

@@ -32,9 +32,10 @@ export type BusOperation = {
 
 const measure = ({ operation, destination }: BusOperation, startedAt: number, error: string): void => {
   const labels = { 'messaging.destination.name': destination, 'error.type': error };
-  if (operation === 'process') record('messaging.process.duration', secondsSince(startedAt), labels);
+  if (operation === 'process')
+    record('quittance_message_process_duration_seconds', secondsSince(startedAt), labels);
   else
-    record('messaging.client.operation.duration', secondsSince(startedAt), {
+    record('quittance_bus_operation_duration_seconds', secondsSince(startedAt), {
       'messaging.operation.name': operation,
       ...labels,
     });

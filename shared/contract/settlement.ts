@@ -342,7 +342,7 @@ export const settlement = service({
       input: z.strictObject({}),
       output: Intake,
     }),
-    setIntakePaused: internalOperation({
+    setPaymentsPaused: internalOperation({
       summary: 'Pauses or resumes payments; those accepted go on. What is so already is left alone.',
       callers: ['operator'],
       input: z.strictObject({ paused: z.boolean(), ...operatorFields }),

@@ -88,7 +88,7 @@ export const measureCapUse = async (db: Db, limits: HourlyLimits) => {
       coalesce(max(taken::float8 / ${environmentMicro}) filter (where of = 'environment'), 0) as environment
     from hour`);
   return HOURLY_CAPS.map((cap) => ({
-    metric: 'settle.chain.cap_used_ratio' as const,
+    metric: 'quittance_cap_used_ratio' as const,
     value: used[cap],
     labels: { cap: `${cap}_hour` as const },
   }));

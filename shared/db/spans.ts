@@ -31,7 +31,7 @@ type Begun = { span: Span | undefined; startedAt: number; summary: string };
 
 const end = ({ sandbox }: QueryContext, error: boolean): null => {
   const { span, startedAt, summary } = sandbox as Begun;
-  record('db.client.operation.duration', secondsSince(startedAt), {
+  record('quittance_db_operation_duration_seconds', secondsSince(startedAt), {
     'db.query.summary': summary,
     'error.type': error ? 'error' : 'none',
   });

@@ -129,7 +129,7 @@ export const countOutbox = async (db: Db): Promise<number> =>
  */
 export const outboxGauges = (pool: Pool): GaugeCollector => ({
   name: 'outbox',
-  metrics: ['settle.outbox.messages', 'settle.outbox.oldest_age'],
+  metrics: ['quittance_outbox_messages', 'quittance_outbox_oldest_age_seconds'],
   collect: async () => {
     const { messages, oldest_age } = await pool.one(sql.type(Backlog)`
       with backlog as (select created_at from outbox order by outbox_id limit ${COUNT_UP_TO})
@@ -137,8 +137,8 @@ export const outboxGauges = (pool: Pool): GaugeCollector => ({
         coalesce(extract(epoch from app_now() - min(created_at)), 0)::float8 as oldest_age
       from backlog`);
     return [
-      { metric: 'settle.outbox.messages', value: Number(messages) },
-      { metric: 'settle.outbox.oldest_age', value: oldest_age },
+      { metric: 'quittance_outbox_messages', value: Number(messages) },
+      { metric: 'quittance_outbox_oldest_age_seconds', value: oldest_age },
     ];
   },
 });

@@ -62,7 +62,7 @@ const answer = async (
   work: (key: CallKey) => Promise<unknown>,
 ): Promise<Answered> => {
   const replay = (ok: unknown): Answered => {
-    count('settle.idempotent_replays', 1, { operation: 'keyed' });
+    count('quittance_idempotent_replays_total', 1, { operation: 'keyed' });
     return { ok, replayed: true };
   };
   for (let round = 1; round <= MAX_ROUNDS; round += 1) {

@@ -2,28 +2,28 @@ import { type BusUser, SERVICE_NAMES } from '../contract/service.ts';
 import { DELIVERY_ERRORS } from '../contract/webhook.ts';
 
 /**
- * Every metric of the system, once: what it is called, what it counts, which labels it has and who tells it.
- * docs/metrics.md is written from this list; deploy/alerts.yaml may name nothing else (test/alerts.test.ts). Names and
- * units follow OpenTelemetry; on the Prometheus endpoint a dot is an underscore and a counter ends in `_total`.
+ * Every metric of the system: its name, what it counts, its labels and the services that report it. docs/metrics.md is
+ * generated from this list, and deploy/alerts.yaml may name no other metric (test/alerts.test.ts). Names follow the
+ * naming guide of Prometheus: the prefix `quittance_`, the base unit, and `_total` for a counter.
  *
- * Labels stay few: no account, address, key, e-mail, id or URL is ever one.
+ * The number of label values stays small: no account, address, key, e-mail, id or URL is a label.
  */
 export type Metric = {
   kind: 'counter' | 'gauge' | 'histogram';
   /** UCUM: `s`, `1`, or what is counted in braces. */
   unit: string;
   by: readonly BusUser[];
-  /** The values of each label, null where they come from elsewhere (contract, routes, error codes) and are few. */
+  /** The values of each label. Null where another list limits them (contract, routes, error codes). */
   labels: Record<string, readonly string[] | null>;
   /** Upper bounds of a histogram. */
   buckets: readonly number[];
-  about: string;
+  description: string;
 };
 
 const ALL: readonly BusUser[] = ['gateway', ...SERVICE_NAMES];
-/** From a fast local chain up to the 20 s that a settle may wait. */
+/** Up to the 20 s that a settle may wait. */
 const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20];
-/** From the first look up to the last generation that may be signed, a quote's life and a minute. */
+/** Up to the last moment at which a generation may be signed: the lifetime of a quote and a minute. */
 const CHAIN_SECONDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 660];
 /** Up to a redeem window of a week. */
 const REDEEM_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 86_400, 604_800];
@@ -32,20 +32,20 @@ const counter = <const L extends Metric['labels']>(
   unit: string,
   by: readonly BusUser[],
   labels: L,
-  about: string,
-) => ({ kind: 'counter', unit, by, labels, buckets: [] as readonly number[], about }) as const;
+  description: string,
+) => ({ kind: 'counter', unit, by, labels, buckets: [] as readonly number[], description }) as const;
 const gauge = <const L extends Metric['labels']>(
   unit: string,
   by: readonly BusUser[],
   labels: L,
-  about: string,
-) => ({ kind: 'gauge', unit, by, labels, buckets: [] as readonly number[], about }) as const;
+  description: string,
+) => ({ kind: 'gauge', unit, by, labels, buckets: [] as readonly number[], description }) as const;
 const histogram = <const L extends Metric['labels']>(
   buckets: readonly number[],
   by: readonly BusUser[],
   labels: L,
-  about: string,
-) => ({ kind: 'histogram', unit: 's', by, labels, buckets, about }) as const;
+  description: string,
+) => ({ kind: 'histogram', unit: 's', by, labels, buckets, description }) as const;
 
 export const ATTEMPT_STATES = ['pending', 'confirmed', 'reopened'] as const;
 export const INTENT_KINDS = [
@@ -56,7 +56,7 @@ export const INTENT_KINDS = [
   'withdrawal',
   'refund',
 ] as const;
-/** What the fee payer spends, by who causes it: fees of settles, rent that quotes promise, and so on. */
+/** What the fee payer spends, by cause: fees of settles, rent that quotes promise, and so on. */
 export const LAMPORT_BUDGETS = [
   'fees_settle',
   'rent_settle',
@@ -69,76 +69,81 @@ const intents = { kind: INTENT_KINDS, state: INTENT_STATES } as const;
 
 export const METRICS = {
   // ---------- payments ----------
-  'settle.quotes': counter('{quote}', ['quote'], {}, 'Quotes created.'),
-  'settle.settlements': counter(
+  quittance_quotes_total: counter('{quote}', ['quote'], {}, 'Quotes created.'),
+  quittance_settlements_total: counter(
     '{settlement}',
     ['settlement'],
     { outcome: ['accepted', 'issued', 'failed', 'reversed'] },
-    'Payments by what became of them; a reversed one was issued first.',
+    'Payments by outcome. A reversed payment was issued before.',
   ),
-  'settle.failures': counter(
+  quittance_settlement_failures_total: counter(
     '{settlement}',
     ['settlement'],
     { error_code: ['insufficient_funds', 'delegation_inactive', 'payment_failed'] },
-    'Accepted payments that failed, proven that no money moved, by the code that the payer is told.',
+    'Accepted payments that failed, with the proof that no money moved, by the error code that the payer gets.',
   ),
-  'settle.settled_micro_usdc': counter(
+  quittance_settled_micro_usdc_total: counter(
     '{micro_usdc}',
     ['settlement'],
     {},
     'Gross amount of issued settlements.',
   ),
-  'settle.fees_micro_usdc': counter('{micro_usdc}', ['settlement'], {}, 'Of that, the platform’s fees.'),
-  'settle.time_to_confirm': histogram(
+  quittance_fees_micro_usdc_total: counter(
+    '{micro_usdc}',
+    ['settlement'],
+    {},
+    'The platform’s fees in that amount.',
+  ),
+  quittance_confirmation_seconds: histogram(
     CHAIN_SECONDS,
     ['settlement'],
     {},
     'From acceptance to the issued settlement.',
   ),
-  'settle.redeem_latency': histogram(
+  quittance_redeem_latency_seconds: histogram(
     REDEEM_SECONDS,
     ['settlement'],
     {},
     'From the issued settlement to its redeem.',
   ),
-  'settle.idempotent_replays': counter(
+  quittance_idempotent_replays_total: counter(
     '{call}',
     ['settlement', 'quote', 'funding', 'identity', 'webhook'],
     { operation: ['settle', 'redeem', 'consume', 'keyed'] },
-    'Calls that repeated one which was carried out before, and were answered from its row; `keyed`: by Idempotency-Key.',
+    'Repeats of completed calls, answered from the record. `keyed`: by Idempotency-Key.',
   ),
-  'settle.expired_unredeemed': counter(
+  quittance_expired_unredeemed_total: counter(
     '{settlement}',
     ['settlement'],
     {},
-    'Paid and never redeemed in their window.',
+    'Settlements that were paid and not redeemed in their window.',
   ),
-  'settle.attempts': gauge(
+  quittance_attempts: gauge(
     '{attempt}',
     ['settlement'],
     { state: ATTEMPT_STATES },
-    'Attempts under way: pending, confirmed (not yet final), reopened (was confirmed, then forked away).',
+    'Open attempts: pending, confirmed (not yet finalized), reopened (confirmed before, then dropped by a fork).',
   ),
-  'settle.attempts.oldest_age': gauge(
+  quittance_attempts_oldest_age_seconds: gauge(
     's',
     ['settlement'],
     { state: ATTEMPT_STATES },
-    'Time since the oldest of them was accepted; 0 without one.',
+    'Time since the oldest open attempt was accepted; 0 if there is none.',
   ),
-  'settle.held_micro_usdc': gauge(
+  quittance_held_micro_usdc: gauge(
     '{micro_usdc}',
     ['settlement'],
     {},
-    'What attempts under way hold of their wallets.',
+    'What open attempts hold of the balances of their wallets.',
   ),
-  'settle.holding_wallets': gauge('{wallet}', ['settlement'], {}, 'Wallets of which something is held.'),
-  'settle.redrives': counter(
+  quittance_holding_wallets: gauge('{wallet}', ['settlement'], {}, 'Wallets with a hold.'),
+  quittance_redispatches_total: counter(
     '{job}',
     ['settlement', 'wallet', 'funding'],
     {},
-    'Work that made no progress for 15 s and was sent to chain-submitter once more.',
+    'Jobs that were dispatched to chain-submitter again, because they made no progress for 15 s.',
   ),
-  'settle.anomalies': counter(
+  quittance_anomalies_total: counter(
     '{event}',
     ['settlement', 'chain-submitter', 'funding'],
     {
@@ -148,7 +153,7 @@ export const METRICS = {
         'unknown_settlement',
         'balance_mismatch',
         'policy_refused',
-        'found_paid',
+        'adopted',
         'expired_included',
         'providers_disagree',
         'work_under_another_id',
@@ -157,122 +162,142 @@ export const METRICS = {
         'deposit_paid_again',
       ],
     },
-    'What must not happen, or only after a record was lost. Each is logged as an error with its ids.',
+    'Events that must not happen, or happen only after a record was lost. Each is logged as an error with its ids.',
   ),
 
   // ---------- chain ----------
-  'settle.intents': gauge('{intent}', ['chain-submitter'], intents, 'Intents under way.'),
-  'settle.intents.oldest_age': gauge(
+  quittance_intents: gauge('{intent}', ['chain-submitter'], intents, 'Open intents.'),
+  quittance_intents_oldest_age_seconds: gauge(
     's',
     ['chain-submitter'],
     intents,
-    'Time since the oldest of them was taken.',
+    'Time since the oldest open intent was accepted.',
   ),
-  'settle.chain.generations': counter(
+  quittance_chain_generations_total: counter(
     '{transaction}',
     ['chain-submitter'],
-    { generation: ['first', 'again', 'found'] },
-    'Transactions committed: the first of an intent, another after an expiry proof, one found on chain and adopted.',
+    { generation: ['first', 'again', 'adopted'] },
+    'Committed transactions: the first of an intent, another one after an expiry proof, or one that was adopted from the chain.',
   ),
-  'settle.chain.expiry_proofs': counter(
+  quittance_chain_expiry_proofs_total: counter(
     '{proof}',
     ['chain-submitter'],
     { outcome: ['proven', 'refuted', 'unanswered'] },
-    'Proofs of expiry begun: won, lost because a provider knows the transaction after all, or a provider was silent.',
+    'Expiry proofs: proven, refuted because a provider knows the transaction, or unanswered by a provider.',
   ),
-  'settle.chain.forks': counter(
+  quittance_chain_forks_total: counter(
     '{transaction}',
     ['chain-submitter'],
     {},
-    'Confirmed transactions that were forked away.',
+    'Confirmed transactions that a fork dropped.',
   ),
-  'settle.intake.paused_age': gauge(
+  quittance_intake_paused_seconds: gauge(
     's',
     ['settlement'],
     {},
-    'Time since operators paused taking new payments, 0 while they are taken.',
+    'Time since operators paused payments; 0 while payments are accepted.',
   ),
-  'settle.chain.paused': gauge('1', ['chain-submitter'], {}, '1 while the operator’s pause stands.'),
-  'settle.cap_refusals': counter(
+  quittance_signing_paused: gauge('1', ['chain-submitter'], {}, '1 while operators have paused signing.'),
+  quittance_cap_refusals_total: counter(
     '{payment}',
     ['settlement', 'chain-submitter'],
     { cap: ['wallet', 'account', 'environment'] },
-    'Payments that an hourly cap held up: by settlement refused before acceptance, by chain-submitter not signed for now.',
+    'Payments that an hourly cap delayed: settlement refused them before acceptance, chain-submitter did not sign them yet.',
   ),
-  'settle.chain.cap_used_ratio': gauge(
+  quittance_cap_used_ratio: gauge(
     '1',
     ['settlement', 'chain-submitter'],
     { cap: ['wallet_hour', 'account_hour', 'environment_hour'] },
-    'How much of a cap is used up in its period, by what was accepted or signed; of wallets and accounts, the one that used most.',
+    'The used part of a cap in its period, by accepted or signed payments. For wallets and accounts: the one with the highest use.',
   ),
-  'settle.chain.budget_used_ratio': gauge(
+  quittance_budget_used_ratio: gauge(
     '1',
     ['chain-submitter'],
     { budget: LAMPORT_BUDGETS },
-    'How much of an environment’s daily lamport budget is reserved.',
+    'The reserved part of an environment’s daily lamport budget.',
   ),
-  'settle.chain.budget_refusals': counter(
+  quittance_budget_refusals_total: counter(
     '{refusal}',
     ['chain-submitter'],
     { budget: LAMPORT_BUDGETS, dimension: ['account', 'vendor', 'environment'] },
-    'Work that was refused or has to wait because a daily budget is used up, by whose budget it was.',
+    'Work that was refused or has to wait because a daily budget is used up, by the kind of the budget’s owner.',
   ),
-  'settle.fee_payer_lamports': gauge('{lamport}', ['chain-submitter'], {}, 'Balance of the fee payer.'),
-  'rpc.client.call.duration': histogram(
+  quittance_fee_payer_lamports: gauge('{lamport}', ['chain-submitter'], {}, 'Balance of the fee payer.'),
+  quittance_rpc_call_duration_seconds: histogram(
     CALL_SECONDS,
     ['chain-submitter'],
     { 'rpc.method': null, provider: null, 'error.type': ['none', 'unavailable', 'refused'] },
-    'JSON-RPC calls by method and provider (its number in SOLANA_RPC_URLS; a URL may hold an access key).',
+    'JSON-RPC calls by method and provider (its number in SOLANA_RPC_URLS, because a URL may contain an access key).',
   ),
 
   // ---------- every service ----------
-  'settle.outbox.messages': gauge(
+  quittance_outbox_messages: gauge(
     '{message}',
     SERVICE_NAMES,
     {},
-    'Committed and not yet published messages of the service’s schema; counted up to 10,000.',
+    'Messages of the service that are committed and not published yet; counted up to 10,000.',
   ),
-  'settle.outbox.oldest_age': gauge('s', SERVICE_NAMES, {}, 'Time since the oldest of them was committed.'),
-  'settle.quarantine.messages': gauge(
+  quittance_outbox_oldest_age_seconds: gauge(
+    's',
+    SERVICE_NAMES,
+    {},
+    'Time since the oldest of these messages was committed.',
+  ),
+  quittance_quarantine_messages: gauge(
     '{message}',
     SERVICE_NAMES,
     {},
-    'Messages that could not be parsed, undecided.',
+    'Quarantined messages that wait for a decision.',
   ),
-  'settle.quarantine.oldest_age': gauge('s', SERVICE_NAMES, {}, 'Time since the oldest of them came.'),
-  'settle.job_runs': counter(
+  quittance_quarantine_oldest_age_seconds: gauge(
+    's',
+    SERVICE_NAMES,
+    {},
+    'Time since the oldest of these messages was quarantined.',
+  ),
+  quittance_job_runs_total: counter(
     '{run}',
     SERVICE_NAMES,
     { task: null, outcome: ['ok', 'error'] },
-    'Runs of the jobs that go by the clock, the sweepers among them.',
+    'Runs of periodic jobs, including the sweepers.',
   ),
-  'settle.reading_up': gauge(
+  quittance_gauge_collector_up: gauge(
     '1',
     SERVICE_NAMES,
-    { reading: null },
-    '0 where the gauges of a reading could not be read at this scrape: they are then NaN, not zero.',
+    { collector: null },
+    '0 if a gauge collector failed at this scrape. Its gauges are then NaN, not zero.',
   ),
-  'settle.mails.queued': gauge(
+  quittance_mails_queued: gauge(
     '{mail}',
     ['identity'],
     {},
-    'Mails not yet taken by the mail server; counted up to 10,000.',
+    'Mails that the mail server has not accepted yet; counted up to 10,000.',
   ),
-  'settle.mails.oldest_age': gauge('s', ['identity'], {}, 'Time since the oldest of them was asked for.'),
-  'settle.webhook.attempts': counter(
+  quittance_mails_oldest_age_seconds: gauge(
+    's',
+    ['identity'],
+    {},
+    'Time since the oldest of these mails was queued.',
+  ),
+  quittance_webhook_attempts_total: counter(
     '{attempt}',
     ['webhook'],
     { outcome: ['delivered', ...DELIVERY_ERRORS] },
-    'Tries to deliver events to customers’ endpoints, by what came of them.',
+    'Attempts to deliver events to customers’ endpoints, by outcome.',
   ),
-  'settle.webhook.due': gauge(
+  quittance_webhook_due: gauge(
     '{delivery}',
     ['webhook'],
     {},
-    'Deliveries that are due and not begun, to endpoints that do not fail; counted up to 10,000.',
+    'Due deliveries that have not begun, to endpoints that do not fail; counted up to 10,000.',
   ),
-  'settle.webhook.oldest_due_age': gauge('s', ['webhook'], {}, 'Time since the oldest of them was due.'),
-  'messaging.client.operation.duration': histogram(
+  quittance_webhook_oldest_due_age_seconds: gauge(
+    's',
+    ['webhook'],
+    {},
+    'Time since the oldest of these deliveries was due.',
+  ),
+  quittance_bus_operation_duration_seconds: histogram(
     CALL_SECONDS,
     ALL,
     {
@@ -280,29 +305,29 @@ export const METRICS = {
       'messaging.destination.name': null,
       'error.type': null,
     },
-    'NATS as its caller sees it: requests up to their answer, messages up to the server’s word.',
+    'NATS operations of a client: a request until its answer, a message until the server acknowledges it.',
   ),
-  'db.client.operation.duration': histogram(
+  quittance_db_operation_duration_seconds: histogram(
     CALL_SECONDS,
     SERVICE_NAMES,
     { 'db.query.summary': null, 'error.type': ['none', 'error'] },
-    'Statements by what they change or read; the wait for a connection is not in it.',
+    'Statements by what they change or read, without the wait for a connection.',
   ),
-  'messaging.process.duration': histogram(
+  quittance_message_process_duration_seconds: histogram(
     CALL_SECONDS,
     SERVICE_NAMES,
     { 'messaging.destination.name': null, 'error.type': null },
-    'The work on a request, a job or a fact. A settle includes its wait for the chain.',
+    'The processing of a request, a job or an event. A settle includes its wait for the chain.',
   ),
 
   // ---------- the edge ----------
-  'http.server.request.duration': histogram(
+  quittance_http_request_duration_seconds: histogram(
     CALL_SECONDS,
     ['gateway'],
     { environment: null, 'http.request.method': null, 'http.route': null, 'http.response.status_code': null },
     'Calls of the public API, by route.',
   ),
-  'settle.rate_limited': counter(
+  quittance_rate_limited_total: counter(
     '{call}',
     ['gateway'],
     { environment: null, 'http.route': null },
@@ -311,7 +336,3 @@ export const METRICS = {
 } satisfies Record<string, Metric>;
 
 export type MetricName = keyof typeof METRICS;
-
-/** The name on the Prometheus endpoint; a histogram’s is followed by `_bucket`, `_sum` and `_count`. */
-export const prometheusName = (name: MetricName): string =>
-  `${name.replaceAll('.', '_')}${METRICS[name].kind === 'counter' ? '_total' : ''}`;

@@ -10,14 +10,14 @@ import type { Logger } from './logger.ts';
 import { METRICS, type Metric, type MetricName } from './metrics-catalog.ts';
 
 /**
- * Measuring by name: every metric is declared once in metrics-catalog.ts, with its labels. Until `startTelemetry`
- * (telemetry.ts) has started an exporter, all of this does nothing.
+ * Measurements by name. Every metric is declared in metrics-catalog.ts with its labels. Until `startTelemetry`
+ * (telemetry.ts) has started an exporter, these functions do nothing.
  */
 type Of<Kind extends Metric['kind']> = {
   [N in MetricName]: (typeof METRICS)[N]['kind'] extends Kind ? N : never;
 }[MetricName];
 
-/** The labels of a metric: one of the listed values each, or any text where the catalog lists none. */
+/** The labels of a metric: one of the listed values, or any text if the catalog lists none. */
 export type LabelsOf<N extends MetricName> = {
   [L in keyof (typeof METRICS)[N]['labels']]: (typeof METRICS)[N]['labels'][L] extends readonly (infer V)[]
     ? V
@@ -26,21 +26,24 @@ export type LabelsOf<N extends MetricName> = {
 type LabelArgs<N extends MetricName> = keyof LabelsOf<N> extends never ? [] : [labels: LabelsOf<N>];
 
 const METER = 'quittance';
-/** Every series of a process says whose it is; a gateway, which serves several environments, says it call by call. */
+/**
+ * Labels of every series of this process. A gateway serves several environments, so it adds the environment to each
+ * measurement.
+ */
 let common: Attributes = {};
 const instruments = new Map<MetricName, unknown>();
 
-// Made at first use: an instrument that was made before the SDK started would stay without effect for ever.
+// Created at first use, because an instrument that was created before the SDK started never has an effect.
 const instrument = <T>(name: MetricName, make: (options: { unit: string; description: string }) => T): T => {
-  const known = instruments.get(name) as T | undefined;
-  if (known !== undefined) return known;
-  const { unit, about } = METRICS[name];
-  const made = make({ unit, description: about });
-  instruments.set(name, made);
-  return made;
+  const existing = instruments.get(name) as T | undefined;
+  if (existing !== undefined) return existing;
+  const { unit, description } = METRICS[name];
+  const created = make({ unit, description });
+  instruments.set(name, created);
+  return created;
 };
 
-/** Counts what has happened: `count('settle.redrives', n)` or `count('settle.failures', 1, { error_code })`. */
+/** Adds to a counter: `count('quittance_settlement_failures_total', 1, { error_code })`. */
 export const count = <N extends Of<'counter'>>(name: N, value: number, ...[labels]: LabelArgs<N>): void =>
   instrument<Counter>(name, (options) => api.getMeter(METER).createCounter(name, options)).add(value, {
     ...common,
@@ -69,46 +72,56 @@ export type Observation = {
   [N in Of<'gauge'>]: { metric: N; value: number; labels?: LabelsOf<N> };
 }[Of<'gauge'>];
 
-/** What is read anew at each scrape: one short statement, over an index. */
+/** Gauges that are read at each scrape, by one short statement over an index. */
 export type GaugeCollector = {
   name: string;
   metrics: readonly Of<'gauge'>[];
   collect: () => Promise<readonly Observation[]>;
 };
 
-/** A scrape waits no longer than this for a reading: of a Postgres that is gone it learns that, and at once. */
-const READ_WITHIN_MS = 1000;
+/** How long a scrape waits for a collector. */
+const COLLECT_WITHIN_MS = 1000;
+
+/** The values of a collector, or null if they could not be read within the time. Runs at most once at a time. */
+const startCollector = ({ name, collect }: GaugeCollector, logger: Logger) => {
+  let running: Promise<readonly Observation[] | null> | undefined;
+  const begin = () =>
+    collect()
+      .catch((error: unknown) => {
+        logger.warn({ err: error, collector: name }, 'gauges could not be read');
+        return null;
+      })
+      .finally(() => {
+        running = undefined;
+      });
+  return (): Promise<readonly Observation[] | null> => {
+    running ??= begin();
+    return within(running, COLLECT_WITHIN_MS);
+  };
+};
 
 /**
- * Has gauges read at each scrape. A reading that fails or takes too long gives NaN that time, of which no alarm's
- * comparison holds (left out, the SDK would go on telling the last values), and says so in `settle.reading_up`; while one is still under way no second is begun, so scrapes never pile up on a sick server.
+ * Has gauges read at each scrape. If a collector fails or takes too long, its gauges are NaN for this scrape, and
+ * `quittance_gauge_collector_up` is 0. No comparison of an alarm holds for NaN; without a value the SDK would repeat the
+ * last one. A second run does not start while one is open, so scrapes do not pile up on an overloaded server.
  */
-export const registerGauges = (readings: readonly GaugeCollector[], logger: Logger): void => {
+export const registerGauges = (collectors: readonly GaugeCollector[], logger: Logger): void => {
   const meter = api.getMeter(METER);
   const gauge = (name: Of<'gauge'>): ObservableGauge =>
     instrument(name, (options) => meter.createObservableGauge(name, options));
-  for (const { name, metrics, collect: read } of readings) {
-    let running: Promise<readonly Observation[] | null> | undefined;
+  const up = gauge('quittance_gauge_collector_up');
+  for (const collector of collectors) {
+    const collect = startCollector(collector, logger);
     let last: readonly Observation[] = [];
-    const begin = () =>
-      read()
-        .catch((error: unknown) => {
-          logger.warn({ err: error, reading: name }, 'metrics could not be read');
-          return null;
-        })
-        .finally(() => {
-          running = undefined;
-        });
     meter.addBatchObservableCallback(
       async (result) => {
-        running ??= begin();
-        const seen = await within(running, READ_WITHIN_MS);
-        result.observe(gauge('settle.reading_up'), seen === null ? 0 : 1, { ...common, reading: name });
-        last = seen ?? last.map((each) => ({ ...each, value: Number.NaN }));
+        const observations = await collect();
+        result.observe(up, observations === null ? 0 : 1, { ...common, collector: collector.name });
+        last = observations ?? last.map((each) => ({ ...each, value: Number.NaN }));
         for (const { metric, value, labels } of last)
           result.observe(gauge(metric), value, { ...common, ...labels });
       },
-      [gauge('settle.reading_up'), ...metrics.map(gauge)],
+      [up, ...collector.metrics.map(gauge)],
     );
   }
 };
@@ -131,8 +144,8 @@ const combinations = (labels: Metric['labels']): Attributes[] | null =>
   );
 
 /**
- * Says whose series these are, and shows the service's counters at zero: Prometheus sees no increase in a series
- * that appears with its first event, and for the alarms the first one counts.
+ * Sets the labels of the process, and initializes the service's counters to zero: Prometheus sees no increase in a series
+ * that appears with its first event, and alarms must count that event.
  */
 export const beginMetrics = (service: BusUser, environment: string | undefined): void => {
   common = { service_name: service, ...(environment === undefined ? {} : { environment }) };

@@ -16,13 +16,13 @@ export const everyMs = (
   logger: Logger,
 ): Periodic => {
   const stopped = new AbortController();
-  count('settle.job_runs', 0, { task: name, outcome: 'error' });
+  count('quittance_job_runs_total', 0, { task: name, outcome: 'error' });
   const loop = async () => {
     while (!stopped.signal.aborted) {
       await untraced(job).then(
-        () => count('settle.job_runs', 1, { task: name, outcome: 'ok' }),
+        () => count('quittance_job_runs_total', 1, { task: name, outcome: 'ok' }),
         (error: unknown) => {
-          count('settle.job_runs', 1, { task: name, outcome: 'error' });
+          count('quittance_job_runs_total', 1, { task: name, outcome: 'error' });
           logger.error({ err: error, job: name }, 'job failed');
         },
       );

@@ -27,12 +27,12 @@ test('metrics reach a collector over OTLP, under the names of the catalog, with 
   Object.assign(process.env, variables);
   const logger = pino({ level: 'silent' });
   const telemetry = await startTelemetry('quote', { ...variables, ENVIRONMENT: 'test' }, logger);
-  count('settle.quotes', 3);
+  count('quittance_quotes_total', 3);
   await telemetry.stop();
   await new Promise((resolve) => collector.close(resolve));
 
   expect(received.map(({ path }) => path)).toContain('/v1/metrics');
   const told = received.map(({ body }) => body).join('');
-  for (const part of ['"settle.quotes"', '"quittance"', '"service_name"', '"environment"'])
+  for (const part of ['"quittance_quotes_total"', '"quittance"', '"service_name"', '"environment"'])
     expect({ [part]: told.includes(part) }).toEqual({ [part]: true });
 });

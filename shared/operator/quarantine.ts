@@ -16,14 +16,14 @@ export const quarantineInto =
 /** How many wait for a decision, and for how long (docs/runbook.md). */
 export const quarantineGauges = (pool: Pool): GaugeCollector => ({
   name: 'quarantine',
-  metrics: ['settle.quarantine.messages', 'settle.quarantine.oldest_age'],
+  metrics: ['quittance_quarantine_messages', 'quittance_quarantine_oldest_age_seconds'],
   collect: async () => {
     const { messages, oldest_age } = await pool.one(sql.type(Backlog)`
       select count(*) as messages, coalesce(extract(epoch from app_now() - min(created_at)), 0)::float8 as oldest_age
       from quarantine where decided_at is null`);
     return [
-      { metric: 'settle.quarantine.messages', value: Number(messages) },
-      { metric: 'settle.quarantine.oldest_age', value: oldest_age },
+      { metric: 'quittance_quarantine_messages', value: Number(messages) },
+      { metric: 'quittance_quarantine_oldest_age_seconds', value: oldest_age },
     ];
   },
 });

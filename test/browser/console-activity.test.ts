@@ -94,10 +94,10 @@ test('filters narrow the list and stand in the address; spending by day, service
   await choose(page, 'Direction', 'In');
   await expectRows(page, 1);
   await choose(page, 'Status', 'Reversed');
-  await page.page.getByText('Nothing fits these filters').waitFor();
+  await page.page.getByText('No transaction matches these filters').waitFor();
   await button(page, 'Show all').click();
   await page.page.getByLabel('Up to').fill('2020-01-01');
-  await page.page.getByText('Nothing fits these filters').waitFor();
+  await page.page.getByText('No transaction matches these filters').waitFor();
   await page.page.getByLabel('From').fill('2020-01-01');
   await page.page.getByLabel('Up to').fill('2999-01-01');
   await expectRows(page, 4);
@@ -200,7 +200,7 @@ test('overfull: by the page at desktop and phone width; the export reads them al
     expect(await page.findings()).toEqual([]);
     await page.page.getByRole('tab', { name: 'By service' }).click();
     const ranking = page.page.getByRole('table', { name: 'Spent by service' });
-    await ranking.getByText('All others together').waitFor();
+    await ranking.getByText('All others').waitFor();
     expect(await ranking.locator('tbody tr').count()).toBe(11);
     expect(await ranking.locator('tbody tr').last().textContent()).toContain('290,000,000');
     expect(await tooWide(page)).toEqual([]);
@@ -243,13 +243,13 @@ test('empty, failing and slow', async () => {
   const person = await signInPerson(stack);
   const page = await opened({ person });
   await page.go('/activity');
-  await page.page.getByText('Nothing has moved yet').waitFor();
-  await page.page.getByText('Nothing was spent in this time').waitFor();
+  await page.page.getByText('No transactions yet').waitFor();
+  await page.page.getByText('No spending in this period').waitFor();
   await page.shoot('activity-empty');
   expect(await page.findings()).toEqual([]);
   expect(await page.page.getByRole('search').count()).toBe(0);
   await page.go('/activity?direction=in');
-  await page.page.getByText('Nothing fits these filters').waitFor();
+  await page.page.getByText('No transaction matches these filters').waitFor();
   expect((await exported(page)).text.trimEnd().split('\r\n')).toHaveLength(1);
 
   const failing = (route: Route) =>
@@ -279,12 +279,12 @@ test('empty, failing and slow', async () => {
   expect(await page.findings()).toEqual([]);
   await page.page.unrouteAll();
   await button(page, 'Try again').last().click();
-  await page.page.getByText('Nothing has moved yet').waitFor();
+  await page.page.getByText('No transactions yet').waitFor();
 
   await page.page.route(/v1\/(transactions|spending)/, () => new Promise(() => {}));
   await page.page.goto(`${stack.console_url}/activity`);
-  await page.page.getByText('Asking for your transactions…').waitFor();
-  await page.page.getByText('This takes longer than it should').first().waitFor();
-  await page.page.getByText('Adding up what was spent…').waitFor();
+  await page.page.getByText('Loading your transactions…').waitFor();
+  await page.page.getByText('This takes longer than expected').first().waitFor();
+  await page.page.getByText('Loading the spending…').waitFor();
   await page.shoot('activity-slow');
 }, 180_000);

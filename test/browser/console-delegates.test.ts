@@ -71,7 +71,7 @@ test('made with limits, its key shown once and good; spent with; edited, with a 
   await page.go('/delegates');
   const today = page.page.getByRole('meter', { name: 'Today' });
   expect(await today.getAttribute('aria-valuetext')).toBe('2.50 spent, 0.00 held, 7.50 left of 10.00 USDC');
-  await page.page.getByText('begins anew').waitFor();
+  await page.page.getByText('resets').waitFor();
   await page.page.getByText('Weather API', { exact: true }).waitFor();
   await page.shoot('delegates');
   expect(await page.findings()).toEqual([]);
@@ -137,7 +137,7 @@ test('made with limits, its key shown once and good; spent with; edited, with a 
   await button(page, 'I have kept it').click();
 
   await button(page, 'Revoke Research agent').click();
-  await page.page.getByText('Its keys stop at once').waitFor();
+  await page.page.getByText('Its keys are revoked at once').waitFor();
   await button(page, 'Cancel').click();
   expect((await own(third!)).status).toBe(200);
   await button(page, 'Revoke Research agent').click();
@@ -222,7 +222,7 @@ test('without a wallet, with an API that fails, and a slow one', async () => {
     await route.continue();
   });
   await page.page.goto(`${stack.console_url}/delegates`);
-  await page.page.getByText('Asking for your delegates').waitFor();
+  await page.page.getByText('Loading your delegates').waitFor();
   await page.shoot('delegates-slow');
   release();
   await page.page.getByText('First a wallet').waitFor();

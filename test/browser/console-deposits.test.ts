@@ -62,7 +62,7 @@ test.each([
   expect(page.page.url()).not.toContain('/console');
   // Somebody who comes back without having paid finds the way there again.
   await page.go('/deposits');
-  await page.page.getByText('waits for the payment').waitFor();
+  await page.page.getByText('is waiting for the payment').waitFor();
   await page.shoot(`deposits-waiting-${provider}`);
   expect(await page.findings()).toEqual([]);
   await page.page

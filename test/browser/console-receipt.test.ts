@@ -197,6 +197,6 @@ test('its vendor sees no token, a stranger no payment; nor does the API show the
   });
   await sold.go(`/payments/${paid!.settlement_id}`);
   await sold.page.getByText('Paid for Weather API').waitFor();
-  await sold.page.getByText('Both tokens are shown to who paid alone.').waitFor();
+  await sold.page.getByText('Only the payer can see both tokens.').waitFor();
   await sold.shoot('receipt-of-vendor');
 });

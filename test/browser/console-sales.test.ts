@@ -168,7 +168,7 @@ test('what fails is said, what was read stays; what is awaited is said too', asy
     await route.continue();
   });
   await page.page.goto(`${stack.console_url}/sales`);
-  await page.page.getByText('Asking for your quotes and payments…').waitFor();
+  await page.page.getByText('Loading your quotes and payments…').waitFor();
   await page.shoot('sales-waiting');
   answer();
   await rows(page).getByText('quoted').waitFor();

@@ -275,7 +275,7 @@ test('a list that fails or waits says so in words; an unknown service too', asyn
     });
   });
   await page.page.goto(`${stack.console_url}/services`);
-  await page.page.getByText('Asking for your services…').waitFor();
+  await page.page.getByText('Loading your services…').waitFor();
   await page.shoot('services-waiting');
   answer();
   expect(await page.page.getByRole('alert').textContent()).toMatch(/forbidden.*request-7/);

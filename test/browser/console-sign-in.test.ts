@@ -48,7 +48,7 @@ test('by link: asked for on the page, opened in another tab, used by the click a
   const [email, since] = [newAddress(), Date.now()];
   await first.page.getByLabel('E-mail').fill(email);
   await button(first, 'Mail me a link').click();
-  await first.page.getByText('Look into your mail').waitFor();
+  await first.page.getByText('Check your mail').waitFor();
   const link = await mailedLink(email, since, '/console/sign-in/link');
   const token = new URL(link).hash.slice('#token='.length);
 

@@ -382,7 +382,7 @@ test('an API that is slow or fails: what is awaited, and what to do, in words', 
     });
   });
   await page.page.goto(`${stack.console_url}/wallet`);
-  await page.page.getByText('Asking for your wallets…').waitFor();
+  await page.page.getByText('Loading your wallets…').waitFor();
   await page.shoot('wallet-slow');
   slow = false;
   await page.page.getByRole('alert').getByText('request-9').waitFor({ timeout: 60_000 });

@@ -246,7 +246,7 @@ test('while the API is slow the page says what it waits for, and when it fails, 
     });
   });
   await page.page.goto(`${stack.console_url}/webhooks`);
-  await seen(page, 'Asking for your endpoints…');
+  await seen(page, 'Loading your endpoints…');
   await page.shoot('webhooks-slow');
   answerNow();
   await page.page.getByRole('alert').getByText('validation_error').waitFor();

@@ -11,7 +11,7 @@ import {
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { SERVICE_NAMES } from '../../shared/contract/service.ts';
-import { METRICS, type MetricName, prometheusName } from '../../shared/lib/metrics-catalog.ts';
+import { METRICS, type MetricName } from '../../shared/lib/metrics-catalog.ts';
 import { chainOf } from '../support/chain.ts';
 import { type Scraped, scrape } from '../support/scrape.ts';
 import { runningStack } from '../support/stack.ts';
@@ -58,9 +58,9 @@ test('one payment, its repeat, its redeem and one failed payment are counted by 
   const [settlement, submitter] = await Promise.all([ofTest('settlement'), ofTest('chain-submitter')]);
   // At zero before the first event: Prometheus sees no increase in a series that appears with it.
   for (const outcome of ['accepted', 'issued', 'failed', 'reversed'])
-    expect(settlement.value('settle_settlements_total', { outcome, environment: 'test' })).toBeDefined();
-  for (const generation of ['first', 'again', 'found'])
-    expect(submitter.value('settle_chain_generations_total', { generation })).toBeDefined();
+    expect(settlement.value('quittance_settlements_total', { outcome, environment: 'test' })).toBeDefined();
+  for (const generation of ['first', 'again', 'adopted'])
+    expect(submitter.value('quittance_chain_generations_total', { generation })).toBeDefined();
 
   const quote = await quoteOf(api, vendor);
   const paid = await must(settleWith(api, consumer.token, quote, 'metrics'), 'settle');
@@ -85,14 +85,16 @@ test('one payment, its repeat, its redeem and one failed payment are counted by 
     ],
   );
   const least = {
-    accepted: grown(settlement, after, 'settle_settlements_total', { outcome: 'accepted' }),
-    issued: grown(settlement, after, 'settle_settlements_total', { outcome: 'issued' }),
-    failed: grown(settlement, after, 'settle_settlements_total', { outcome: 'failed' }),
-    insufficient: grown(settlement, after, 'settle_failures_total', { error_code: 'insufficient_funds' }),
-    settled: grown(settlement, after, 'settle_settled_micro_usdc_total'),
-    fees: grown(settlement, after, 'settle_fees_micro_usdc_total'),
-    replays: grown(settlement, after, 'settle_idempotent_replays_total', { operation: 'settle' }),
-    signed: grown(submitter, chainAfter, 'settle_chain_generations_total', { generation: 'first' }),
+    accepted: grown(settlement, after, 'quittance_settlements_total', { outcome: 'accepted' }),
+    issued: grown(settlement, after, 'quittance_settlements_total', { outcome: 'issued' }),
+    failed: grown(settlement, after, 'quittance_settlements_total', { outcome: 'failed' }),
+    insufficient: grown(settlement, after, 'quittance_settlement_failures_total', {
+      error_code: 'insufficient_funds',
+    }),
+    settled: grown(settlement, after, 'quittance_settled_micro_usdc_total'),
+    fees: grown(settlement, after, 'quittance_fees_micro_usdc_total'),
+    replays: grown(settlement, after, 'quittance_idempotent_replays_total', { operation: 'settle' }),
+    signed: grown(submitter, chainAfter, 'quittance_chain_generations_total', { generation: 'first' }),
   };
   const expected = {
     accepted: 2,
@@ -107,12 +109,12 @@ test('one payment, its repeat, its redeem and one failed payment are counted by 
   for (const [name, value] of Object.entries(expected))
     expect({ [name]: least[name as keyof typeof least] >= value }).toEqual({ [name]: true });
 
-  expect(after.value('settle_time_to_confirm_count')).toBeGreaterThanOrEqual(1);
-  expect(after.value('settle_redeem_latency_count')).toBeGreaterThanOrEqual(1);
-  expect(after.value('settle_attempts', { state: 'pending' })).toBeGreaterThanOrEqual(0);
-  expect(quotes.value('settle_quotes_total')).toBeGreaterThanOrEqual(2);
+  expect(after.value('quittance_confirmation_seconds_count')).toBeGreaterThanOrEqual(1);
+  expect(after.value('quittance_redeem_latency_seconds_count')).toBeGreaterThanOrEqual(1);
+  expect(after.value('quittance_attempts', { state: 'pending' })).toBeGreaterThanOrEqual(0);
+  expect(quotes.value('quittance_quotes_total')).toBeGreaterThanOrEqual(2);
   expect(
-    gateway.value('http_server_request_duration_count', {
+    gateway.value('quittance_http_request_duration_seconds_count', {
       http_route: '/v1/settle',
       http_request_method: 'POST',
       http_response_status_code: '200',
@@ -120,13 +122,13 @@ test('one payment, its repeat, its redeem and one failed payment are counted by 
     }),
   ).toBeGreaterThanOrEqual(2);
   expect(
-    gateway.value('messaging_client_operation_duration_count', {
+    gateway.value('quittance_bus_operation_duration_seconds_count', {
       messaging_destination_name: 'rpc.settlement.settle',
       error_type: 'insufficient_funds',
     }),
   ).toBeGreaterThanOrEqual(1);
   expect(
-    after.value('messaging_process_duration_count', {
+    after.value('quittance_message_process_duration_seconds_count', {
       messaging_destination_name: 'evt.chain-submitter.settleProgressed',
     }),
   ).toBeGreaterThanOrEqual(1);
@@ -142,7 +144,7 @@ test('every process tells the metrics that the catalog says it has, and no label
     const gauges = (Object.keys(METRICS) as MetricName[]).filter(
       (name) => METRICS[name].kind === 'gauge' && METRICS[name].by.some((each) => each === service),
     );
-    expect(gauges.filter((name) => page.value(prometheusName(name)) === undefined)).toEqual([]);
+    expect(gauges.filter((name) => page.value(name) === undefined)).toEqual([]);
     // Ids have an underscore and 26 characters, keys and addresses 32 and more, an e-mail an @, a
     // URL its slashes.
     const odd = page

@@ -73,7 +73,7 @@ test('a frozen vendor: within 2 s nothing new at any gateway, what is paid is de
   // Both gateways have the key in their caches when it happens.
   expect(await quote()).toEqual([{ status: 201 }, { status: 201 }]);
 
-  expect(await change('account', 'freeze', accountId)).toMatchObject({ changed: true });
+  expect(await change('accounts', 'freeze', accountId)).toMatchObject({ changed: true });
   await atOnce();
   const refused = { status: 403, code: 'forbidden' };
   expect(await quote()).toEqual([refused, refused]);
@@ -107,7 +107,7 @@ test('a frozen vendor: within 2 s nothing new at any gateway, what is paid is de
   const again = await signIn(api(), running.stack, vendor.signIn.account.email, 'test');
   expect((await api()('GET /v1/accounts/me', { token: again.access_token })).status).toBe(200);
 
-  await change('account', 'unfreeze', accountId);
+  await change('accounts', 'unfreeze', accountId);
   await atOnce();
   expect(await quote()).toEqual([{ status: 201 }, { status: 201 }]);
   expect((await settleWith(api(), consumer.token, openQuote, attempt)).status).toBe(200);
@@ -116,7 +116,7 @@ test('a frozen vendor: within 2 s nothing new at any gateway, what is paid is de
 test('a frozen consumer settles nothing new, and the repeat of what is paid is answered', async () => {
   const quote = await quoteOf(api(), vendor);
   const first = await must(settleWith(api(), consumer.token, quote, 'before-ice'), 'settle');
-  await change('account', 'freeze', consumer.signIn.account.account_id);
+  await change('accounts', 'freeze', consumer.signIn.account.account_id);
   await atOnce();
   for (const call of apis()) {
     expect((await settleWith(call, consumer.token, quote, 'before-ice')).body).toEqual(first);
@@ -126,7 +126,7 @@ test('a frozen consumer settles nothing new, and the repeat of what is paid is a
       { code: 'forbidden', money_moved: 'no' },
     ]);
   }
-  await change('account', 'unfreeze', consumer.signIn.account.account_id);
+  await change('accounts', 'unfreeze', consumer.signIn.account.account_id);
   await atOnce();
 }, 90_000);
 
@@ -146,7 +146,7 @@ test('caps show: what was accepted and signed in this hour, within the caps of b
 
 test('a pause is heeded by both settlements, and ends', async () => {
   const quote = await quoteOf(api(), vendor);
-  expect(await change('intake', 'pause')).toMatchObject({ changed: true });
+  expect(await change('payments', 'pause')).toMatchObject({ changed: true });
   await atOnce();
   // The queue group gives calls to either replica.
   for (let i = 0; i < 6; i += 1) {
@@ -157,8 +157,8 @@ test('a pause is heeded by both settlements, and ends', async () => {
       { code: 'service_unavailable', money_moved: 'no', safe_action: 'retry_same_attempt' },
     ]);
   }
-  expect(JSON.parse((await ops('intake', 'show', '--json')).out).paused_at).toEqual(expect.any(String));
-  await change('intake', 'resume');
+  expect(JSON.parse((await ops('payments', 'show', '--json')).out).paused_at).toEqual(expect.any(String));
+  await change('payments', 'resume');
   await atOnce();
   expect((await settleWith(api(), consumer.token, quote, 'paused')).status).toBe(200);
 }, 60_000);
@@ -176,7 +176,7 @@ test('signing pauses what was accepted, a payment is sent again, and a drain wai
   while ((await find()) === undefined) await sleep(50);
   const id = (await find())!;
   // Twice the job, once the payment.
-  expect(await change('redrive', id)).toMatchObject({
+  expect(await change('payments', 'redispatch', id)).toMatchObject({
     dispatch_count: 2,
     status: 'pending',
     chain_status: 'pending',
@@ -199,9 +199,9 @@ test('signing pauses what was accepted, a payment is sent again, and a drain wai
   expect(await waiting).toMatchObject({ status: 200, body: { settlement_id: id } });
   expect(await change('drain')).toEqual({ drained: true, payments: 0, work: 0, messages: 0 });
   expect((await settleWith(api(), consumer.token, await quoteOf(api(), vendor))).status).toBe(503);
-  const ended = await ops('redrive', id, ...signed);
+  const ended = await ops('payments', 'redispatch', id, ...signed);
   expect([ended.code, JSON.parse(ended.out)]).toMatchObject([1, { error: { code: 'conflict' } }]);
-  await change('intake', 'resume');
+  await change('payments', 'resume');
   await atOnce();
 }, 90_000);
 
@@ -227,35 +227,35 @@ test('raised limits count at every gateway within 2 s', async () => {
 test('the command: no reason, no change; nobody to ask, no change; wrong args; everything is in the audit', async () => {
   const accountId = vendor.signIn.account.account_id;
   for (const [args, complaint] of [
-    [['account', 'freeze', accountId, '--yes'], /--reason/],
-    [['account', 'freeze', accountId, '--reason', 'x'], /add --yes/],
-    [['account', 'freeze', 'acct_nobody', '--reason', 'x', '--yes'], /no account id/],
+    [['accounts', 'freeze', accountId, '--yes'], /--reason/],
+    [['accounts', 'freeze', accountId, '--reason', 'x'], /add --yes/],
+    [['accounts', 'freeze', 'acct_nobody', '--reason', 'x', '--yes'], /no account id/],
     [['limits', 'set', accountId, '100000', '--reason', 'x', '--yes'], /from 2 to 1000/],
     [['quarantine', 'show', 'somewhere', '1'], /no service/],
-    [['account', 'freeze', accountId, '--reason', 'x', '--force'], /--force/],
+    [['accounts', 'freeze', accountId, '--reason', 'x', '--force'], /--force/],
   ] as const) {
     const { code, err } = await ops(...args);
     expect({ args, code, err }).toEqual({ args, code: 64, err: expect.stringMatching(complaint) });
   }
-  expect(JSON.parse((await ops('account', 'show', accountId, '--json')).out)[0].frozen_at).toBeNull();
-  expect(await ops('account', 'unfreeze', accountId, '--reason', 'x', '--yes')).toMatchObject({
+  expect(JSON.parse((await ops('accounts', 'show', accountId, '--json')).out)[0].frozen_at).toBeNull();
+  expect(await ops('accounts', 'unfreeze', accountId, '--reason', 'x', '--yes')).toMatchObject({
     code: 0,
     out: expect.stringContaining('so already'),
   });
   const at = new URL(running.stack.environments.test!.operator_nats_url);
   const login = (url: string, NATS_PASSWORD: string) =>
-    opsAt('nowhere.json', { NATS_URL: url, NATS_USER: at.username, NATS_PASSWORD })('intake', 'show');
+    opsAt('nowhere.json', { NATS_URL: url, NATS_USER: at.username, NATS_PASSWORD })('payments', 'show');
   expect(await login(`nats://${at.host}`, at.password)).toMatchObject({ code: 0 });
   // An outside server may let everybody in.
   if (externalServers.natsUrl === undefined)
     expect(await login(`nats://${at.host}`, 'wrong')).toMatchObject({ code: 64 });
   expect(await login('nats://127.0.0.1:9', at.password)).toMatchObject({
     code: 64,
-    err: expect.stringContaining('is away'),
+    err: expect.stringContaining('is unavailable'),
   });
   const help = await ops('--help');
   expect(help.code).toBe(0);
-  for (const name of ['account freeze', 'limits set', 'intake pause', 'quarantine decide', 'audit'])
+  for (const name of ['accounts freeze', 'limits set', 'payments pause', 'quarantine decide', 'audit'])
     expect(help.out).toContain(name);
   expect(await ops('limits', 'sett')).toMatchObject({
     code: 64,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { races, run } from '../races/races.ts';
 import { createFixture, type Fixture } from '../races/fixture.ts';
+import { races, run } from '../races/races.ts';
 import { runningStack } from '../support/stack.ts';
 
 /** Each race once; `npm run races` has them again and again. */

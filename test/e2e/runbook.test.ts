@@ -51,7 +51,8 @@ test('a quarantined event shows in the metrics, takes effect when it is told onc
      values ('evt.chain-submitter.fundProgressed', convert_to($1, 'UTF8'), 'test') returning quarantine_id`,
     [JSON.stringify(event)],
   );
-  const quarantined = async () => (await scrape(stack.metrics.funding!)).value('settle_quarantine_messages');
+  const quarantined = async () =>
+    (await scrape(stack.metrics.funding!)).value('quittance_quarantine_messages');
   expect(await quarantined()).toBe(1);
 
   const id = rows[0]!.quarantine_id;

@@ -4,8 +4,8 @@ import { readCommandLine, refuse, wholeNumber } from '../../deploy/local/process
 import { HIGH_HOURLY_CAPS } from '../../deploy/local/stack/settings.ts';
 import { startStack } from '../../deploy/local/stack/stack.ts';
 import { testStateDir } from '../support/test-state.ts';
-import { races, run } from './races.ts';
 import { createFixture } from './fixture.ts';
+import { races, run } from './races.ts';
 
 const usage = `Usage: npm run races -- [options]
 

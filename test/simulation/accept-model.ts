@@ -25,11 +25,10 @@ type Values = {
 const isOver = (cap: bigint | null, amount: bigint): boolean => cap !== null && cap < amount;
 
 /**
- * The model of accepting: the `judged` step of the statement is `judge` here, with the same
- * verdicts in the same order; a limit more is a line more in each. Then `decided`: those of one
- * wallet take their amounts in turn. What other transactions have inserted is seen as of the
- * snapshot, so the unique indexes decide last; rows that the statement locks (`for update`) are
- * seen in their newest version.
+ * The model of acceptance. `evaluate` has the decisions of the statement's step `evaluated` in the
+ * same order; another limit is another line in each. The step `decided` holds the amounts of one
+ * wallet in order. Rows of other transactions are seen as of the snapshot, so the unique indexes
+ * decide last. Rows that the statement locks (`for update`) are seen in their newest version.
  */
 export const acceptModel = (
   harness: Harness,

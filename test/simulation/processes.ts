@@ -19,7 +19,7 @@ import { submitPrepared } from '../../services/chain-submitter/user-signed/submi
 import { releaseRefund } from '../../services/settlement/refunds/release-refund.ts';
 import { reserveRefund } from '../../services/settlement/refunds/reserve-refund.ts';
 import { expireSettlements } from '../../services/settlement/settlements/expire-settlements.ts';
-import { settleProgressed } from '../../services/settlement/settlements/on-chain-submitter-settle-progressed.ts';
+import { onSettleProgressed } from '../../services/settlement/settlements/on-chain-submitter-settle-progressed.ts';
 import { redeem } from '../../services/settlement/settlements/redeem.ts';
 import { resumeSettlements } from '../../services/settlement/settlements/resume-settlements.ts';
 import { settle } from '../../services/settlement/settlements/settle.ts';
@@ -201,7 +201,7 @@ export const startSettlement = (
 ) => {
   const deps: Parameters<typeof settle>[0] &
     Parameters<typeof redeem>[0] &
-    Parameters<typeof settleProgressed>[0] = {
+    Parameters<typeof onSettleProgressed>[0] = {
     logger: loggerOf(harness, process),
     isChainReadable: async () => true,
     budgetRefillsInSeconds: async () => null,
@@ -241,7 +241,7 @@ export const startSettlement = (
   };
   every(harness, process, 2 * SECOND_MS, expireSettlements(deps));
   every(harness, process, 2 * SECOND_MS, resumeSettlements(deps));
-  bus.consume(process, { 'evt.chain-submitter.settleProgressed': settleProgressed(deps) });
+  bus.consume(process, { 'evt.chain-submitter.settleProgressed': onSettleProgressed(deps) });
   return {
     process,
     settle: settle(deps),

@@ -12,7 +12,9 @@ import { encodeBase58 } from '../../shared/lib/base58.ts';
 import { formatMicro, parseMicro } from '../../shared/lib/micro.ts';
 import { publishEvent } from './publish.ts';
 
-/** What a job or a submitted transaction comes to. `silent`: taken, and nothing is heard of it. */
+/**
+ * The outcome of a job or a submitted transaction. `silent`: it is accepted, and no event follows.
+ */
 type Outcome = 'confirmed' | 'failed' | 'silent';
 type Transfers = z.infer<typeof chainSubmitter.internal.observeTransfers.output>;
 type Account = { exists: boolean; balance: bigint; delegate: string | null; allowance: bigint };
@@ -21,7 +23,7 @@ type Transfer = {
   owner: string;
   destination: string;
   amount: bigint;
-  /** How often it was prepared: only the newest bytes count. */
+  /** How often it was prepared. Only the latest bytes can be submitted. */
   round: number;
   state: 'open' | 'cancelled' | { txHash: string; progress: Progress };
 };
@@ -33,23 +35,23 @@ const addressOf = (text: string) => encodeBase58(digest(text).subarray(0, 32));
 
 export const AUTHORITY = addressOf('authority');
 
-/** What the owner's wallet makes of a prepared transaction. */
+/** Signs a prepared transaction as the owner's wallet does. */
 export const signedByOwner = (transaction: string): string =>
   base64(Buffer.from(transaction, 'base64').toString().replace('prepared:', 'signed:'));
 
-const notAsked = async (): Promise<never> => {
-  throw new ServiceError('internal_error', 'not asked of a stand-in');
+const notCalled = async (): Promise<never> => {
+  throw new ServiceError('internal_error', 'the stand-in does not answer this');
 };
-/** What a stand-in answers to operators. */
+/** The operators' operations, which no test calls. */
 export const notForOperators = {
-  listOperatorActions: notAsked,
-  getBacklog: notAsked,
-  listQuarantined: notAsked,
-  findQuarantined: notAsked,
-  decideQuarantined: notAsked,
+  listOperatorActions: notCalled,
+  getBacklog: notCalled,
+  listQuarantined: notCalled,
+  findQuarantined: notCalled,
+  decideQuarantined: notCalled,
 };
 
-/** A chain-submitter with a chain in memory, for suites of services that only ask it. */
+/** A chain-submitter with a chain in memory, for the tests of services that call it. */
 export const startChainStandIn = (bus: Bus) => {
   const accounts = new Map<string, Account>();
   const preparations = new Map<string, Preparation>();
@@ -64,29 +66,29 @@ export const startChainStandIn = (bus: Bus) => {
   };
   const transfers = new Map<string, Transfer>();
   const jobs: string[] = [];
-  /** What a transaction is seen to have moved to whoever asks; unset: not final. */
-  const landed = new Map<string, Transfers>();
+  /** What observeTransfers answers for a transaction. Without an entry it is not finalized. */
+  const observedTransfers = new Map<string, Transfers>();
   let slot = 100;
 
   const account = (owner: string): Account => {
-    const known = accounts.get(owner) ?? { exists: false, balance: 0n, delegate: null, allowance: 0n };
-    accounts.set(owner, known);
-    return known;
+    const existing = accounts.get(owner) ?? { exists: false, balance: 0n, delegate: null, allowance: 0n };
+    accounts.set(owner, existing);
+    return existing;
   };
 
-  const tell = async (
+  const publishProgress = async (
     event: EventOf<typeof chainSubmitter>,
     objectId: string,
     status: Progress['status'],
     txHash: string,
   ) => {
-    const landed = status === 'confirmed' || status === 'finalized';
+    const isIncluded = status === 'confirmed' || status === 'finalized';
     const payload: Progress = {
       object_id: objectId,
       status,
       generation: 1,
       tx_hash: status === 'failed' ? null : txHash,
-      slot: landed ? slot : null,
+      slot: isIncluded ? slot : null,
       failure: status === 'failed' ? { code: 'payment_failed', message: 'it failed on chain' } : null,
     };
     const state = transfers.get(objectId)?.state;
@@ -94,27 +96,27 @@ export const startChainStandIn = (bus: Bus) => {
     await publishEvent(bus, `chain-submitter.${event}`, payload);
   };
 
-  /** Signed, then decided, as the real one tells it. */
-  const drive = async (
+  /** Publishes that a transaction is signed and then its outcome, as chain-submitter does. */
+  const execute = async (
     event: EventOf<typeof chainSubmitter>,
     objectId: string,
     outcome: Outcome,
-    land: () => void,
+    include: () => void,
   ) => {
     if (outcome === 'silent') return;
     const txHash = encodeBase58(digest(objectId));
-    await tell(event, objectId, 'signed', txHash);
+    await publishProgress(event, objectId, 'signed', txHash);
     if (outcome === 'confirmed') {
       slot += 1;
-      land();
+      include();
     }
-    await tell(event, objectId, outcome, txHash);
+    await publishProgress(event, objectId, outcome, txHash);
   };
 
   /** Whether the chain can be read, and how long it takes. */
   const state = { readable: true, hangsMs: 0 };
-  /** How many owners each look at the chain was about. */
-  const looks: number[] = [];
+  /** How many owners each call of observeWallets was about. */
+  const observationSizes: number[] = [];
   const observe = (owner: string) => {
     const { exists, balance, delegate, allowance } = account(owner);
     const amounts = { balance: formatMicro(balance), allowance: formatMicro(allowance) };
@@ -129,24 +131,24 @@ export const startChainStandIn = (bus: Bus) => {
   };
 
   const conflict = (message: string) => new ServiceError('conflict', message);
-  const submitTransfer = (id: string, known: Transfer, transaction: string): { tx_hash: string } => {
-    if (known.state === 'cancelled') throw conflict('it was cancelled');
-    if (transaction !== base64(`signed:${id}:${known.round}`)) {
+  const submitTransfer = (id: string, existing: Transfer, transaction: string): { tx_hash: string } => {
+    if (existing.state === 'cancelled') throw conflict('it was cancelled');
+    if (transaction !== base64(`signed:${id}:${existing.round}`)) {
       throw new ServiceError('validation_error', 'transaction: is not what was prepared');
     }
-    if (known.state === 'open') {
-      if (account(known.owner).balance < known.amount)
+    if (existing.state === 'open') {
+      if (account(existing.owner).balance < existing.amount)
         throw new ServiceError('insufficient_funds', 'the balance is too small');
       const txHash = encodeBase58(digest(id));
-      const told = { generation: 1, tx_hash: txHash, slot: null, failure: null };
-      known.state = { txHash, progress: { object_id: id, status: 'signed', ...told } };
-      const fact = known.transfer === 'refund' ? 'refundProgressed' : 'withdrawalProgressed';
-      void drive(fact, id, outcomes.transfer, () => {
-        account(known.owner).balance -= known.amount;
-        account(known.destination).balance += known.amount;
+      const unconfirmed = { generation: 1, tx_hash: txHash, slot: null, failure: null };
+      existing.state = { txHash, progress: { object_id: id, status: 'signed', ...unconfirmed } };
+      const event = existing.transfer === 'refund' ? 'refundProgressed' : 'withdrawalProgressed';
+      void execute(event, id, outcomes.transfer, () => {
+        account(existing.owner).balance -= existing.amount;
+        account(existing.destination).balance += existing.amount;
       });
     }
-    return { tx_hash: known.state.txHash };
+    return { tx_hash: existing.state.txHash };
   };
   const progressOf = (id: string): Progress | null => {
     const state = transfers.get(id)?.state;
@@ -155,21 +157,22 @@ export const startChainStandIn = (bus: Bus) => {
 
   const handlers: Handlers<typeof chainSubmitter> = {
     ...notForOperators,
-    getCaps: notAsked,
-    getSigning: notAsked,
-    setSigningPaused: notAsked,
-    findPayment: notAsked,
-    getCosigningLimits: notAsked,
-    setCosigningFactor: notAsked,
-    getAttemptReport: notAsked,
+    getCaps: notCalled,
+    getSigning: notCalled,
+    setSigningPaused: notCalled,
+    findPayment: notCalled,
+    getCosigningLimits: notCalled,
+    setCosigningFactor: notCalled,
+    getAttemptReport: notCalled,
     prepareTransfer: async ({ transfer, object_id, owner, destination, amount }) => {
       if (refused.has(destination))
         throw new ServiceError('validation_error', 'destination_address: is a program');
       if (account(owner).balance < parseMicro(amount))
         throw new ServiceError('insufficient_funds', 'the balance is too small');
-      const known = transfers.get(object_id);
-      if (known !== undefined && known.state !== 'open') throw conflict('submitted or cancelled already');
-      const round = (known?.round ?? 0) + 1;
+      const existing = transfers.get(object_id);
+      if (existing !== undefined && existing.state !== 'open')
+        throw conflict('submitted or cancelled already');
+      const round = (existing?.round ?? 0) + 1;
       const base = { transfer, owner, destination, amount: parseMicro(amount) };
       transfers.set(object_id, { ...base, round, state: 'open' });
       return {
@@ -179,8 +182,8 @@ export const startChainStandIn = (bus: Bus) => {
       };
     },
     cancelPrepared: async ({ object_id }) => {
-      const known = transfers.get(object_id);
-      if (known !== undefined && typeof known.state !== 'object') known.state = 'cancelled';
+      const existing = transfers.get(object_id);
+      if (existing !== undefined && typeof existing.state !== 'object') existing.state = 'cancelled';
       return progressOf(object_id);
     },
     observePrepared: async ({ object_id }) => progressOf(object_id),
@@ -189,11 +192,12 @@ export const startChainStandIn = (bus: Bus) => {
       if (state.hangsMs > 0) await sleep(state.hangsMs);
       if (!state.readable)
         throw new ServiceError('service_unavailable', 'the chain cannot be read right now');
-      looks.push(owners.length);
+      observationSizes.push(owners.length);
       slot += 1;
       return { snapshots: owners.map(observe) };
     },
-    observeTransfers: async ({ tx_hash }) => landed.get(tx_hash) ?? { status: 'unknown', transfers: [] },
+    observeTransfers: async ({ tx_hash }) =>
+      observedTransfers.get(tx_hash) ?? { status: 'unknown', transfers: [] },
     observeChain: async () => ({ readable: true, budget_refills_in_seconds: null }),
     describeWallet: async ({ public_key: owner }) => {
       if (refused.has(owner)) throw new ServiceError('validation_error', 'public_key: is a program');
@@ -208,8 +212,8 @@ export const startChainStandIn = (bus: Bus) => {
       return { transaction: base64(`prepared:${preparation_id}`), expires_at };
     },
     submitPrepared: async ({ preparation_id, transaction }) => {
-      const known = transfers.get(preparation_id);
-      if (known !== undefined) return submitTransfer(preparation_id, known, transaction);
+      const existing = transfers.get(preparation_id);
+      if (existing !== undefined) return submitTransfer(preparation_id, existing, transaction);
       const preparation = preparations.get(preparation_id);
       if (preparation === undefined) throw new ServiceError('not_found', 'no such preparation');
       if (transaction !== base64(`signed:${preparation_id}`)) {
@@ -217,7 +221,7 @@ export const startChainStandIn = (bus: Bus) => {
       }
       if (preparation.txHash === null) {
         preparation.txHash = encodeBase58(digest(preparation_id));
-        void drive('delegationProgressed', preparation_id, outcomes.delegation, () => {
+        void execute('delegationProgressed', preparation_id, outcomes.delegation, () => {
           const { owner, allowance, authority } = preparation;
           Object.assign(account(owner), {
             exists: true,
@@ -240,18 +244,18 @@ export const startChainStandIn = (bus: Bus) => {
     bus,
     chainSubmitter,
     {
-      settle: ({ settlement_id }) => drive('settleProgressed', settlement_id, outcomes.settle, () => {}),
+      settle: ({ settlement_id }) => execute('settleProgressed', settlement_id, outcomes.settle, () => {}),
       fund: async ({ fund_id, owner, amount }) => {
         jobs.push(fund_id);
-        const land = once(fund_id, () => {
+        const include = once(fund_id, () => {
           account(owner).exists = true;
           account(owner).balance += parseMicro(amount);
         });
-        await drive('fundProgressed', fund_id, outcomes.fund, land);
+        await execute('fundProgressed', fund_id, outcomes.fund, include);
       },
       createTokenAccount: async ({ wallet_id, owner }) => {
         jobs.push(wallet_id);
-        await drive('tokenAccountProgressed', wallet_id, outcomes.tokenAccount, () => {
+        await execute('tokenAccountProgressed', wallet_id, outcomes.tokenAccount, () => {
           account(owner).exists = true;
         });
       },
@@ -265,13 +269,13 @@ export const startChainStandIn = (bus: Bus) => {
     account,
     refused,
     state,
-    looks,
+    observationSizes,
     outcomes,
     transfers,
-    landed,
-    /** Object ids of the jobs taken, in their order, repeats included. */
+    observedTransfers,
+    /** The object ids of the accepted jobs in their order, including repeats. */
     jobs,
-    tell,
+    publishProgress,
     stop: async () => {
       await serving.stop();
       await subscription.stop();

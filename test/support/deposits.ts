@@ -212,7 +212,7 @@ export const startDepositsFixture = async () => {
       ).rows,
     /** Includes a finalized transaction in the chain that transfers these amounts to any owner. */
     include: (hash: string, ...amounts: string[]) =>
-      chain.landed.set(hash, {
+      chain.observedTransfers.set(hash, {
         status: 'finalized',
         transfers: amounts.map((amount, index) => ({ instruction: `${index}`, source: AUTHORITY, amount })),
       }),

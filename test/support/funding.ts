@@ -141,7 +141,9 @@ export const startFundingFixture = async () => {
       ...call,
     }) as Promise<T>;
 
-  /** A call of funding with an Idempotency-Key. `replayed`: the answer is that of an earlier call. */
+  /**
+   * A call of funding with an Idempotency-Key. `replayed`: the answer is that of an earlier call.
+   */
   const askOnce = async <T>(
     who: Principal,
     operation: string,
@@ -229,7 +231,9 @@ export const startFundingFixture = async () => {
       return String(rows[0].refund_reserved);
     },
     restartFunding,
-    /** Runs a call in a process that crashes at a failpoint, and restarts the service without it. */
+    /**
+     * Runs a call in a process that crashes at a failpoint, and restarts the service without it.
+     */
     crashAt: async (point: string, work: () => Promise<unknown>): Promise<void> => {
       const { exited } = await restartFunding(`${point}=crash`);
       const lost = codeOf(work());

@@ -283,7 +283,7 @@ export const startGateway = async (
   const probe = waitForReady ? '/v1/health/ready' : '/v1/health';
   const isUp = async () => (await fetch(url + probe).catch(() => null))?.ok === true;
   try {
-    await waitUntil(isUp, { withinMs: 60_000, everyMs: 100 });
+    await waitUntil(isUp, { withinMs: 120_000, everyMs: 100 });
   } catch {
     await gateway.stop();
     throw new Error(`the gateway did not become ready:\n${log}`);

@@ -218,7 +218,7 @@ export const startIdentity = async () => {
     call: { idempotencyKey?: string; onReplay?: () => void } = {},
   ) =>
     forward(gateway, identity, name, input, caller, {
-      ...{ timeoutMs: 30_000, headers: {} },
+      ...{ timeoutMs: 90_000, headers: {} },
       ...call,
     }) as Promise<Answer<N>>;
   /** Requests a link and reads its token from the mail. */

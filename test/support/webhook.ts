@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import pg from 'pg';
 import type { z } from 'zod';
 import { forward } from '../../shared/bus/call.ts';
 import type { Bus } from '../../shared/bus/connect.ts';
-import { ServiceError } from '../../shared/contract/errors.ts';
 import type { EventName, EventPayload } from '../../shared/contract/events.ts';
 import { webhook } from '../../shared/contract/index.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
@@ -79,23 +77,6 @@ export const ask = <N extends keyof Operations>(
     headers: {},
     idempotencyKey,
   }) as Promise<Out<N>>;
-/** Asks again while the service is too busy to answer, as a client with an Idempotency-Key does. */
-export const askUntilAnswered = async <N extends keyof Operations>(
-  operation: N,
-  who: Account,
-  input: object,
-  idempotencyKey: string,
-): Promise<Out<N>> => {
-  for (;;) {
-    try {
-      return await ask(operation, who, input, idempotencyKey);
-    } catch (error) {
-      // A refusal with a Retry-After may be repeated: the service or an earlier call is busy.
-      if (!(error instanceof ServiceError) || error.extras.retryAfterSeconds === undefined) throw error;
-      await sleep(100);
-    }
-  }
-};
 export const refusal = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => 'ok',

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import pg from 'pg';
-import type { Signed } from '../ops/command.ts';
+import type { Attribution } from '../ops/command.ts';
 import { Refusal } from '../ops/refusal.ts';
 import { startWaiting } from './chain.ts';
 import { copyIn, databaseOf, migrationsOf, rolesOf, tablesOf } from './database.ts';
@@ -35,7 +35,12 @@ const refuseOther = async (client: pg.Client, { database, migrations }: Manifest
 };
 
 /** In one commit: everything that is here goes, everything of the backup comes, and nothing may be signed. */
-const replace = async (client: pg.Client, folder: string, manifest: Manifest, { actor, reason }: Signed) => {
+const replace = async (
+  client: pg.Client,
+  folder: string,
+  manifest: Manifest,
+  { actor, reason }: Attribution,
+) => {
   await client.query('begin');
   const here = await tablesOf(client);
   await client.query(`truncate ${here.map(({ name }) => name).join()}`);
@@ -76,7 +81,11 @@ export type Restored = {
 export const restore = async (
   databaseUrl: string,
   folder: string,
-  { rpcUrls, signed, print }: { rpcUrls: readonly string[]; signed: Signed; print: (line: string) => void },
+  {
+    rpcUrls,
+    signed,
+    print,
+  }: { rpcUrls: readonly string[]; signed: Attribution; print: (line: string) => void },
 ): Promise<Restored> => {
   const manifest = manifestOf(folder);
   const client = new pg.Client({ connectionString: databaseUrl });

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { type AccountStatus, identity } from '../../shared/contract/identity.ts';
 import { AccountId } from '../../shared/contract/primitives.ts';
-import type { Said, Table } from './command.ts';
+import type { CommandOutput, Table } from './command.ts';
 import type { Operator } from './connect.ts';
 import { Refusal } from './refusal.ts';
 import { tableText } from './table.ts';
@@ -17,25 +17,25 @@ const rowOf = ({ account_id, email, created_at, frozen_at, limit_factor }: Accou
   `×${limit_factor}`,
 ];
 
-/** Accounts as a table. */
-export const accountStatusesSaid = (standings: readonly AccountStatusRow[]): Said => ({
-  json: standings,
-  text: standings.length === 0 ? 'None.' : tableText([HEAD, ...standings.map(rowOf)]),
+/** A table of accounts. */
+export const accountStatusesOutput = (statuses: readonly AccountStatusRow[]): CommandOutput => ({
+  json: statuses,
+  text: statuses.length === 0 ? 'None.' : tableText([HEAD, ...statuses.map(rowOf)]),
 });
 
-/** @throws Refusal for what is no account's id, or no account of this environment */
+/** @throws Refusal if the id is invalid or the account does not exist */
 export const accountStatusOf = async (
   operator: Operator,
-  word: string | undefined,
+  argument: string | undefined,
 ): Promise<AccountStatusRow> => {
-  const id = AccountId.safeParse(word);
-  if (!id.success) throw new Refusal(`${word} is no account id (acct_…)`);
+  const id = AccountId.safeParse(argument);
+  if (!id.success) throw new Refusal(`${argument} is no account id (acct_…)`);
   const status = await operator.call(identity, 'getAccountStatus', { account_id: id.data });
-  if (status === null) throw new Refusal(`there is no account ${word} in ${operator.environment}`);
+  if (status === null) throw new Refusal(`there is no account ${argument} in ${operator.environment}`);
   return status;
 };
 
-/** What a change of an account shows before it is made. */
+/** The table of a planned change of an account. */
 export const changeTable = (
   { account_id, email }: AccountStatusRow,
   what: string,
@@ -45,8 +45,10 @@ export const changeTable = (
   [account_id, email, what, now, then],
 ];
 
-/** What a change of an account answers. */
-export const changeSaid = (answer: { changed: boolean; account_status: AccountStatusRow } | null): Said => {
-  if (answer === null) throw new Refusal('the account is gone');
-  return { json: answer, text: accountStatusesSaid([answer.account_status]).text };
+/** The output of a change of an account. */
+export const changeOutput = (
+  answer: { changed: boolean; account_status: AccountStatusRow } | null,
+): CommandOutput => {
+  if (answer === null) throw new Refusal('the account does not exist any more');
+  return { json: answer, text: accountStatusesOutput([answer.account_status]).text };
 };

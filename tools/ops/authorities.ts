@@ -6,9 +6,9 @@ import { tableText } from './table.ts';
 export const authorityCommands: readonly Command[] = [
   {
     name: 'authorities',
-    words: '',
-    summary: 'Delegate authorities and how many wallets pay by each',
-    details: 'An authority without active wallets can be retired: nobody has to approve again.',
+    args: '',
+    summary: 'Lists delegate authorities with the number of wallets that pay through each',
+    details: 'An authority without active wallets can be retired, because no owner has to approve again.',
     show: async (operator) => {
       const [{ authorities }, counted] = await Promise.all([
         operator.call(chainSubmitter, 'getSigning', {}),

@@ -1,14 +1,17 @@
 import type { z } from 'zod';
 import { chainSubmitter, MAX_COSIGNING_FACTOR } from '../../shared/contract/chain-submitter.ts';
 import { accountStatusOf, changeTable } from './account-status.ts';
-import type { Command, Planned, Said } from './command.ts';
+import type { Command, CommandOutput, Plan } from './command.ts';
 import type { Operator } from './connect.ts';
 import { Refusal } from './refusal.ts';
 import { tableText } from './table.ts';
 
 type Cosigning = z.infer<typeof chainSubmitter.internal.getCosigningLimits.output>;
 
-const saidOf = (json: unknown, { account_id, factor, cosignatures, revokes }: Cosigning): Said => ({
+const outputOf = (
+  json: unknown,
+  { account_id, factor, cosignatures, revokes }: Cosigning,
+): CommandOutput => ({
   json,
   text: tableText([
     ['account', 'factor', 'co-signed today', 'of', 'revoked today', 'of'],
@@ -19,34 +22,40 @@ const saidOf = (json: unknown, { account_id, factor, cosignatures, revokes }: Co
   ]),
 });
 
-const cosigningOf = async (operator: Operator, word: string | undefined) => {
-  const status = await accountStatusOf(operator, word);
+const cosigningOf = async (operator: Operator, argument: string | undefined) => {
+  const status = await accountStatusOf(operator, argument);
   const { account_id } = status;
   return { status, cosigning: await operator.call(chainSubmitter, 'getCosigningLimits', { account_id }) };
 };
 
-const planFactor = async (operator: Operator, word: string | undefined, factor: number): Promise<Planned> => {
-  const { status, cosigning } = await cosigningOf(operator, word);
+const planFactor = async (
+  operator: Operator,
+  argument: string | undefined,
+  factor: number,
+): Promise<Plan> => {
+  const { status, cosigning } = await cosigningOf(operator, argument);
   const { account_id } = status;
   return {
     table:
       cosigning.factor === factor
         ? null
         : changeTable(status, 'co-signatures a day', [`×${cosigning.factor}`, `×${factor}`]),
-    notes: ['At once, for approvals, withdrawals, refunds and revocations. The budgets in lamports stay.'],
-    make: async (signed) => {
+    notes: [
+      'Takes effect at once for approvals, withdrawals, refunds and revocations. The budgets in lamports do not change.',
+    ],
+    make: async (attribution) => {
       const answer = await operator.call(chainSubmitter, 'setCosigningFactor', {
         account_id,
         factor,
-        ...signed,
+        ...attribution,
       });
-      return saidOf(answer, answer.cosigning);
+      return outputOf(answer, answer.cosigning);
     },
   };
 };
 
-const factorOf = (word: string | undefined): number => {
-  const factor = /^[1-9][0-9]{0,3}$/.test(word ?? '') ? Number(word) : 0;
+const factorOf = (argument: string | undefined): number => {
+  const factor = /^[1-9][0-9]{0,3}$/.test(argument ?? '') ? Number(argument) : 0;
   if (factor < 2 || factor > MAX_COSIGNING_FACTOR)
     throw new Refusal(
       `the factor is a whole number from 2 to ${MAX_COSIGNING_FACTOR}; \`budgets clear\` is 1`,
@@ -57,25 +66,26 @@ const factorOf = (word: string | undefined): number => {
 export const budgetsCommands: readonly Command[] = [
   {
     name: 'budgets show',
-    words: '<account_id>',
-    summary: 'How many transactions an account may have co-signed a day, and had today',
+    args: '<account_id>',
+    summary:
+      'Shows how many transactions of an account the platform co-signs per day, and how many it co-signed today',
     details: '',
     show: async (operator, [account]) => {
       const { cosigning } = await cosigningOf(operator, account);
-      return saidOf(cosigning, cosigning);
+      return outputOf(cosigning, cosigning);
     },
   },
   {
     name: 'budgets set',
-    words: '<account_id> <factor>',
-    summary: `Multiplies what an account may have co-signed a day, by 2 to ${MAX_COSIGNING_FACTOR}`,
+    args: '<account_id> <factor>',
+    summary: `Multiplies an account’s daily number of co-signatures by 2 to ${MAX_COSIGNING_FACTOR}`,
     details: '',
     plan: (operator, [account, factor]) => planFactor(operator, account, factorOf(factor)),
   },
   {
     name: 'budgets clear',
-    words: '<account_id>',
-    summary: 'Gives an account the usual number again',
+    args: '<account_id>',
+    summary: 'Resets an account’s daily number of co-signatures',
     details: '',
     plan: (operator, [account]) => planFactor(operator, account, 1),
   },

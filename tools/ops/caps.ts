@@ -27,9 +27,9 @@ const rowsOf = (what: string, { environment_cap, account_cap, wallet_cap, used }
 export const capsCommands: readonly Command[] = [
   {
     name: 'caps show',
-    words: '',
-    summary: 'What may be paid in an hour, and the wallets and accounts that have used most of it',
-    details: 'Processes reserve hundredths of a cap in advance, so the figures run a little ahead.',
+    args: '',
+    summary: 'Shows the hourly caps, and the wallets and accounts with the highest use',
+    details: 'Processes reserve hundredths of a cap in advance, so the figures can be slightly too high.',
     show: async (operator) => {
       const [accepted, signed] = await Promise.all([
         operator.call(settlement, 'getCaps', {}),

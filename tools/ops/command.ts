@@ -1,35 +1,35 @@
 import type { Operator } from './connect.ts';
 
 export type Row = readonly string[];
-/** A table as a person reads it: the first row is its head. */
+/** A table for people. The first row is the head. */
 export type Table = readonly Row[];
 
-/** What a command says: JSON for programs, and the same for people. `code`: an exit code other than 0. */
-export type Said = { json: unknown; text: string; code?: number };
+/** The output of a command: JSON for programs, text for people. `code`: an exit code other than 0. */
+export type CommandOutput = { json: unknown; text: string; code?: number };
 
-/** What every change carries. */
-export type Signed = { actor: string; reason: string };
+/** Who makes a change, and why. */
+export type Attribution = { actor: string; reason: string };
 
-/** A change that was looked at and not made yet. */
-export type Planned = {
-  /** What will be different: head, then one row per thing, now and then. Null: it is so already. */
+/** A change that is planned and not made yet. */
+export type Plan = {
+  /** What will change: a head, then a row per object with both states. Null: nothing will change. */
   table: Table | null;
-  /** What it means, and what it does not touch. */
+  /** What the change means, and what it does not affect. */
   notes: readonly string[];
-  make: (signed: Signed) => Promise<Said>;
+  make: (attribution: Attribution) => Promise<CommandOutput>;
 };
 
 export type Options = { all: boolean; limit: number; seconds: number };
 
-/** One command. Those that change something plan first: what will happen is shown before it does. */
+/** A command. A change is planned first, so that the operator sees it before it is made. */
 export type Command = {
-  /** As it is typed: `limits set`. */
+  /** For example `limits set`. */
   name: string;
-  /** The words after the name: `<account_id> <factor>`. */
-  words: string;
+  /** The arguments after the name: `<account_id> <factor>`. */
+  args: string;
   summary: string;
   details: string;
 } & (
-  | { show: (operator: Operator, words: readonly string[], options: Options) => Promise<Said> }
-  | { plan: (operator: Operator, words: readonly string[], options: Options) => Promise<Planned> }
+  | { show: (operator: Operator, args: readonly string[], options: Options) => Promise<CommandOutput> }
+  | { plan: (operator: Operator, args: readonly string[], options: Options) => Promise<Plan> }
 );

@@ -1,27 +1,27 @@
-import { accountCommands } from './account.ts';
+import { accountsCommands } from './accounts.ts';
 import { auditCommands } from './audit.ts';
 import { authorityCommands } from './authorities.ts';
 import { budgetsCommands } from './budgets.ts';
 import { capsCommands } from './caps.ts';
 import type { Command } from './command.ts';
 import { drainCommands } from './drain.ts';
-import { intakeCommands } from './intake.ts';
 import { limitsCommands } from './limits.ts';
+import { paymentsCommands } from './payments.ts';
 import { quarantineCommands } from './quarantine.ts';
-import { redriveCommands } from './redrive.ts';
+import { redispatchCommands } from './redispatch.ts';
 import { signingCommands } from './signing.ts';
 
-/** All commands, in the order of the help. A further task is a file like these and its line here. */
+/** All commands, in the order of the help. A new command is a file and a line here. */
 export const commands: readonly Command[] = [
-  ...accountCommands,
+  ...accountsCommands,
   ...limitsCommands,
   ...budgetsCommands,
   ...capsCommands,
-  ...intakeCommands,
+  ...paymentsCommands,
   ...signingCommands,
   ...authorityCommands,
   ...drainCommands,
-  ...redriveCommands,
+  ...redispatchCommands,
   ...quarantineCommands,
   ...auditCommands,
 ];

@@ -8,13 +8,13 @@ import { Refusal } from './refusal.ts';
 
 export type Login = { environment: string; url: string; user: string; password: string };
 
-/** Proofs ask every provider of the chain. */
+/** A proof queries every provider of the chain. */
 const TIMEOUT_MS = 20_000;
 const CONNECT_MS = 5000;
 
 /**
- * The bus as the operator's user.
- * @throws Refusal when the server is away or refuses the login
+ * Connects to the bus as the operator's user.
+ * @throws Refusal if the server is unavailable or refuses the login
  */
 export const connectOperator = async ({ environment, url, user, password }: Login) => {
   const logger = createLogger('ops', 'silent');
@@ -22,14 +22,14 @@ export const connectOperator = async ({ environment, url, user, password }: Logi
   const bus = await Promise.race([
     connectBus(options),
     sleep(CONNECT_MS, undefined, { ref: false }).then(() => {
-      throw new Refusal(`NATS at ${new URL(url).host} does not let ${user} in, or is away`);
+      throw new Refusal(`NATS at ${new URL(url).host} is unavailable or refuses ${user}`);
     }),
   ]).catch((error: unknown) => {
     throw error instanceof Refusal ? error : new Refusal(`NATS refuses ${user}: ${(error as Error).message}`);
   });
   return {
     environment,
-    /** @throws ServiceError what the service answers; service_unavailable when nobody does */
+    /** @throws ServiceError the error of the service; service_unavailable if no service answers */
     call: <S extends ServiceContract, N extends InternalName<S>>(
       contract: S,
       name: N,

@@ -3,18 +3,18 @@ import { chainSubmitter } from '../../shared/contract/chain-submitter.ts';
 import { settlement } from '../../shared/contract/settlement.ts';
 import type { Command } from './command.ts';
 import type { Operator } from './connect.ts';
-import { everywhere, serviceNames } from './everywhere.ts';
+import { serviceContracts, serviceNames } from './service-contracts.ts';
 import { tableText } from './table.ts';
 
-const LOOK_EVERY_MS = 1000;
+const POLL_EVERY_MS = 1000;
 const NOT_DRAINED = 75; // EX_TEMPFAIL of sysexits.h
 
-/** What an empty environment has none of. */
+/** The open work of an environment. A drained environment has none. */
 const leftIn = async (operator: Operator) => {
   const [{ under_way }, { open }, outboxes] = await Promise.all([
     operator.call(settlement, 'getIntake', {}),
     operator.call(chainSubmitter, 'getSigning', {}),
-    Promise.all(serviceNames.map((service) => operator.call(everywhere[service], 'getBacklog', {}))),
+    Promise.all(serviceNames.map((service) => operator.call(serviceContracts[service], 'getBacklog', {}))),
   ]);
   return { payments: under_way, work: open, messages: outboxes.reduce((sum, { outbox }) => sum + outbox, 0) };
 };
@@ -23,18 +23,18 @@ type Left = Awaited<ReturnType<typeof leftIn>>;
 const isEmpty = (left: Left) => Object.values(left).every((count) => count === 0);
 const textOf = ({ payments, work, messages }: Left) =>
   tableText([
-    ['payments under way', 'open work of chain-submitter', 'unpublished messages'],
+    ['open payments', 'open work of chain-submitter', 'unpublished messages'],
     [payments, work, messages].map(String),
   ]);
 
 export const drainCommands: readonly Command[] = [
   {
     name: 'drain',
-    words: '',
-    summary: 'Takes no new payments and waits until everything accepted has come to its end',
+    args: '',
+    summary: 'Pauses payments and waits until all accepted work is completed',
     details:
-      'Payments stay paused: `intake resume` ends it. Withdrawals, refunds, funds and approvals still begin; `signing pause`\nafter it stops those too. Exit code 75 when something is left after --seconds; run it again to go on waiting.',
-    plan: async (operator, _words, { seconds }) => {
+      'Payments stay paused until `payments resume`. Withdrawals, refunds, funds and approvals still begin; run `signing pause`\nafterwards to stop them. Exit code 75 if work is left after --seconds; run the command again to wait longer.',
+    plan: async (operator, _args, { seconds }) => {
       const [{ paused_at }, left] = await Promise.all([
         operator.call(settlement, 'getIntake', {}),
         leftIn(operator),
@@ -42,23 +42,23 @@ export const drainCommands: readonly Command[] = [
       return {
         table: [
           ['what', 'now', 'then'],
-          ['new payments', paused_at === null ? 'taken' : `paused since ${paused_at}`, 'paused'],
-          ['payments under way', String(left.payments), '0'],
+          ['new payments', paused_at === null ? 'accepted' : `paused since ${paused_at}`, 'paused'],
+          ['open payments', String(left.payments), '0'],
           ['open work of chain-submitter', String(left.work), '0'],
           ['unpublished messages', String(left.messages), '0'],
         ],
-        notes: [`Waits for up to ${seconds} s. New payments stay paused until \`intake resume\`.`],
-        make: async (signed) => {
-          await operator.call(settlement, 'setIntakePaused', { paused: true, ...signed });
-          // Replicas know of the pause for a second at most; whatever they took until then is under way.
+        notes: [`Waits for up to ${seconds} s. New payments stay paused until \`payments resume\`.`],
+        make: async (attribution) => {
+          await operator.call(settlement, 'setPaymentsPaused', { paused: true, ...attribution });
+          // A replica reads the pause at most a second late. What it accepted until then is counted as open.
           await sleep(2000);
           const until = Date.now() + seconds * 1000;
           let left = await leftIn(operator);
-          for (let told = ''; !isEmpty(left) && Date.now() < until; left = await leftIn(operator)) {
+          for (let printed = ''; !isEmpty(left) && Date.now() < until; left = await leftIn(operator)) {
             const line = `${left.payments} payments, ${left.work} pieces of work, ${left.messages} messages`;
-            if (line !== told) console.error(line);
-            told = line;
-            await sleep(LOOK_EVERY_MS);
+            if (line !== printed) console.error(line);
+            printed = line;
+            await sleep(POLL_EVERY_MS);
           }
           const drained = isEmpty(left);
           return {

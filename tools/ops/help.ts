@@ -2,28 +2,28 @@ import type { Command } from './command.ts';
 import { tableText } from './table.ts';
 
 const OPTIONS = `Options
-  --environment <name>  of the stack on this machine; default its first
+  --environment <name>  an environment of the stack on this machine; default: the first
   --stack <file>        default .local/stack.json
-  --reason <text>       why: required for every change, kept with it
-  --actor <name>        who; default your name on this machine
-  --yes                 make the change without asking
-  --json                answer for programs
-  --all, --limit <n>    of lists: decided ones too; at most so many rows (default 50)
-  --seconds <n>         of drain: how long it waits (default 300)
+  --reason <text>       why; required for every change and recorded with it
+  --actor <name>        who; default: your user name on this machine
+  --yes                 make the change without confirmation
+  --json                output for programs
+  --all, --limit <n>    for lists: include decided messages; maximum number of rows (default 50)
+  --seconds <n>         for drain: how long it waits (default 300)
 
-Elsewhere than beside a local stack: NATS_URL, NATS_USER and NATS_PASSWORD name the bus and the operator's user on it.
-Exit codes: 0 done or already so, 1 refused by a service or away, 64 wrong words, 75 not confirmed, or not drained in time.`;
+Without a local stack, NATS_URL, NATS_USER and NATS_PASSWORD give the bus and the operator's user.
+Exit codes: 0 done or already so, 1 refused by a service or unavailable, 64 invalid arguments, 75 not confirmed or not drained in time.`;
 
-const typed = ({ name, words }: Command) => `npm run ops -- ${name}${words === '' ? '' : ` ${words}`}`;
+const typed = ({ name, args }: Command) => `npm run ops -- ${name}${args === '' ? '' : ` ${args}`}`;
 
-/** What there is. */
+/** The list of all commands. */
 export const helpText = (commands: readonly Command[]): string =>
   [
-    'Operators’ commands (docs/operations.md). Each change is shown, confirmed, and kept with who, when and why.',
-    tableText(commands.map((one) => [`  ${one.name} ${one.words}`.trimEnd(), one.summary])),
+    'Operators’ commands (docs/operations.md). Each change is shown, confirmed, and recorded with actor, time and reason.',
+    tableText(commands.map((one) => [`  ${one.name} ${one.args}`.trimEnd(), one.summary])),
     OPTIONS,
   ].join('\n\n');
 
-/** What one command does. */
+/** The help of one command. */
 export const helpOf = (command: Command): string =>
   [`${typed(command)}\n\n${command.summary}.`, command.details, OPTIONS].filter(Boolean).join('\n\n');

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { operatorFields } from '../../shared/contract/operator.ts';
-import type { Command, Planned, Said, Signed } from './command.ts';
+import type { Attribution, Command, CommandOutput, Plan } from './command.ts';
 import type { Operator } from './connect.ts';
 import { Refusal } from './refusal.ts';
 import { tableText } from './table.ts';
@@ -22,9 +22,9 @@ type Values = {
 
 const NOT_CONFIRMED = 75; // EX_TEMPFAIL of sysexits.h: the same call may succeed later
 
-/** Read before anything is asked for, so that a change without a reason is never even planned. */
-const signedBy = ({ actor, reason }: Values): Signed => {
-  if (reason === undefined) throw new Refusal('--reason is needed: it is kept with the change');
+/** Checked first, so that a change without a reason is not planned. */
+const attributionOf = ({ actor, reason }: Values): Attribution => {
+  if (reason === undefined) throw new Refusal('--reason is missing: it is recorded with the change');
   const fields = { actor: actor ?? userInfo().username, reason };
   for (const field of ['actor', 'reason'] as const) {
     const parsed = operatorFields[field].safeParse(fields[field]);
@@ -34,62 +34,61 @@ const signedBy = ({ actor, reason }: Values): Signed => {
 };
 
 const confirmed = async (question: string): Promise<boolean> => {
-  if (!process.stdin.isTTY) throw new Refusal('there is nobody to ask: add --yes');
-  const asking = createInterface({ input: process.stdin, output: process.stderr });
+  if (!process.stdin.isTTY)
+    throw new Refusal('stdin is no terminal, so the change cannot be confirmed: add --yes');
+  const prompt = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return /^y(es)?$/i.test((await asking.question(question)).trim());
+    return /^y(es)?$/i.test((await prompt.question(question)).trim());
   } finally {
-    asking.close();
+    prompt.close();
   }
 };
 
-const say = ({ json, text, code = 0 }: Said, values: Values): number => {
+const print = ({ json, text, code = 0 }: CommandOutput, values: Values): number => {
   console.log(values.json === true ? JSON.stringify(json, null, 2) : text);
   return code;
 };
 
-const change = async (planned: Planned, signed: Signed, values: Values): Promise<number> => {
-  if (planned.table === null) {
-    return say({ json: { changed: false }, text: 'It is so already; nothing was changed.' }, values);
+const change = async (plan: Plan, attribution: Attribution, values: Values): Promise<number> => {
+  if (plan.table === null) {
+    return print({ json: { changed: false }, text: 'Already so; nothing was changed.' }, values);
   }
-  // Beside --json too, so that the plan is seen before it is confirmed; stdout stays for the answer.
+  // With --json too, so that the plan is shown before it is confirmed. stdout is for the result.
   const show = values.json === true ? console.error : console.log;
-  show(
-    [`Environment ${values.environment}\n`, tableText(planned.table), '', ...planned.notes, ''].join('\n'),
-  );
+  show([`Environment ${values.environment}\n`, tableText(plan.table), '', ...plan.notes, ''].join('\n'));
   if (
     values.yes !== true &&
-    !(await confirmed(`As ${signed.actor}, because "${signed.reason}". Go on? [y/N] `))
+    !(await confirmed(`As ${attribution.actor}, because "${attribution.reason}". Continue? [y/N] `))
   ) {
     console.error('Nothing was changed.');
     return NOT_CONFIRMED;
   }
-  return say(await planned.make(signed), values);
+  return print(await plan.make(attribution), values);
 };
 
 /**
- * Runs one command and prints what it says.
+ * Runs a command and prints its output.
  * @returns the exit code
- * @throws Refusal for words that mean nothing
+ * @throws Refusal for invalid arguments
  */
 export const runCommand = async (
   command: Command,
-  words: readonly string[],
+  args: readonly string[],
   values: Values,
   operator: Operator,
 ): Promise<number> => {
-  const wanted = command.words.split(' ').filter(Boolean);
-  if (words.length !== wanted.length)
-    throw new Refusal(`npm run ops -- ${command.name} ${command.words}`.trimEnd());
+  const expected = command.args.split(' ').filter(Boolean);
+  if (args.length !== expected.length)
+    throw new Refusal(`npm run ops -- ${command.name} ${command.args}`.trimEnd());
   const limit = Number(values.limit ?? 50);
   if (!Number.isInteger(limit) || limit < 1 || limit > 200) throw new Refusal('--limit: 1 to 200');
   const seconds = Number(values.seconds ?? 300);
   if (!Number.isInteger(seconds) || seconds < 0) throw new Refusal('--seconds: a whole number');
   const options = { all: values.all === true, limit, seconds };
   try {
-    if ('show' in command) return say(await command.show(operator, words, options), values);
-    const signed = signedBy(values);
-    return await change(await command.plan(operator, words, options), signed, values);
+    if ('show' in command) return print(await command.show(operator, args, options), values);
+    const attribution = attributionOf(values);
+    return await change(await command.plan(operator, args, options), attribution, values);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const { code, message } = error;

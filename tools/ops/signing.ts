@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { chainSubmitter } from '../../shared/contract/chain-submitter.ts';
-import type { Command, Planned, Said } from './command.ts';
+import type { Command, CommandOutput, Plan } from './command.ts';
 import type { Operator } from './connect.ts';
 import { tableText } from './table.ts';
 
@@ -9,7 +9,7 @@ type Signing = z.infer<typeof chainSubmitter.internal.getSigning.output>;
 const stateOf = (paused: boolean) => (paused ? 'paused' : 'on');
 const solOf = (lamports: number | null) => (lamports === null ? 'unknown' : (lamports / 1e9).toFixed(4));
 
-const saidOf = (json: unknown, { paused, open, fee_payers, authorities }: Signing): Said => ({
+const outputOf = (json: unknown, { paused, open, fee_payers, authorities }: Signing): CommandOutput => ({
   json,
   text: [
     tableText([
@@ -17,7 +17,7 @@ const saidOf = (json: unknown, { paused, open, fee_payers, authorities }: Signin
       [stateOf(paused), String(open)],
     ]),
     tableText([
-      ['fee payer', 'address', 'SOL', 'may still land', 'waits for its owner'],
+      ['fee payer', 'address', 'SOL', 'in flight', 'prepared'],
       ...fee_payers.map(({ number, address, lamports, live, prepared }, at) => [
         number === null ? 'not configured' : `${number}${at === 0 ? ' (pays)' : ''}`,
         address,
@@ -36,7 +36,7 @@ const saidOf = (json: unknown, { paused, open, fee_payers, authorities }: Signin
   ].join('\n\n'),
 });
 
-const planPause = async (operator: Operator, paused: boolean): Promise<Planned> => {
+const planPause = async (operator: Operator, paused: boolean): Promise<Plan> => {
   const signing = await operator.call(chainSubmitter, 'getSigning', {});
   return {
     table:
@@ -48,13 +48,15 @@ const planPause = async (operator: Operator, paused: boolean): Promise<Planned> 
           ],
     notes: paused
       ? [
-          'At every replica’s next piece of work: nothing new is signed or co-signed. Signed bytes go on, only the chain ends',
-          `those. Open work (${signing.open}) waits; a payment fails with nothing moved 60 s after its quote’s expiry.`,
+          'Takes effect at every replica’s next work: nothing is signed or co-signed. Signed transactions continue, because only the',
+          `chain can end them. Open work (${signing.open}) waits; a payment fails without moving money 60 s after its quote expires.`,
         ]
-      : ['Open work goes on within seconds. After a restore: only once `npm run reconcile` was looked at.'],
-    make: async (signed) => {
-      const answer = await operator.call(chainSubmitter, 'setSigningPaused', { paused, ...signed });
-      return saidOf(answer, answer.signing);
+      : [
+          'Open work continues within seconds. After a restore, read the report of `npm run reconcile` first.',
+        ],
+    make: async (attribution) => {
+      const answer = await operator.call(chainSubmitter, 'setSigningPaused', { paused, ...attribution });
+      return outputOf(answer, answer.signing);
     },
   };
 };
@@ -62,25 +64,25 @@ const planPause = async (operator: Operator, paused: boolean): Promise<Planned> 
 export const signingCommands: readonly Command[] = [
   {
     name: 'signing show',
-    words: '',
-    summary: 'Whether anything is signed, what is under way, and the fee payers and authorities',
-    details: 'A former fee payer can go once nothing that it pays for may still land or waits for its owner.',
+    args: '',
+    summary: 'Shows whether signing is paused, the open work, the fee payers and the authorities',
+    details: 'A former fee payer can be removed when it has no in-flight and no prepared transactions.',
     show: async (operator) => {
       const signing = await operator.call(chainSubmitter, 'getSigning', {});
-      return saidOf(signing, signing);
+      return outputOf(signing, signing);
     },
   },
   {
     name: 'signing pause',
-    words: '',
-    summary: 'Signs nothing more in this environment, not even what was accepted',
-    details: 'Alarm SigningPaused after ten minutes.',
+    args: '',
+    summary: 'Pauses all signing in this environment, for accepted payments too',
+    details: 'The alarm SigningPaused fires after ten minutes.',
     plan: (operator) => planPause(operator, true),
   },
   {
     name: 'signing resume',
-    words: '',
-    summary: 'Signs again; a restored environment waits for this',
+    args: '',
+    summary: 'Resumes signing; a restored environment waits for this command',
     details: '',
     plan: (operator) => planPause(operator, false),
   },

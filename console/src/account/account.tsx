@@ -23,10 +23,10 @@ import { SignIns } from './sign-ins.tsx';
 const AccountPage = () => {
   const account = useRead(['account'], (client, options) => client.identity.getAccount({}, options));
   return (
-    <Page title="Account" about="Who you are here, how you sign in, and what you are told by mail.">
+    <Page title="Account" about="Your account, your sign-ins, and your mail notifications.">
       <Columns>
         <Section title="You">
-          {account.isPending && <Loading>Asking for your account…</Loading>}
+          {account.isPending && <Loading>Loading your account…</Loading>}
           {account.error !== null && <ErrorNotice error={account.error} retry={account.again} />}
           {account.data !== undefined && <You account={account.data} />}
         </Section>

@@ -42,7 +42,7 @@ export const Passkeys = ({ passkeys }: { passkeys: Items<Passkey> }) => {
       <Table
         label="Passkeys"
         items={passkeys}
-        waiting="Asking for your passkeys…"
+        waiting="Loading your passkeys…"
         keyOf={({ passkey_id }) => passkey_id}
         empty={<Empty title="No passkey yet">Until you add one, every sign-in takes a mail.</Empty>}
         columns={[

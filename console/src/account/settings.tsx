@@ -14,7 +14,7 @@ export const Settings = () => {
   const settings = useRead(['settings'], (client, options) => client.identity.getSettings({}, options));
   return (
     <Section title="Settings">
-      {settings.isPending && <Loading>Asking for your settings…</Loading>}
+      {settings.isPending && <Loading>Loading your settings…</Loading>}
       {settings.error !== null && <ErrorNotice error={settings.error} retry={settings.again} />}
       {settings.data !== undefined && <Form values={settings.data} />}
     </Section>

@@ -14,11 +14,11 @@ export const SignIns = ({ sessions }: { sessions: Items<SignIn> }) => {
     done: () => toast('That sign-in has ended.'),
   });
   return (
-    <Section title="Open sign-ins" about="End what you do not recognise; it acts at once.">
+    <Section title="Open sign-ins" about="End sign-ins that you do not recognise. This takes effect at once.">
       <Table
         label="Open sign-ins"
         items={sessions}
-        waiting="Asking for your sign-ins…"
+        waiting="Loading your sign-ins…"
         keyOf={({ session_id }) => session_id}
         empty={<Empty title="No open sign-in" />}
         columns={[

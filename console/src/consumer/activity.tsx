@@ -46,7 +46,7 @@ const ActivityPage = () => {
   const isNew = !isFiltered && !isPending && error === null && data.length === 0;
 
   return (
-    <Page title="Activity" about="What moved, and what it was for.">
+    <Page title="Activity" about="Your transactions and what they paid for.">
       <Spending nameOf={shownName} />
       <Section title="Transactions" actions={!isNew && <ExportCsv query={query} nameOf={nameOf} />}>
         <Stack>
@@ -56,13 +56,13 @@ const ActivityPage = () => {
           <Table
             label="Transactions"
             items={transactions}
-            waiting="Asking for your transactions…"
+            waiting="Loading your transactions…"
             keyOf={({ transaction_id }) => transaction_id}
             empty={
               isFiltered ? (
-                <Empty title="Nothing fits these filters" />
+                <Empty title="No transaction matches these filters" />
               ) : (
-                <Empty title="Nothing has moved yet">
+                <Empty title="No transactions yet">
                   Payments, deposits, withdrawals and refunds appear here once the chain has confirmed them.
                   <div>
                     <LinkButton to="/wallet">To your wallet</LinkButton>
@@ -86,7 +86,7 @@ const ActivityPage = () => {
               },
               { heading: 'Status', show: ({ status }) => <Badge state={status} /> },
               {
-                heading: 'Fee in it',
+                heading: 'Fee included',
                 align: 'end',
                 show: ({ fee_amount }) => (fee_amount === '0' ? null : <Money micro={fee_amount} />),
               },

@@ -50,7 +50,7 @@ export const DelegateCard = ({ delegate }: { delegate: Delegate }) => {
             note={
               usage[period].resets_at === null ? undefined : (
                 <>
-                  begins anew <Time at={usage[period].resets_at} />
+                  resets <Time at={usage[period].resets_at} />
                 </>
               )
             }
@@ -58,13 +58,13 @@ export const DelegateCard = ({ delegate }: { delegate: Delegate }) => {
         ))}
         {limits.total === null && (
           <p className="quiet">
-            Ever: <Money micro={spent} /> spent
+            In total: <Money micro={spent} /> spent
             {held !== '0' && (
               <>
                 , <Money micro={held} /> held
               </>
             )}
-            {limited.length === 0 && ', with no limit but the wallet’s allowance'}
+            {limited.length === 0 && ', limited only by the wallet’s allowance'}
           </p>
         )}
         <Properties
@@ -112,8 +112,8 @@ export const DelegateCard = ({ delegate }: { delegate: Delegate }) => {
         onClose={close}
         onConfirm={() => revoke.runOrThrow(undefined)}
       >
-        Its keys stop at once and cannot be brought back. What it has paid stays paid, and a payment that was
-        accepted before goes on.
+        Its keys are revoked at once and cannot be restored. Completed payments stay paid, and accepted
+        payments continue.
       </ConfirmDialog>
     </Section>
   );

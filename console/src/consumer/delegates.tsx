@@ -44,7 +44,7 @@ const Cards = ({
   delegates: ReturnType<typeof useItems<Delegate>>;
   hasWallet: boolean;
 }) => {
-  if (isPending) return <Loading>Asking for your delegates and what they have spent…</Loading>;
+  if (isPending) return <Loading>Loading your delegates and their spending…</Loading>;
   if (data.length === 0 && error !== null) return <ErrorNotice error={error} retry={again} />;
   if (data.length === 0) {
     return (
@@ -74,7 +74,7 @@ const Cards = ({
       </div>
       {hasMore && (
         <div className="table-more">
-          <Button size="small" busy={isLoadingMore && 'Asking for more…'} onPress={more}>
+          <Button size="small" busy={isLoadingMore && 'Loading more…'} onPress={more}>
             Show more delegates
           </Button>
         </div>

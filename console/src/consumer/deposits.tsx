@@ -37,10 +37,10 @@ const EVERY_MS = 3000;
 
 const OPEN: Partial<Record<Deposit['status'], (deposit: Deposit) => string>> = {
   created: ({ provider }) => `Not paid yet: go on at ${PROVIDER[provider]}.`,
-  awaiting_payment: ({ provider }) => `${PROVIDER[provider]} waits for the payment.`,
-  processing: ({ provider }) => `${PROVIDER[provider]} has the payment and works on it.`,
+  awaiting_payment: ({ provider }) => `${PROVIDER[provider]} is waiting for the payment.`,
+  processing: ({ provider }) => `${PROVIDER[provider]} has the payment and is processing it.`,
   settling: ({ provider }) =>
-    `${PROVIDER[provider]} says that it has sent; we wait until the chain shows it, finally.`,
+    `${PROVIDER[provider]} reports that it has sent the money. The deposit completes once the chain has finalized it.`,
 };
 
 const wholes = new Intl.NumberFormat('en');
@@ -206,7 +206,7 @@ const DepositTable = ({ deposits, wallets }: { deposits: Items<Deposit>; wallets
     <Table
       label="All deposits"
       items={deposits}
-      waiting="Asking for your deposits…"
+      waiting="Loading your deposits…"
       keyOf={({ deposit_id }) => deposit_id}
       empty={<Empty title="No deposit yet">What you buy is listed here, with where it is.</Empty>}
       columns={[

@@ -57,7 +57,7 @@ export const ExportCsv = ({
       const names = new Map<string, string | null>();
       const ids = new Set(rows.flatMap(({ service_id }) => service_id ?? []));
       for (const id of ids) {
-        setProgress(`Asking for names: ${names.size} of ${ids.size} services…`);
+        setProgress(`Loading names: ${names.size} of ${ids.size} services…`);
         names.set(id, await serviceNameOf(client, id, { signal: abort.signal }));
       }
       const lines = rows.map((row) =>

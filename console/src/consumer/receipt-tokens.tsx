@@ -20,21 +20,18 @@ export const ReceiptTokens = ({ payment }: { payment: Payment }) => {
   if (payment.payment_attempt_id === undefined) {
     return (
       <Section title="Tokens">
-        <p className="quiet">Both tokens are shown to who paid alone.</p>
+        <p className="quiet">Only the payer can see both tokens.</p>
       </Section>
     );
   }
   return (
-    <Section
-      title="Tokens"
-      about="Checked in this page against the system’s published keys, without asking anybody whether they are good."
-    >
+    <Section title="Tokens" about="Verified in this page against the system’s published keys.">
       {isPending ? (
-        <Loading>Asking for the published keys, to check both tokens…</Loading>
+        <Loading>Loading the published keys to verify both tokens…</Loading>
       ) : data === undefined ? (
         <Stack>
           <Notice tone="wait" title="Not checked">
-            The published keys could not be read, so nothing can be said about the tokens.
+            The published keys could not be read, so the tokens were not verified.
           </Notice>
           <ErrorNotice error={error} retry={again} />
         </Stack>

@@ -46,7 +46,7 @@ const ReceiptPage = () => {
       }
     >
       {isPending ? (
-        <Loading>Asking for the payment…</Loading>
+        <Loading>Loading the payment…</Loading>
       ) : data === undefined ? (
         <ErrorNotice error={error} retry={again} />
       ) : (
@@ -61,19 +61,19 @@ const isUnderWay = ({ status, chain_status }: Payment): boolean =>
   status === 'pending' || chain_status === 'pending' || chain_status === 'confirmed';
 
 const CHAIN: Record<Payment['chain_status'], string> = {
-  pending: 'It is on its way to the chain.',
+  pending: 'It was sent to the chain.',
   confirmed: 'The chain has confirmed it; it is final some seconds later.',
   finalized: 'It is final on the chain.',
-  failed: 'It did not come about on the chain.',
+  failed: 'It failed on the chain.',
 };
 
 /** The printed page has no coloured band. */
 const ENVIRONMENT = { test: 'Test environment: this is not real money.', live: 'Live environment.' };
 const STATUS: Record<Payment['status'], string> = {
-  pending: 'The payment is under way.',
+  pending: 'The payment is pending.',
   issued: 'Paid; the vendor has not redeemed it yet.',
   redeemed: 'Paid, and redeemed by the vendor.',
-  expired: 'Paid; the vendor did not redeem it in its time.',
+  expired: 'Paid; the vendor did not redeem it within the redeem window.',
   failed: 'Nothing was paid.',
 };
 
@@ -97,7 +97,7 @@ const Receipt = ({ payment }: { payment: Payment }) => {
           <Properties
             of={[
               ['Quote', <Money key="quote" micro={quote_amount} large />],
-              ['Fee in it', <Money key="fee" micro={fee_amount} />],
+              ['Fee included', <Money key="fee" micro={fee_amount} />],
               ['Net to vendor', <Money key="net" micro={net_amount} />],
               [
                 'Units',

@@ -73,10 +73,10 @@ const Grouped = ({
   nameOf: (delegateId: string) => string;
 }) => {
   const { data, error, isPending, again } = useSummary(days, groupBy);
-  if (isPending) return <Loading>Adding up what was spent…</Loading>;
+  if (isPending) return <Loading>Loading the spending…</Loading>;
   if (data === undefined) return <ErrorNotice error={error} retry={again} />;
   if (data.payment_count === 0) {
-    return <Empty title="Nothing was spent in this time">A payment appears here once it is confirmed.</Empty>;
+    return <Empty title="No spending in this period">A payment appears here once it is confirmed.</Empty>;
   }
   return (
     <Stack>
@@ -84,8 +84,8 @@ const Grouped = ({
         of={[
           ['Spent', <Money key="spent" micro={data.total_spent} large />],
           ['Payments', data.payment_count.toLocaleString('en')],
-          ['Of it fees', <Money key="fees" micro={data.total_fees} />],
-          ['Came back', data.total_refunded !== '0' && <Money key="back" micro={data.total_refunded} />],
+          ['Fees included', <Money key="fees" micro={data.total_fees} />],
+          ['Refunded', data.total_refunded !== '0' && <Money key="back" micro={data.total_refunded} />],
         ]}
       />
       {groupBy === 'day' ? (
@@ -131,7 +131,7 @@ const Ranking = ({
     },
   );
   const rest = { micro: total - shown.micro, count: payment_count - shown.count };
-  const all = rest.micro > 0n ? [...lines, { key: 'rest', name: 'All others together', ...rest }] : lines;
+  const all = rest.micro > 0n ? [...lines, { key: 'rest', name: 'All others', ...rest }] : lines;
   return (
     <table className="table ranking" aria-label={`Spent by ${groupBy}`}>
       <thead>

@@ -64,7 +64,7 @@ const WalletPage = () => {
       about="Your money, and what the platform may spend of it. The key stays with you."
       actions={data.length > 0 && ways}
     >
-      {isPending && <Loading>Asking for your wallets…</Loading>}
+      {isPending && <Loading>Loading your wallets…</Loading>}
       {error !== null && <ErrorNotice error={error} retry={again} />}
       {!isPending && error === null && data.length === 0 && (
         <Section title="Begin here">
@@ -84,7 +84,7 @@ const WalletPage = () => {
       </Columns>
       {hasMore && (
         <Row>
-          <Button busy={isLoadingMore && 'Asking for more…'} onPress={more}>
+          <Button busy={isLoadingMore && 'Loading more…'} onPress={more}>
             Show more
           </Button>
         </Row>

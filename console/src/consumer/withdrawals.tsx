@@ -90,7 +90,7 @@ const WithdrawalsPage = () => {
         onClose={() => setCancelled(null)}
         onConfirm={() => cancel.runOrThrow(cancelled!.withdrawal_id)}
       >
-        Nothing has moved, and nothing will: whatever was signed of it can no longer be used.
+        No money has moved, and none will. A signed transaction of it can no longer be used.
       </ConfirmDialog>
     </Page>
   );
@@ -124,7 +124,7 @@ const NewWithdrawal = ({
         destination_address: destination,
       });
       if (made.amount !== amount || made.destination_address !== destination)
-        throw new Error('The API answered with another withdrawal than asked for.');
+        throw new Error('The API returned a different withdrawal than requested.');
       return made;
     },
     {
@@ -183,7 +183,7 @@ const NewWithdrawal = ({
         />
         {create.error !== null && <ErrorNotice error={create.error} />}
         <div>
-          <Button type="submit" variant="primary" busy={create.isBusy && 'Having it prepared…'}>
+          <Button type="submit" variant="primary" busy={create.isBusy && 'Preparing…'}>
             Go on to sign
           </Button>
         </div>
@@ -245,7 +245,7 @@ const WithdrawalTable = ({
     <Table
       label="All withdrawals"
       items={withdrawals}
-      waiting="Asking for your withdrawals…"
+      waiting="Loading your withdrawals…"
       keyOf={({ withdrawal_id }) => withdrawal_id}
       empty={<Empty title="No withdrawal yet">What you send away is listed here, with where it is.</Empty>}
       columns={[

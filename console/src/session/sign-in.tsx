@@ -39,8 +39,8 @@ export const SignInPage = () => {
   if (status === 'unreachable') {
     return (
       <div className="section stack">
-        <h1>Nobody answers</h1>
-        <p>The system could not be asked whether you are signed in.</p>
+        <h1>The system does not answer</h1>
+        <p>The console could not check whether you are signed in.</p>
         <Button variant="primary" onPress={() => void session.resume()}>
           Try again
         </Button>
@@ -56,7 +56,7 @@ export const SignInPage = () => {
         </Notice>
       )}
       {sentTo !== null && (
-        <Notice tone="good" title="Look into your mail">
+        <Notice tone="good" title="Check your mail">
           A link is on its way to {sentTo}. It works once, for 15 minutes; only the newest one does. Open it
           in this browser; elsewhere it asks once more.
         </Notice>

@@ -99,7 +99,7 @@ export const Loading = ({ children }: { children: string }) => {
   return (
     <p className="loading" role="status">
       {children}
-      {isLong && ' This takes longer than it should; it is being asked again.'}
+      {isLong && ' This takes longer than expected. The console tries again.'}
     </p>
   );
 };

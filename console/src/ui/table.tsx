@@ -65,7 +65,7 @@ export const Table = <T,>({
       {error !== null && <ErrorNotice error={error} retry={again} />}
       {hasMore && (
         <div className="table-more">
-          <Button size="small" busy={isLoadingMore && 'Asking for more…'} onPress={more}>
+          <Button size="small" busy={isLoadingMore && 'Loading more…'} onPress={more}>
             Show more
           </Button>
         </div>

@@ -26,10 +26,9 @@ type Submitted = Output<'funding.submitRefund'>;
 const isPrepared = (refund: Refund | Prepared | Submitted): refund is Prepared => 'transaction' in refund;
 
 /**
- * Gets the payout address's signature of a refund: from a wallet of this browser, or from
- * elsewhere. Both get the transaction only after it was read, and the user sees what was read. A
- * transaction that is about to expire is prepared again first. At most one per refund is ever
- * executed.
+ * The signature of the payout address under a refund: by a wallet of this browser, or brought from elsewhere. Both get the
+ * transaction only after it was read, and the person sees what was read. One that would run out while it is looked at is
+ * prepared afresh first; at most one of a refund is ever carried out.
  */
 export const SignRefund = ({
   refund,
@@ -136,7 +135,7 @@ export const SignRefund = ({
   );
 };
 
-/** For a wallet outside the browser: a multisig, a hardware signer, a program. */
+/** For a wallet that is no browser's: a multisig, a hardware signer, a program. */
 const SignElsewhere = ({
   prepared,
   busy,

@@ -98,7 +98,7 @@ const SalesPage = () => {
         />
       </div>
       {sales.error !== null && <ErrorNotice error={sales.error} retry={sales.again} />}
-      {!sales.isKnown && sales.error === null && <Loading>Asking for your quotes and payments…</Loading>}
+      {!sales.isKnown && sales.error === null && <Loading>Loading your quotes and payments…</Loading>}
       {sales.isKnown && (
         <>
           <Reach sales={sales} text={text} />

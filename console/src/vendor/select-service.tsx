@@ -27,7 +27,7 @@ export const useOwnServices = (): {
 
 /** Selects one of the account's services. If there is none, it links to creating one. */
 export const ChooseService = ({ services, selling, service, choose }: ReturnType<typeof useOwnServices>) => {
-  if (services.isPending) return <Loading>Asking for your services…</Loading>;
+  if (services.isPending) return <Loading>Loading your services…</Loading>;
   if (services.error !== null) return <ErrorNotice error={services.error} retry={services.again} />;
   if (service === undefined)
     return (

@@ -54,7 +54,7 @@ const ServicesPage = () => {
         <Table
           label="Your services"
           items={services}
-          waiting="Asking for your services…"
+          waiting="Loading your services…"
           keyOf={({ service_id }) => service_id}
           empty={
             <Empty title="Nothing is sold yet">

@@ -52,7 +52,7 @@ const SettlementPage = () => {
     return (
       <Page title="Payment" actions={<LinkButton to="/sales">All sales</LinkButton>}>
         {settlement.isPending ? (
-          <Loading>Asking for the payment…</Loading>
+          <Loading>Loading the payment…</Loading>
         ) : (
           <ErrorNotice error={settlement.error} retry={settlement.again} />
         )}

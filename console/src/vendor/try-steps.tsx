@@ -126,7 +126,7 @@ const Claims = ({ of }: { of: QuoteClaims }) => (
       ['Signature', <Badge key="s" state="valid, checked in this page" tone="good" />],
       ['Service', of.service_name],
       ['Amount', <Money key="a" micro={of.quote_amount} />],
-      ['Fee in it', <Money key="f" micro={of.fee_amount} />],
+      ['Fee included', <Money key="f" micro={of.fee_amount} />],
       ['For the address', <code key="r">{String(of.scope?.resource)}</code>],
       ['Paid to', <code key="p">{of.payout_address}</code>],
       ['Good until', <Time key="t" at={of.expires_at} />],

@@ -38,7 +38,7 @@ const WebhooksPage = () => {
         <Table
           label="Endpoints"
           items={endpoints}
-          waiting="Asking for your endpoints…"
+          waiting="Loading your endpoints…"
           keyOf={({ endpoint_id }) => endpoint_id}
           empty={
             <Empty title="No endpoint yet">

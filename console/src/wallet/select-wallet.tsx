@@ -37,7 +37,7 @@ export const ForWallet = ({
   none: string;
   children: (wallet: Wallet) => ReactNode;
 }) => {
-  if (wallets.isPending) return <Loading>Asking for your wallets…</Loading>;
+  if (wallets.isPending) return <Loading>Loading your wallets…</Loading>;
   if (wallets.error !== null) return <ErrorNotice error={wallets.error} retry={wallets.again} />;
   if (choice !== null) return children(choice);
   return (

@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import { openLog, readable, errorLines } from './logs.ts';
+import { errorLines, openLog, readable } from './logs.ts';
 
 test('serious lines are found once, whole, and harmless ones left out', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'logs-'));

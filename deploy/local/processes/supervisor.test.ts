@@ -5,7 +5,8 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { identify, signal, waitUntilGone } from './process-identity.ts';
-import { createSupervisor, type ProcessSpec, type Supervisor } from './supervisor.ts';
+import type { ProcessSpec } from './process-spec.ts';
+import { createSupervisor, type Supervisor } from './supervisor.ts';
 
 /**
  * Says in a common file when it starts and stops; what it does on SIGTERM is its second argument.

@@ -4,34 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lock } from './lock.ts';
 import { errorLines, followLogs, openLog, type ProcessLog, readable } from './logs.ts';
 import { identify, killGroup, type ProcessIdentity } from './process-identity.ts';
+import { type ProcessSpec, stopOrder } from './process-spec.ts';
+import { startReaper } from './reaper-link.ts';
 
 const repositoryRoot = path.resolve(import.meta.dirname, '../../..');
-
-/** The order of stopping. Each kind stops when the previous one is gone. */
-const stopOrder = ['service', 'tool', 'server'] as const;
-
-export type ProcessSpec = {
-  /** The name in stack.json and of the log. */
-  name: string;
-  kind: (typeof stopOrder)[number];
-  command: string;
-  args: readonly string[];
-  /** The child's whole environment besides PATH and the like. Nothing else is inherited. */
-  env?: Readonly<Record<string, string>>;
-  cwd?: string;
-  uid?: number;
-  gid?: number;
-  /** Default SIGTERM. */
-  stopSignal?: NodeJS.Signals;
-  /** Runs before every start, including restarts. */
-  prepare?: () => Promise<void> | void;
-  /** Polled every few milliseconds until true. */
-  ready: () => Promise<boolean>;
-  /** Runs after every start, once ready. On an error it runs again. */
-  afterReady?: () => Promise<void>;
-  /** False keeps it out of `pids`. */
-  listed?: boolean;
-};
 
 export type Supervisor = {
   /**
@@ -91,10 +67,13 @@ type Member = {
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { logDir, stackFile, lock, print = () => {}, onChange = () => {} } = options;
   const { startMilliseconds = 60_000, graceMilliseconds = 8000 } = options;
+  const printThrottled = createThrottledPrint(print);
   const members = new Map<string, Member>();
   const logs = new Map<string, ProcessLog>();
   const stopFollowing = followLogs(logs, print);
-  let reaper = startReaper();
+  const reaper = startReaper(stackFile, () =>
+    [...members.values()].flatMap(({ identity, spec }) => (identity ? [{ pid: identity.pid, spec }] : [])),
+  );
   /**
    * Preparations that a stop waits for: the creation of a database cluster, for instance, must not
    * be interrupted.
@@ -103,25 +82,6 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const others: (() => Promise<void>)[] = [];
   let stopping = false;
   let stopped: Promise<void> | undefined;
-
-  function startReaper(): ChildProcess {
-    const child = spawn(process.execPath, [path.join(import.meta.dirname, 'reaper.mjs'), stackFile], {
-      detached: true,
-      stdio: ['pipe', 'ignore', 'ignore'],
-    });
-    child.stdin?.on('error', () => {});
-    child.on('exit', () => {
-      if (stopping) return;
-      reaper = startReaper();
-      for (const { identity, spec } of members.values()) if (identity) sendToReaper(`+${identity.pid}`, spec);
-    });
-    child.unref();
-    return child;
-  }
-
-  function sendToReaper(change: string, spec: ProcessSpec): void {
-    reaper.stdin?.write(`${change} ${spec.stopSignal ?? 'SIGTERM'}\n`);
-  }
 
   function changed(): void {
     lock?.setChildren(
@@ -164,34 +124,9 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const identity = identify(child.pid);
     if (!identity) return;
     member.identity = identity;
-    sendToReaper(`+${child.pid}`, spec);
+    reaper.add(child.pid, spec);
     changed();
-    await untilReady(member, child);
-  }
-
-  async function untilReady(member: Member, child: ChildProcess): Promise<void> {
-    const runs = () => member.child === child && child.exitCode === null && child.signalCode === null;
-    for (let pause = 10; runs(); pause = Math.min(pause * 1.5, 200)) {
-      try {
-        if (await member.spec.ready()) {
-          if (!runs()) return;
-          await member.spec.afterReady?.();
-          member.wasReady = true;
-          return;
-        }
-      } catch (error) {
-        log(`[${member.spec.name}] not ready: ${(error as Error).message}`);
-      }
-      await sleep(pause);
-    }
-  }
-
-  const lastLogged = new Map<string, number>();
-  /** Prints the same line at most once in 5 s: a probe may fail a hundred times for one reason. */
-  function log(line: string): void {
-    if (Date.now() - (lastLogged.get(line) ?? 0) < 5000) return;
-    lastLogged.set(line, Date.now());
-    print(line);
+    await untilReady(member, child, printThrottled);
   }
 
   async function ended(
@@ -205,7 +140,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     delete member.identity;
     if (identity) {
       killGroup(identity.pid);
-      sendToReaper(`-${identity.pid}`, spec);
+      reaper.remove(identity.pid, spec);
     }
     if (stopping) return;
     // While starting, a reason is printed once; in the end the whole start fails with it.
@@ -249,9 +184,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     while (!member.wasReady) {
       if (stopping) throw new Error('stopped while starting');
       if (member.crashes >= crashesBeforeGivingUp || Date.now() > deadline) {
-        const why = member.crashes >= crashesBeforeGivingUp ? 'does not start' : 'does not become ready';
-        const output = errorLines(member.log.lastLines(60), 20).map((line) => `  ${readable(line)}`);
-        throw new Error([`${spec.name} ${why} (all output in ${member.log.file})`, ...output].join('\n'));
+        throw startFailure(member);
       }
       await sleep(25);
     }
@@ -261,26 +194,11 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     await Promise.allSettled(preparing);
     for (const kind of stopOrder) {
       const group = [...members.values()].filter(({ spec }) => spec.kind === kind);
-      for (const { child, spec } of group) child?.kill(spec.stopSignal ?? 'SIGTERM');
-      const grace = new AbortController();
-      const gone = Promise.all(group.map(({ exited }) => exited)).then(() => grace.abort());
-      await Promise.race([
-        gone,
-        sleep(graceMilliseconds, undefined, { signal: grace.signal }).catch(() => {}),
-      ]);
-      for (const { child, spec } of group) {
-        if (!child || child.exitCode !== null || child.signalCode !== null) continue;
-        print(`[${spec.name}] did not stop in ${graceMilliseconds} ms and was killed`);
-        child.kill('SIGKILL');
-      }
-      await gone;
+      await stopGroup(group, graceMilliseconds, print);
     }
     await Promise.allSettled(others.map((stop) => stop()));
     stopFollowing();
-    const reaperGone = new Promise((resolve) => reaper.once('exit', resolve));
-    reaper.ref();
-    reaper.stdin?.end();
-    if (reaper.exitCode === null && reaper.signalCode === null) await reaperGone;
+    await reaper.stop();
     for (const { log: processLog } of members.values()) processLog.close();
   }
 
@@ -291,11 +209,13 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     alsoStop: (stop) => void others.push(stop),
     stop: () => {
       stopping = true;
+      reaper.expectEnd();
       stopped ??= stopAll();
       return stopped;
     },
     abort: () => {
       stopping = true;
+      reaper.expectEnd();
       for (const { child } of members.values()) child?.kill('SIGKILL');
     },
     pids: () => {
@@ -303,6 +223,58 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       return Object.fromEntries(listed.map(([name, { identity }]) => [name, identity!.pid]));
     },
   };
+}
+
+/** Prints the same line at most once in 5 s: a probe may fail a hundred times for one reason. */
+function createThrottledPrint(print: (line: string) => void): (line: string) => void {
+  const printedAt = new Map<string, number>();
+  return (line) => {
+    if (Date.now() - (printedAt.get(line) ?? 0) < 5000) return;
+    printedAt.set(line, Date.now());
+    print(line);
+  };
+}
+
+function startFailure({ spec, log, crashes }: Member): Error {
+  const why = crashes >= crashesBeforeGivingUp ? 'does not start' : 'does not become ready';
+  const output = errorLines(log.lastLines(60), 20).map((line) => `  ${readable(line)}`);
+  return new Error([`${spec.name} ${why} (all output in ${log.file})`, ...output].join('\n'));
+}
+
+/** Polls the process until it is ready or has ended. */
+async function untilReady(member: Member, child: ChildProcess, print: (line: string) => void): Promise<void> {
+  const runs = () => member.child === child && child.exitCode === null && child.signalCode === null;
+  for (let pause = 10; runs(); pause = Math.min(pause * 1.5, 200)) {
+    try {
+      if (await member.spec.ready()) {
+        if (!runs()) return;
+        await member.spec.afterReady?.();
+        member.wasReady = true;
+        return;
+      }
+    } catch (error) {
+      print(`[${member.spec.name}] not ready: ${(error as Error).message}`);
+    }
+    await sleep(pause);
+  }
+}
+
+/** Stops the processes of one kind, and kills those that do not stop in time. */
+async function stopGroup(
+  group: readonly Member[],
+  graceMilliseconds: number,
+  print: (line: string) => void,
+): Promise<void> {
+  for (const { child, spec } of group) child?.kill(spec.stopSignal ?? 'SIGTERM');
+  const grace = new AbortController();
+  const gone = Promise.all(group.map(({ exited }) => exited)).then(() => grace.abort());
+  await Promise.race([gone, sleep(graceMilliseconds, undefined, { signal: grace.signal }).catch(() => {})]);
+  for (const { child, spec } of group) {
+    if (!child || child.exitCode !== null || child.signalCode !== null) continue;
+    print(`[${spec.name}] did not stop in ${graceMilliseconds} ms and was killed`);
+    child.kill('SIGKILL');
+  }
+  await gone;
 }
 
 /** The variables that any program needs. Configuration is passed explicitly instead. */

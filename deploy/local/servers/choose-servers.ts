@@ -1,4 +1,5 @@
-import type { ProcessSpec, Supervisor } from '../processes/supervisor.ts';
+import type { ProcessSpec } from '../processes/process-spec.ts';
+import type { Supervisor } from '../processes/supervisor.ts';
 import { findBinary } from './binaries.mjs';
 import { dockerNats, dockerPostgres, dockerRedis, useDocker } from './docker.ts';
 import type { NatsAccount } from './nats-conf.ts';

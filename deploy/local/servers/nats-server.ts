@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { ProcessSpec } from '../processes/supervisor.ts';
+import type { ProcessSpec } from '../processes/process-spec.ts';
 import { type NatsAccount, natsConf } from './nats-conf.ts';
 import { answers, binary } from './server-process.ts';
 

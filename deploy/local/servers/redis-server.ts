@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import type { ProcessSpec } from '../processes/supervisor.ts';
+import type { ProcessSpec } from '../processes/process-spec.ts';
 import { answers, binary } from './server-process.ts';
 
 const host = '127.0.0.1';

@@ -6,7 +6,7 @@ import type { Supervisor } from '../processes/supervisor.ts';
 import { choosePostgres, chooseRedis, type Server } from '../servers/choose-servers.ts';
 import { databaseUrl, ensureDatabase, urlAs } from '../servers/database.ts';
 import { createPortPicker } from '../servers/ports.ts';
-import { chooseBus, ensureStreams, type KeyedEnvironment } from './bus.ts';
+import { type Bus, chooseBus, ensureStreams, type KeyedEnvironment } from './bus.ts';
 import { environmentKeys } from './keys.ts';
 import { localOrigin, type RunningEnvironment } from './service-environment.ts';
 import { programs, serviceSpecs } from './service-specs.ts';
@@ -56,26 +56,14 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
     ...preparing,
   ]);
 
-  const environments = keyed.map((environment, index): RunningEnvironment => {
-    const { name, keys } = environment;
-    const database = databaseUrl(postgres.url, databaseName(name));
-    return {
-      name,
-      keys,
-      genesisHash: '',
-      rpc_url: `http://${host}:${chainPorts[index]!}`,
-      ws_url: `ws://${host}:${chainPorts[index]! + 1}`,
-      usdc_mint: keys.mint.address,
-      fee_wallet: keys.feeWallet.address,
-      fee_payer: keys.feePayer.address,
-      moonpay_url: `http://${host}:${onrampsPorts[index]!}/moonpay`,
-      coinbase_url: `http://${host}:${onrampsPorts[index]!}/coinbase`,
-      nats: bus.nats(environment),
-      operator_nats_url: operatorUrl(bus.nats(environment)),
-      databaseUrl: (service) =>
-        urlAs(database, roleName(databaseName(name), service), keys.databasePasswords[service]),
-    };
-  });
+  const environments = keyed.map((environment, index) =>
+    runningEnvironment(environment, {
+      chainPort: chainPorts[index]!,
+      onrampsPort: onrampsPorts[index]!,
+      postgresUrl: postgres.url,
+      bus,
+    }),
+  );
   for (const [index, environment] of environments.entries())
     environment.genesisHash = await preparing[index]!;
 
@@ -107,6 +95,35 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
     ),
     traces_url: tracesUrl,
     metrics: Object.fromEntries(services.map(({ spec, metricsUrl }) => [spec.name, metricsUrl])),
+  };
+}
+
+function runningEnvironment(
+  environment: KeyedEnvironment,
+  {
+    chainPort,
+    onrampsPort,
+    postgresUrl,
+    bus,
+  }: { chainPort: number; onrampsPort: number; postgresUrl: string; bus: Bus },
+): RunningEnvironment {
+  const { name, keys } = environment;
+  const database = databaseUrl(postgresUrl, databaseName(name));
+  return {
+    name,
+    keys,
+    genesisHash: '',
+    rpc_url: `http://${host}:${chainPort}`,
+    ws_url: `ws://${host}:${chainPort + 1}`,
+    usdc_mint: keys.mint.address,
+    fee_wallet: keys.feeWallet.address,
+    fee_payer: keys.feePayer.address,
+    moonpay_url: `http://${host}:${onrampsPort}/moonpay`,
+    coinbase_url: `http://${host}:${onrampsPort}/coinbase`,
+    nats: bus.nats(environment),
+    operator_nats_url: operatorUrl(bus.nats(environment)),
+    databaseUrl: (service) =>
+      urlAs(database, roleName(databaseName(name), service), keys.databasePasswords[service]),
   };
 }
 

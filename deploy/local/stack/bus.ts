@@ -10,7 +10,7 @@ import type { RunningEnvironment } from './service-environment.ts';
 export type KeyedEnvironment = { name: string; keys: EnvironmentKeys };
 
 /** The bus, and how the services of an environment and the set-up log in to it. */
-type Bus = Server & {
+export type Bus = Server & {
   nats: (environment: KeyedEnvironment) => RunningEnvironment['nats'];
   /** With a user of all rights. */
   adminUrl: (environment: KeyedEnvironment) => string;

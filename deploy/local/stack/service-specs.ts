@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Program } from '../../../shared/contract/service.ts';
 import { NODE_FLAGS } from '../../image/bundle.ts';
-import type { ProcessSpec } from '../processes/supervisor.ts';
+import type { ProcessSpec } from '../processes/process-spec.ts';
 import { instanceName, programNames } from './programs.ts';
 import {
   gatewayEnvironment,

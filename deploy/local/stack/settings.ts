@@ -1,6 +1,6 @@
 import type { Program } from '../../../shared/contract/service.ts';
 import type { hourlyCapsConfig } from '../../../shared/db/hourly-caps.ts';
-import type { ProcessSpec } from '../processes/supervisor.ts';
+import type { ProcessSpec } from '../processes/process-spec.ts';
 import type { ExternalServers } from '../servers/choose-servers.ts';
 import type { Instances } from './programs.ts';
 

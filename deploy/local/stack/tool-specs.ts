@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { ProcessSpec } from '../processes/supervisor.ts';
+import type { ProcessSpec } from '../processes/process-spec.ts';
 import type { RunningEnvironment } from './service-environment.ts';
 import type { Settings } from './settings.ts';
 

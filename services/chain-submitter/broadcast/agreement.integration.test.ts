@@ -71,7 +71,7 @@ const untilSigned = async (id: string): Promise<void> => {
 };
 /** How often an alarm of this kind was raised by the present process. */
 const alarms = async (kind: string): Promise<number> =>
-  (await scrape(metrics)).value('settle_anomalies_total', { kind }) ?? 0;
+  (await scrape(metrics)).value('quittance_anomalies_total', { kind }) ?? 0;
 const alarm = (kind: string) =>
   until(
     () => alarms(kind),

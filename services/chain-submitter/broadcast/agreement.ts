@@ -22,7 +22,7 @@ export const reportDispute = (
 ): void => {
   if (transaction.disputed) return;
   transaction.disputed = true;
-  count('settle.anomalies', 1, { kind: 'providers_disagree' });
+  count('quittance_anomalies_total', 1, { kind: 'providers_disagree' });
   deps.logger.error(
     { intent: transaction.intent.intent_id, signature: transaction.signature, views },
     'providers disagree about a transaction, the payment waits',

@@ -117,7 +117,7 @@ export const commitAndBroadcast = async (
       : deps.groupCommit.signed(signedTransition));
     if (typeof outcome === 'string') {
       if (outcome === 'over_budget' && !isAlone)
-        count('settle.chain.budget_refusals', 1, { budget: 'fees_settle', dimension: 'account' });
+        count('quittance_budget_refusals_total', 1, { budget: 'fees_settle', dimension: 'account' });
       return outcome;
     }
     deps.relay.dispatch(outcome);
@@ -131,8 +131,8 @@ export const commitAndBroadcast = async (
     );
     if (!(await isCommitted(deps.pool, signature))) return 'overtaken';
   }
-  const label = signed.wire.length === 0 ? 'found' : generation === 1 ? 'first' : 'again';
-  count('settle.chain.generations', 1, { generation: label });
+  const label = signed.wire.length === 0 ? 'adopted' : generation === 1 ? 'first' : 'again';
+  count('quittance_chain_generations_total', 1, { generation: label });
   await failpoint('submitter.afterCommit');
   broadcast(deps, toInFlight({ ...intent, status: 'signed' }, order, { ...signed, generation }));
   return 'broadcast';

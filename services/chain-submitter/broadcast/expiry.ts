@@ -36,7 +36,7 @@ const expire = async (deps: Deps, transaction: InFlightTransaction, height: numb
   const { intent, signature, generation } = transaction;
   if (!deps.inFlight.isCurrent(transaction)) return;
   if (!(await isExpired(deps, transaction, height))) {
-    count('settle.chain.expiry_proofs', 1, { outcome: 'refuted' });
+    count('quittance_chain_expiry_proofs_total', 1, { outcome: 'refuted' });
     // It is known after all, possibly from before a provider's status cache: the next poll searches
     // the history.
     transaction.missedPolls += 1;
@@ -49,7 +49,7 @@ const expire = async (deps: Deps, transaction: InFlightTransaction, height: numb
     'transaction expired without being included, signing the next generation',
   );
   if (await expireTransaction(deps.pool, signature))
-    count('settle.chain.expiry_proofs', 1, { outcome: 'proven' });
+    count('quittance_chain_expiry_proofs_total', 1, { outcome: 'proven' });
   await deps.executor.release(intent.intent_id, 0);
   await deps.executor.executeNow(intent.intent_id);
 };
@@ -62,7 +62,7 @@ export const expireInFlight = async (deps: Deps): Promise<void> => {
     .filter(({ phase, broadcastAt }) => phase === 'sent' && now - broadcastAt >= LEAST_AGE_MS);
   if (sent.length === 0) return;
   const height = await readFinalizedHeight(deps).catch((error: unknown) => {
-    count('settle.chain.expiry_proofs', 1, { outcome: 'unanswered' });
+    count('quittance_chain_expiry_proofs_total', 1, { outcome: 'unanswered' });
     throw error;
   });
   const past = sent.filter(({ lastValidBlockHeight }) => lastValidBlockHeight < height);
@@ -73,7 +73,7 @@ export const expireInFlight = async (deps: Deps): Promise<void> => {
   );
   for (const result of results) {
     if (result.status === 'fulfilled') continue;
-    count('settle.chain.expiry_proofs', 1, { outcome: 'unanswered' });
+    count('quittance_chain_expiry_proofs_total', 1, { outcome: 'unanswered' });
     deps.logger.warn({ err: result.reason }, 'expiry not proven, trying again');
   }
 };

@@ -46,7 +46,7 @@ const checkBalances = async (
     // This raises an alarm and fails nothing: a final transaction has happened, and the record must
     // show it.
     const accounts = wrong.map(([account]) => account);
-    count('settle.anomalies', 1, { kind: 'balance_mismatch' });
+    count('quittance_anomalies_total', 1, { kind: 'balance_mismatch' });
     logger.error(
       { intent: intent.intent_id, signature, accounts },
       'transaction finalized, balances differ from the order',

@@ -32,7 +32,7 @@ export const reopenIfDropped = async (deps: Deps, transaction: InFlightTransacti
   // The record changes first: while Postgres is unavailable the transaction stays what the record
   // says.
   await transition(deps, 'fork', [toChange({ ...transaction, slot: null })]);
-  count('settle.chain.forks', 1);
+  count('quittance_chain_forks_total', 1);
   transaction.phase = 'sent';
   transaction.slot = null;
   transaction.missedPolls = 0;

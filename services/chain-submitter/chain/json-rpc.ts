@@ -67,7 +67,7 @@ export const createCall = (url: string, number: number): Call => {
   const measured: Call = async (method, params, schema) => {
     const startedAt = performance.now();
     const measure = (error: 'none' | 'unavailable' | 'refused') =>
-      record('rpc.client.call.duration', secondsSince(startedAt), {
+      record('quittance_rpc_call_duration_seconds', secondsSince(startedAt), {
         'rpc.method': method,
         provider: String(number),
         'error.type': error,

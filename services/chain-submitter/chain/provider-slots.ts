@@ -47,7 +47,7 @@ export const createProviderSlots = (providers: number) => {
       const reach = ({ slot: reported, at }: Reported) =>
         reported + MAX_AHEAD_SLOTS + ((now - at) / 1000) * MAX_SLOTS_PER_SECOND;
       if (others.some((reported) => slot <= reach(reported))) return null;
-      count('settle.anomalies', 1, { kind: 'providers_disagree' });
+      count('quittance_anomalies_total', 1, { kind: 'providers_disagree' });
       return 'far ahead of every other provider';
     },
   };

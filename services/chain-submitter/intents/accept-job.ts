@@ -41,7 +41,7 @@ const answerConflictingJob = async (
   existing: IntentRow,
   { object_id, request }: Job,
 ): Promise<void> => {
-  count('settle.anomalies', 1, { kind: 'work_under_another_id' });
+  count('quittance_anomalies_total', 1, { kind: 'work_under_another_id' });
   logger.error({ intent: existing.intent_id, object_id }, 'job names another object than its intent');
   const quoteOf = (from: unknown) => (from as { quote_token?: string }).quote_token;
   const renamed = { ...existing, object_id };

@@ -128,7 +128,7 @@ const reviveOwn = async (
   order: Order,
   signature: string,
 ): Promise<Outcome> => {
-  count('settle.anomalies', 1, { kind: 'expired_included' });
+  count('quittance_anomalies_total', 1, { kind: 'expired_included' });
   deps.logger.error(
     { intent: intent.intent_id, signature },
     'transaction recorded as expired is on the chain, polling it again',
@@ -157,7 +157,7 @@ const adopt = async (
     return { failure: { code: 'payment_failed', message: 'the quote is paid already' } };
   const { own, ...found } = payment;
   if (own) return reviveOwn(deps, intent, order, found.signature);
-  count('settle.anomalies', 1, { kind: 'found_paid' });
+  count('quittance_anomalies_total', 1, { kind: 'adopted' });
   deps.logger.error(
     { intent: intent.intent_id, signature: found.signature },
     'payment without a record found on the chain, adopting it',
@@ -246,7 +246,7 @@ const signWithinCaps = async (
   const reserved = order.kind === 'settle' ? await reservePayment(deps.caps, intent, order) : null;
   if (reserved !== null && 'reached' in reserved) {
     const { reached: cap } = reserved;
-    count('settle.cap_refusals', 1, { cap });
+    count('quittance_cap_refusals_total', 1, { cap });
     deps.logger.error({ intent: intent.intent_id, cap }, 'hourly cap reached, payment waits');
     return { waitMs: CAPPED_MS };
   }

@@ -113,7 +113,7 @@ export const createExecutor = (deps: ExecutorDeps) => {
     } catch (error) {
       const isPolicyError = error instanceof PolicyError;
       if (isPolicyError) {
-        count('settle.anomalies', 1, { kind: 'policy_refused' });
+        count('quittance_anomalies_total', 1, { kind: 'policy_refused' });
         logger.fatal({ err: error, intent: intentId }, 'transaction refused by the policy');
       } else logger.warn({ err: error, intent: intentId }, 'execution failed, trying again');
       await release(intentId, isPolicyError ? CAPPED_MS : TROUBLE_MS);

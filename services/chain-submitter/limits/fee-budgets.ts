@@ -48,7 +48,7 @@ export class BudgetUsedUp extends Error {
   constructor(claim: Pick<Claim, 'name' | 'dimension'>) {
     super(`the daily budget ${claim.name} of the ${claim.dimension} is used up`);
     this.claim = claim;
-    count('settle.chain.budget_refusals', 1, { budget: claim.name, dimension: claim.dimension });
+    count('quittance_budget_refusals_total', 1, { budget: claim.name, dimension: claim.dimension });
   }
 }
 

@@ -66,11 +66,11 @@ afterAll(async () => {
 
 test('one payment and one that fails: generations, sends per provider, caps, fee payer, and nothing left open', async () => {
   const before = await scrape(page);
-  expect(before.value('settle_chain_generations_total')).toBe(0);
-  expect(before.value('settle_chain_expiry_proofs_total')).toBe(0);
-  expect(before.value('settle_anomalies_total')).toBe(0);
-  expect(before.value('settle_chain_budget_used_ratio', { budget: 'rent_settle' })).toBe(0);
-  const lamports = before.value('settle_fee_payer_lamports')!;
+  expect(before.value('quittance_chain_generations_total')).toBe(0);
+  expect(before.value('quittance_chain_expiry_proofs_total')).toBe(0);
+  expect(before.value('quittance_anomalies_total')).toBe(0);
+  expect(before.value('quittance_budget_used_ratio', { budget: 'rent_settle' })).toBe(0);
+  const lamports = before.value('quittance_fee_payer_lamports')!;
   expect(lamports).toBeGreaterThan(0);
 
   const payer = await fixture.payer(1_500_000n);
@@ -81,28 +81,28 @@ test('one payment and one that fails: generations, sends per provider, caps, fee
 
   const after = await until(
     () => scrape(page),
-    (seen) => seen.value('settle_outbox_messages') === 0,
+    (seen) => seen.value('quittance_outbox_messages') === 0,
   );
   expect({
-    first: after.value('settle_chain_generations_total', { generation: 'first' }),
-    again: after.value('settle_chain_generations_total', { generation: 'again' }),
-    sends: after.value('rpc_client_call_duration_count', {
+    first: after.value('quittance_chain_generations_total', { generation: 'first' }),
+    again: after.value('quittance_chain_generations_total', { generation: 'again' }),
+    sends: after.value('quittance_rpc_call_duration_seconds_count', {
       rpc_method: 'sendTransaction',
       provider: '1',
       error_type: 'none',
     }),
-    open: after.value('settle_intents'),
-    anomalies: after.value('settle_anomalies_total'),
-    paused: after.value('settle_chain_paused'),
+    open: after.value('quittance_intents'),
+    anomalies: after.value('quittance_anomalies_total'),
+    paused: after.value('quittance_signing_paused'),
     // A tenth of the budget of ten token accounts: the vendor's.
-    rent: after.value('settle_chain_budget_used_ratio', { budget: 'rent_settle' }),
+    rent: after.value('quittance_budget_used_ratio', { budget: 'rent_settle' }),
     // A portion: the hundredth that a process reserves in advance.
-    fees: after.value('settle_chain_budget_used_ratio', { budget: 'fees_settle' }),
-    refusals: after.value('settle_chain_budget_refusals_total'),
-    jobs: after.value('messaging_process_duration_count', {
+    fees: after.value('quittance_budget_used_ratio', { budget: 'fees_settle' }),
+    refusals: after.value('quittance_budget_refusals_total'),
+    jobs: after.value('quittance_message_process_duration_seconds_count', {
       messaging_destination_name: 'job.chain-submitter.settle',
     }),
-    errors: after.value('settle_job_runs_total', { outcome: 'error' }),
+    errors: after.value('quittance_job_runs_total', { outcome: 'error' }),
   }).toEqual({
     first: 1,
     again: 0,
@@ -116,7 +116,7 @@ test('one payment and one that fails: generations, sends per provider, caps, fee
     jobs: 2,
     errors: 0,
   });
-  expect(after.value('settle_reading_up', { reading: 'intents' })).toBe(1);
+  expect(after.value('quittance_gauge_collector_up', { collector: 'intents' })).toBe(1);
 });
 
 test('the operator’s pause and work that waits for it show at the next scrape', async () => {
@@ -125,12 +125,12 @@ test('the operator’s pause and work that waits for it show at the next scrape'
   const job = await fixture.settle(payer, fixture.quote({ amount: 1_000_000n }));
   const waiting = await until(
     () => scrape(page),
-    (seen) => seen.value('settle_intents', { kind: 'settle', state: 'accepted' }) === 1,
+    (seen) => seen.value('quittance_intents', { kind: 'settle', state: 'accepted' }) === 1,
   );
-  expect(waiting.value('settle_chain_paused')).toBe(1);
-  expect(waiting.value('settle_intents_oldest_age', { kind: 'settle', state: 'accepted' })).toBeGreaterThan(
-    0,
-  );
+  expect(waiting.value('quittance_signing_paused')).toBe(1);
+  expect(
+    waiting.value('quittance_intents_oldest_age_seconds', { kind: 'settle', state: 'accepted' }),
+  ).toBeGreaterThan(0);
   await fixture.admin.query('update settings set paused = false');
   await fixture.events.wait(job.settlement_id, 'confirmed');
 });
@@ -139,11 +139,11 @@ test('a message that cannot be parsed is told as quarantined until somebody has 
   await fixture.send(fixture.settlementBus, 'settle', { nonsense: true });
   const one = await until(
     () => scrape(page),
-    (seen) => seen.value('settle_quarantine_messages') === 1,
+    (seen) => seen.value('quittance_quarantine_messages') === 1,
   );
-  expect(one.value('settle_quarantine_oldest_age')).toBeGreaterThan(0);
+  expect(one.value('quittance_quarantine_oldest_age_seconds')).toBeGreaterThan(0);
   await fixture.admin.query("update quarantine set decided_at = now(), decision = 'test'");
-  expect((await scrape(page)).value('settle_quarantine_messages')).toBe(0);
+  expect((await scrape(page)).value('quittance_quarantine_messages')).toBe(0);
 });
 
 test('while Postgres is silent a scrape still answers, ten at once too, without the gauges and saying so', async () => {
@@ -153,9 +153,11 @@ test('while Postgres is silent a scrape still answers, ten at once too, without 
   // Ten times what it takes: the bound is a second, a statement would hang for ten and more.
   expect(performance.now() - startedAt).toBeLessThan(5000);
   for (const seen of pages) {
-    expect(seen.value('settle_reading_up', { reading: 'intents' })).toBe(0);
-    expect(seen.value('settle_reading_up', { reading: 'outbox' })).toBe(0);
-    expect(seen.value('settle_intents')).toBeNaN();
-    expect(seen.value('settle_chain_generations_total', { generation: 'first' })).toBeGreaterThanOrEqual(1);
+    expect(seen.value('quittance_gauge_collector_up', { collector: 'intents' })).toBe(0);
+    expect(seen.value('quittance_gauge_collector_up', { collector: 'outbox' })).toBe(0);
+    expect(seen.value('quittance_intents')).toBeNaN();
+    expect(seen.value('quittance_chain_generations_total', { generation: 'first' })).toBeGreaterThanOrEqual(
+      1,
+    );
   }
 });

@@ -1,4 +1,4 @@
-import { measureCapUse, type HourlyLimits } from '../../../shared/db/hourly-caps.ts';
+import { type HourlyLimits, measureCapUse } from '../../../shared/db/hourly-caps.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { GaugeCollector } from '../../../shared/lib/metrics.ts';
 import { INTENT_KINDS, INTENT_STATES, LAMPORT_BUDGETS } from '../../../shared/lib/metrics-catalog.ts';
@@ -10,7 +10,7 @@ import { isPaused } from './store/settings.ts';
 /** Collects the open intents at each scrape. */
 export const collectIntents = (pool: Pool): GaugeCollector => ({
   name: 'intents',
-  metrics: ['settle.intents', 'settle.intents.oldest_age'],
+  metrics: ['quittance_intents', 'quittance_intents_oldest_age_seconds'],
   collect: async () => {
     const counts = await countOpenByState(pool);
     return INTENT_KINDS.flatMap((kind) =>
@@ -18,8 +18,8 @@ export const collectIntents = (pool: Pool): GaugeCollector => ({
         const row = counts.find((each) => each.kind === kind && each.status === state);
         const labels = { kind, state };
         return [
-          { metric: 'settle.intents' as const, value: Number(row?.intents ?? 0n), labels },
-          { metric: 'settle.intents.oldest_age' as const, value: row?.oldest_age ?? 0, labels },
+          { metric: 'quittance_intents' as const, value: Number(row?.intents ?? 0n), labels },
+          { metric: 'quittance_intents_oldest_age_seconds' as const, value: row?.oldest_age ?? 0, labels },
         ];
       }),
     );
@@ -29,21 +29,21 @@ export const collectIntents = (pool: Pool): GaugeCollector => ({
 /** Collects the operator's pause and the used part of each cap. */
 export const collectCaps = (pool: Pool, caps: HourlyLimits): GaugeCollector => ({
   name: 'caps',
-  metrics: ['settle.chain.paused', 'settle.chain.cap_used_ratio'],
+  metrics: ['quittance_signing_paused', 'quittance_cap_used_ratio'],
   collect: async () => {
     const [paused, hourly] = await Promise.all([isPaused(pool), measureCapUse(pool, caps)]);
-    return [{ metric: 'settle.chain.paused', value: paused ? 1 : 0 }, ...hourly];
+    return [{ metric: 'quittance_signing_paused', value: paused ? 1 : 0 }, ...hourly];
   },
 });
 
 /** Collects the reserved part of the environment's daily lamport budgets. */
 export const collectBudgets = (pool: Pool, limits: Limits): GaugeCollector => ({
   name: 'budgets',
-  metrics: ['settle.chain.budget_used_ratio'],
+  metrics: ['quittance_budget_used_ratio'],
   collect: async () => {
     const reserved = await sumReserved(pool, LAMPORT_BUDGETS);
     return LAMPORT_BUDGETS.map((budget) => ({
-      metric: 'settle.chain.budget_used_ratio',
+      metric: 'quittance_budget_used_ratio',
       value: Number(reserved.get(budget) ?? 0n) / Number(limits[budget]),
       labels: { budget },
     }));
@@ -56,6 +56,6 @@ export const collectBudgets = (pool: Pool, limits: Limits): GaugeCollector => ({
  */
 export const collectFeePayer = (lamportsOf: () => Promise<number>): GaugeCollector => ({
   name: 'fee_payer',
-  metrics: ['settle.fee_payer_lamports'],
-  collect: async () => [{ metric: 'settle.fee_payer_lamports', value: await lamportsOf() }],
+  metrics: ['quittance_fee_payer_lamports'],
+  collect: async () => [{ metric: 'quittance_fee_payer_lamports', value: await lamportsOf() }],
 });

@@ -38,7 +38,7 @@ export const acceptReport = async (
     return;
   }
   if (walletAddress !== null && walletAddress !== deposit.owner) {
-    count('settle.anomalies', 1, { kind: 'deposit_mismatch' });
+    count('quittance_anomalies_total', 1, { kind: 'deposit_mismatch' });
     logger.error(about, 'report dropped: the provider sends to another wallet');
     return;
   }
@@ -59,7 +59,7 @@ export const acceptReport = async (
     if (event === 'sent' && deposit.status === 'completed') {
       // A page may be paid twice. The wallet received the second payment; the first one completed
       // the deposit.
-      count('settle.anomalies', 1, { kind: 'deposit_paid_again' });
+      count('quittance_anomalies_total', 1, { kind: 'deposit_paid_again' });
       logger.warn(about, 'second payment reported for a completed deposit');
     }
     if (event === 'sent') await restartPolling(tx, depositId);

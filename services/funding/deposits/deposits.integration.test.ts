@@ -147,7 +147,7 @@ test('a transaction named by a later report is polled, and so is another one aft
   const made = await fixture.create('moonpay');
   await fixture.report(made, 'completed');
   const [wrong, right] = [newHash(), newHash()];
-  fixture.chain.landed.set(wrong, { status: 'failed', transfers: [] });
+  fixture.chain.observedTransfers.set(wrong, { status: 'failed', transfers: [] });
   await fixture.report(made, 'completed', { hash: wrong });
   expect(await fixture.until(made.deposit_id, ({ problem }) => problem !== null)).toMatchObject({
     status: 'settling',

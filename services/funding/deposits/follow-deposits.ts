@@ -36,7 +36,7 @@ const raiseProblem = async (
   { final }: { final: boolean },
 ): Promise<void> => {
   if (await recordProblem(pool, deposit, problem, { final })) {
-    count('settle.anomalies', 1, { kind: 'deposit_problem' });
+    count('quittance_anomalies_total', 1, { kind: 'deposit_problem' });
     logger.error({ deposit_id: deposit.deposit_id, problem: problem.code }, problem.message);
   }
 };

@@ -161,7 +161,7 @@ test('the event moved and listMoved report every confirmed transfer and its outc
 
   const { id, tx_hash } = await funded();
   await expectPublished(id, ['confirmed']);
-  for (let i = 0; i < 2; i += 1) await chain.tell('fundProgressed', id, 'finalized', tx_hash);
+  for (let i = 0; i < 2; i += 1) await chain.publishProgress('fundProgressed', id, 'finalized', tx_hash);
   await expectPublished(id, ['confirmed', 'finalized']);
   expect(await listed(id)).toMatchObject({
     type: 'dev_fund',
@@ -173,8 +173,8 @@ test('the event moved and listMoved report every confirmed transfer and its outc
 
   const forked = await funded();
   await expectPublished(forked.id, ['confirmed']);
-  await chain.tell('fundProgressed', forked.id, 'reopened', forked.tx_hash);
-  await chain.tell('fundProgressed', forked.id, 'failed', forked.tx_hash);
+  await chain.publishProgress('fundProgressed', forked.id, 'reopened', forked.tx_hash);
+  await chain.publishProgress('fundProgressed', forked.id, 'failed', forked.tx_hash);
   await expectPublished(forked.id, ['confirmed', 'reversed']);
 
   chain.outcomes.fund = 'failed';

@@ -16,6 +16,6 @@ export const redispatchDevFunds =
       const stalled = await claimStalledDevFunds(tx);
       return insertOutbox(tx, stalled.map(fundJob));
     });
-    count('settle.redrives', jobs.length);
+    count('quittance_redispatches_total', jobs.length);
     relay.dispatch(jobs);
   };

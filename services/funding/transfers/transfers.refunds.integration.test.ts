@@ -113,7 +113,7 @@ test('a foreign, a pending and a failed settlement cannot be refunded', async ()
   const { rows } = await fixture.admin.query(
     "select settlement_id from settlement.settlements where status = 'pending' limit 1",
   );
-  await fixture.chain.tell('settleProgressed', rows[0].settlement_id, 'failed', '5'.repeat(80));
+  await fixture.chain.publishProgress('settleProgressed', rows[0].settlement_id, 'failed', '5'.repeat(80));
   await waitFor(
     () => codeOf(create(rows[0].settlement_id)),
     (code) => code === 'conflict',

@@ -79,7 +79,12 @@ test('an approved withdrawal is paid once, and a repeated approval has the same 
     extras: { money_moved: 'yes' },
   });
   expect(await codeOf(cancel(ada, created))).toBe('conflict');
-  await fixture.chain.tell('withdrawalProgressed', created.withdrawal_id, 'finalized', one.tx_hash!);
+  await fixture.chain.publishProgress(
+    'withdrawalProgressed',
+    created.withdrawal_id,
+    'finalized',
+    one.tx_hash!,
+  );
   expect(await until(ada, created, 'finalized')).toEqual({ ...one, status: 'finalized' });
   expect(await fixture.publishedStatuses(created.withdrawal_id, 'finalized')).toEqual([
     'confirmed',
@@ -214,7 +219,7 @@ test('a withdrawal is submitted while the chain is slow, and again after a fork,
   const submitted = await approve(ada, created);
   expect(submitted).toMatchObject({ status: 'submitted', tx_hash: expect.any(String) });
   const publish = (status: 'confirmed' | 'reopened' | 'signed') =>
-    fixture.chain.tell('withdrawalProgressed', created.withdrawal_id, status, submitted.tx_hash!);
+    fixture.chain.publishProgress('withdrawalProgressed', created.withdrawal_id, status, submitted.tx_hash!);
   await publish('confirmed');
   await until(ada, created, 'confirmed');
   await publish('signed');

@@ -30,7 +30,7 @@ let gateway: Gateway;
 beforeAll(async () => {
   fixture = await startGatewayFixture({ publicKeys, limits: { scale: 100 } });
   ({ services, gateway } = fixture);
-}, 120_000);
+}, 180_000);
 
 afterAll(() => fixture.stop(), 60_000);
 

@@ -36,7 +36,7 @@ beforeAll(async () => {
   servers = await startServers();
   services = await startServices(servers);
   gateways = await Promise.all([start([first.entry, live.entry]), start([first.entry, live.entry])]);
-}, 120_000);
+}, 180_000);
 afterAll(async () => {
   await Promise.all(gateways.map((gateway) => gateway.stop()));
   await services.stop();
@@ -192,4 +192,4 @@ test('a signing key is replaced in four steps without refusing a valid token', a
   await step([retired(16), next.entry], async (gateway) => {
     expect([await call(gateway, oldToken), await call(gateway, newToken)]).toEqual([401, 200]);
   });
-}, 60_000);
+}, 240_000);

@@ -16,7 +16,7 @@ beforeAll(async () => {
     limits: { scale: 100 },
     env: { BROWSER_ORIGINS: `https://other.example,http://localhost:3000,${ORIGIN}` },
   });
-}, 120_000);
+}, 180_000);
 afterAll(() => fixture.stop(), 30_000);
 
 const newToken = () =>

@@ -44,7 +44,7 @@ beforeAll(async () => {
     { natsPort: { test: links.test.port, live: links.live.port }, redisPort: servers.redisPort },
     { publicKeys: [] },
   );
-}, 120_000);
+}, 180_000);
 
 afterAll(async () => {
   await gateway.stop();

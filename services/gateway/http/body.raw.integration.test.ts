@@ -23,7 +23,7 @@ beforeAll(async () => {
     limits: { operations: { [OPERATION]: [{ points: POINTS, windowSeconds: 600, per: 'ip' }] } },
   });
   ({ services, gateway } = fixture);
-}, 120_000);
+}, 180_000);
 
 afterAll(() => fixture.stop(), 60_000);
 

@@ -22,7 +22,7 @@ let gateway: Gateway;
 beforeAll(async () => {
   fixture = await startGatewayFixture({ publicKeys: [session.entry], limits: { scale: 100 } });
   ({ services, gateway } = fixture);
-}, 120_000);
+}, 180_000);
 afterAll(() => fixture.stop(), 60_000);
 
 const send = async (

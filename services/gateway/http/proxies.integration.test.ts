@@ -43,7 +43,7 @@ beforeAll(async () => {
       OTEL_TRACES_EXPORTER: 'console',
     }),
   ]);
-}, 120_000);
+}, 180_000);
 
 afterAll(async () => {
   await Promise.all([gateway, direct, traced].map((each) => each.stop()));

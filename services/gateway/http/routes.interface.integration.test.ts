@@ -139,7 +139,7 @@ beforeAll(async () => {
     const answer = documented.responses[http.status]!.content?.['application/json']?.example ?? null;
     services.answers[id] = () => answer;
   }
-}, 120_000);
+}, 180_000);
 
 afterAll(() => fixture.stop(), 60_000);
 

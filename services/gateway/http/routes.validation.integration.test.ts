@@ -24,7 +24,7 @@ beforeAll(async () => {
   payer = services.addKey(createKeyText('dk_test_'), newDelegateKey());
   services.answers['quote.list'] = () => ({ data: [], next_cursor: null });
   services.answers['quote.create'] = () => quote;
-}, 120_000);
+}, 180_000);
 
 afterAll(() => fixture.stop(), 60_000);
 

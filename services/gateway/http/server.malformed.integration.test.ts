@@ -31,7 +31,7 @@ beforeAll(async () => {
     tx_hash: null,
     quote_amount: '1',
   });
-}, 120_000);
+}, 180_000);
 
 afterAll(() => fixture.stop(), 60_000);
 

@@ -78,12 +78,12 @@ const measure = (request: FastifyRequest, { statusCode, elapsedTime }: FastifyRe
     environment: request.caller?.environment.name ?? 'none',
     'http.route': request.routeOptions.url ?? 'none',
   };
-  record('http.server.request.duration', elapsedTime / 1000, {
+  record('quittance_http_request_duration_seconds', elapsedTime / 1000, {
     ...labels,
     'http.request.method': request.method,
     'http.response.status_code': String(statusCode),
   });
-  if (statusCode === 429) count('settle.rate_limited', 1, labels);
+  if (statusCode === 429) count('quittance_rate_limited_total', 1, labels);
 };
 
 type ServerDeps = RouteDeps &

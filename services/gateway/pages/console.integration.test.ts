@@ -15,7 +15,7 @@ beforeAll(async () => {
     limits: { scale: 100 },
   });
   ({ gateway } = fixture);
-}, 120_000);
+}, 180_000);
 afterAll(() => fixture.stop(), 60_000);
 
 test('the console serves one page for every path, cacheable files by their hash, and compressed answers', async () => {

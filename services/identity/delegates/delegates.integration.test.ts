@@ -3,6 +3,7 @@ import type { Principal } from '../../../shared/contract/principal.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { keyHash } from '../../../shared/lib/key-text.ts';
 import { callerOf, codeOf, startIdentity } from '../../../test/support/identity.ts';
+import { repeatUntilAnswered } from '../../../test/support/repeat-until-answered.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
 
 let running: Awaited<ReturnType<typeof startIdentity>>;
@@ -142,7 +143,7 @@ test('concurrent updates change the version that they read, or nothing', async (
   const { owner } = await signedIn();
   const { delegate_id } = await create(owner, { limits: { daily: '1000' } });
   const answers = await atOnce(16, (i) =>
-    codeOf(patch(owner, delegate_id, { limits: { daily: `${900 + i}` } })),
+    codeOf(repeatUntilAnswered(() => patch(owner, delegate_id, { limits: { daily: `${900 + i}` } }))),
   );
   const { ok = 0, conflict = 0 } = tally(answers);
   expect([ok >= 1, ok + conflict]).toEqual([true, 16]);

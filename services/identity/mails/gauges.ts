@@ -5,12 +5,12 @@ import { getMailBacklog } from './store.ts';
 /** Gauges of the mails that wait to be sent. */
 export const mailGauges = (pool: Pool): GaugeCollector => ({
   name: 'mails',
-  metrics: ['settle.mails.queued', 'settle.mails.oldest_age'],
+  metrics: ['quittance_mails_queued', 'quittance_mails_oldest_age_seconds'],
   collect: async () => {
     const { mails, oldest_age } = await getMailBacklog(pool);
     return [
-      { metric: 'settle.mails.queued', value: Number(mails) },
-      { metric: 'settle.mails.oldest_age', value: oldest_age },
+      { metric: 'quittance_mails_queued', value: Number(mails) },
+      { metric: 'quittance_mails_oldest_age_seconds', value: oldest_age },
     ];
   },
 });

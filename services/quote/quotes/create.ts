@@ -167,7 +167,7 @@ export const create = (deps: CreateDeps): Handler<typeof quote.operations.create
         await insertQuotes(tx, [row]);
         await complete(tx, key, answer);
       });
-    count('settle.quotes', 1);
+    count('quittance_quotes_total', 1);
     return answer;
   };
 };

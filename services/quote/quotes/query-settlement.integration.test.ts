@@ -6,17 +6,17 @@ import { connectPool, type Pool } from '../../../shared/db/pool.ts';
 import type { OutboxRow } from '../../../shared/events/outbox.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import {
-  consumer,
   database,
   outcome,
   paid,
+  publishProgress,
   quote,
-  say,
   startFixture,
   stopFixture,
   testBus,
   underWay,
 } from '../../../test/support/settlement.ts';
+import { consumer } from '../../../test/support/settlement-peers.ts';
 import { quoteStatus } from './model/status.ts';
 import { type QuerySettlementDeps, querySettlement } from './query-settlement.ts';
 import { findQuote, insertQuotes, transitionQuotes } from './store.ts';
@@ -101,7 +101,7 @@ test('a quote that is being settled is queried every minute until it is paid', a
   expect(await queryAfter(0)).not.toContain(q.quote_id);
   expect(await queryAfter(1.1)).toContain(q.quote_id);
   expect(await stateOf(q)).toEqual(['settling', settlementId]);
-  await say(settlementId, 'confirmed');
+  await publishProgress(settlementId, 'confirmed');
   await answer;
   expect(await queryAfter(3)).toContain(q.quote_id);
   expect(await stateOf(q)).toEqual(['settled', settlementId]);
@@ -113,7 +113,7 @@ test('after a failure whose event was lost the quote can be paid again, and the 
   await transitionQuotes(pool, [
     { quote_id: q.quote_id, settlement_id: first.settlementId, event: 'accepted' },
   ]);
-  await say(first.settlementId, 'failed');
+  await publishProgress(first.settlementId, 'failed');
   await outcome(first.answer);
   await queryAfter(2);
   expect(await stateOf(q)).toEqual(['pending', first.settlementId]);
@@ -147,6 +147,6 @@ test('three replicas at once publish the expiry of each unpaid quote once, and n
     expect(contract.events.expired.parse(events[0]![1])).toMatchObject({ account_id: scope.account_id });
   }
   expect(publishedOf(late)).toEqual([]);
-  await say(settlementId, 'confirmed');
+  await publishProgress(settlementId, 'confirmed');
   await answer;
 });

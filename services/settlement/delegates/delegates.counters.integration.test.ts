@@ -12,7 +12,7 @@ import { upsertPayer } from '../payers/store.ts';
 import { refundOf } from '../refunds/model.ts';
 import { insertReservation, releaseReservation } from '../refunds/store.ts';
 import { acceptAttempts, type Candidate } from '../settlements/store/accept-attempts.ts';
-import { recordConsumptions, type ConsumeRequest } from '../settlements/store/consumptions.ts';
+import { type ConsumeRequest, recordConsumptions } from '../settlements/store/consumptions.ts';
 import { recordExpired } from '../settlements/store/expire.ts';
 import {
   type Confirmation,
@@ -24,7 +24,10 @@ import { type RedeemRequest, recordRedeems } from '../settlements/store/redeem.t
 import { lockRefundable } from '../settlements/store/refundable.ts';
 import { upsertCaps } from './store.ts';
 
-/** Every statement that moves a counter, by chance and at once, on two replicas, over days and the end of a month. */
+/**
+ * Every statement that changes a counter, in random order and concurrently, on two replicas, over
+ * days and the end of a month.
+ */
 const ROUNDS = 40;
 const AT_ONCE = 60;
 const HOUR_MS = 3_600_000;
@@ -55,7 +58,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** What does not add up, kept apart from the code that moves it. */
+/** The counters that do not add up, computed independently of the code that changes them. */
 const WRONG = `
   ${WRONG_DELEGATES}
   union all
@@ -74,7 +77,7 @@ const WRONG = `
   union all
   select 'quote ' || quote_id from settlements where status <> 'failed' group by quote_id having count(*) > 1
   union all
-  select 'told of ' || s.settlement_id from settlements s left join outbox o on o.payload ->> 'settlement_id' = s.settlement_id
+  select 'events of ' || s.settlement_id from settlements s left join outbox o on o.payload ->> 'settlement_id' = s.settlement_id
   group by s.settlement_id having count(*) filter (where msg_id like 'job:%') <> 1
     or count(*) filter (where msg_id like 'issued:%') <> (issued_at is not null)::int
     or count(*) filter (where msg_id like 'settlement.redeemed:%') <> (redeemed_at is not null)::int`;
@@ -86,11 +89,11 @@ const by = (settlement_id: string, name: string) => ({
   traceparent: null,
 });
 
-test('whatever happens at once, over midnights and the end of a month: all counters add up, and no statement is refused', async () => {
+test('all counters add up whatever runs concurrently, over midnights and the end of a month, and no statement fails', async () => {
   const replicas = pools.map((pool) => ({
     pool,
     accept: batched((candidates: readonly Candidate[]) => acceptAttempts(pool, candidates)),
-    land: batched((landings: readonly Confirmation[]) => recordConfirmed(pool, landings), {
+    confirm: batched((batch: readonly Confirmation[]) => recordConfirmed(pool, batch), {
       keysOf: ({ settlementId }) => [settlementId],
     }),
     redeem: batched((redeems: readonly RedeemRequest[]) => recordRedeems(pool, redeems), {
@@ -111,7 +114,11 @@ test('whatever happens at once, over midnights and the end of a month: all count
   const see = () =>
     Promise.all(
       payers.map((payer) =>
-        upsertPayer(pick(pools), payer, { balance: 10_000_000n, allowance: 10_000_000n, slot: BigInt(slot++) }),
+        upsertPayer(pick(pools), payer, {
+          balance: 10_000_000n,
+          allowance: 10_000_000n,
+          slot: BigInt(slot++),
+        }),
       ),
     );
 
@@ -136,7 +143,7 @@ test('whatever happens at once, over midnights and the end of a month: all count
     },
     messages: [by(settlementId, 'job')],
   });
-  const landing = (settlementId: string): Confirmation => ({
+  const confirmation = (settlementId: string): Confirmation => ({
     settlementId,
     generation: generations.get(settlementId)!,
     txHash: HASH[0],
@@ -166,16 +173,16 @@ test('whatever happens at once, over midnights and the end of a month: all count
         seen.add('refund');
     });
   const acts: ((replica: Replica, id: string) => Promise<unknown>)[] = [
-    async ({ land }, id) => (await land(landing(id))) !== null && seen.add('landed'),
-    async ({ land }, id) => (await land(landing(id))) !== null && seen.add('landed'),
+    async ({ confirm }, id) => (await confirm(confirmation(id))) !== null && seen.add('confirmed'),
+    async ({ confirm }, id) => (await confirm(confirmation(id))) !== null && seen.add('confirmed'),
     async ({ pool }, id) => {
       await recordReopened(pool, id, generations.get(id)!);
       if (oneIn(2)) generations.set(id, generations.get(id)! + 1);
     },
     async ({ pool }, id) => {
-      const told = { failed: by(id, 'failed'), reversed: by(id, 'reversed') };
+      const messages = { failed: by(id, 'failed'), reversed: by(id, 'reversed') };
       const why = { generation: generations.get(id)!, code: 'payment_failed', message: 'proven' };
-      if (oneIn(2)) seen.add(`failed, told ${(await recordFailed(pool, id, why, told)).length}`);
+      if (oneIn(2)) seen.add(`failed, events: ${(await recordFailed(pool, id, why, messages)).length}`);
     },
     async ({ pool }) => (await recordExpired(pool, 3)).length > 0 && seen.add('expired'),
     async ({ redeem }, id) =>
@@ -218,10 +225,10 @@ test('whatever happens at once, over midnights and the end of a month: all count
     'quote_settled',
     'over_daily',
     'balance_short',
-    'landed',
+    'confirmed',
     'redeemed',
     'consumed',
     'refund',
   ];
-  for (const what of [...often, 'expired', 'failed, told 1']) expect([...seen]).toContain(what);
+  for (const what of [...often, 'expired', 'failed, events: 1']) expect([...seen]).toContain(what);
 }, 300_000);

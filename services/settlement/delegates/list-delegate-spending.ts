@@ -4,7 +4,7 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import { listDelegates } from './store.ts';
 import { showDelegate } from './view.ts';
 
-/** Internal: what delegates may spend and have spent. */
+/** int.settlement.listDelegateSpending: what delegates may spend and have spent. */
 export const listDelegateSpending =
   ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.listDelegateSpending> =>
   async ({ account_id, delegate_ids }) =>

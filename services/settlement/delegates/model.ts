@@ -1,4 +1,4 @@
-/** What a cap leaves: 0 when it was lowered below what is held or spent, null without a cap. */
+/** What a cap leaves. 0: it was lowered below what is held or spent. Null: there is no cap. */
 export const remainingMicro = (cap: bigint | null, heldMicro: bigint, spentMicro: bigint): bigint | null => {
   if (cap === null) return null;
   const left = cap - heldMicro - spentMicro;
@@ -9,6 +9,6 @@ export const remainingMicro = (cap: bigint | null, heldMicro: bigint, spentMicro
 export const resetTimes = (now: number): { daily: number; monthly: number } => {
   const date = new Date(now);
   const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
-  // Date.UTC carries a day 32 or a month 13 over.
+  // Date.UTC normalizes a day 32 or a month 13.
   return { daily: Date.UTC(year, month, day + 1), monthly: Date.UTC(year, month + 1, 1) };
 };

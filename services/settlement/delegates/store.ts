@@ -21,11 +21,14 @@ const Row = z.object({
 });
 export type DelegateRow = z.infer<typeof Row>;
 
-/** UTC, whatever the session's time zone is. */
+/** In UTC, independent of the session's time zone. */
 const today = sql.fragment`(app_now() at time zone 'utc')::date`;
 const thisMonth = sql.fragment`date_trunc('month', app_now() at time zone 'utc')::date`;
-/** A counter of a day or month that is over counts nothing. A statement that began before midnight may run after one
- * that began later, so the counters may be ahead of its clock, and never go back. */
+/**
+ * A counter of a day or month that is over counts as zero. A statement that began before midnight
+ * may run after one that began later. The counters may therefore be ahead of its clock, and never
+ * go back.
+ */
 const ofToday = (value: ReturnType<typeof sql.fragment>) =>
   sql.fragment`case when day >= ${today} then ${value} else 0 end`;
 const ofThisMonth = (value: ReturnType<typeof sql.fragment>) =>
@@ -36,14 +39,14 @@ const columns = sql.fragment`delegate_id, version, per_payment, daily, monthly, 
   ${ofThisMonth(sql.fragment`month_held`)} as month_held, ${ofThisMonth(sql.fragment`month_spent`)} as month_spent,
   total_held, total_spent, app_now() as now`;
 
-export type Caps = Pick<DelegateRow, 'per_payment' | 'daily' | 'monthly' | 'total'> & {
+type Caps = Pick<DelegateRow, 'per_payment' | 'daily' | 'monthly' | 'total'> & {
   delegate_id: string;
   allowed_service_ids: readonly string[] | null;
 };
 
 /**
- * Sets the caps of a delegate whose version is the expected one (0: there is none yet), or null. Counters stay: a
- * lowered cap undoes nothing.
+ * Sets the caps of a delegate that has the expected version (0: it does not exist yet). Null: it
+ * has another version. Counters stay as they are: a lowered cap undoes no payment.
  */
 export const upsertCaps = (
   db: Db,
@@ -67,7 +70,7 @@ export const upsertCaps = (
         returning ${columns}`);
 };
 
-/** The account's delegates among these ids; another's do not exist for it. */
+/** The delegates of these ids that belong to the account. */
 export const listDelegates = (
   db: Db,
   accountId: string,
@@ -78,8 +81,8 @@ export const listDelegates = (
     where account_id = ${accountId} and delegate_id = any(${sql.array([...ids], 'text')})`);
 
 /**
- * CTE `delegate` of accepting: the rows that CTE `candidate` names, locked, with what is left of each cap (null: no cap);
- * `day` is the day the attempt counts in.
+ * CTE `delegate` of acceptance: the rows that CTE `candidate` names, locked, with what is left of
+ * each cap (null: no cap). `day` is the day in which the attempt counts.
  */
 export const lockDelegates = sql.fragment`
   select d.delegate_id, d.account_id, d.per_payment, d.allowed_service_ids, greatest(d.day, ${today}) as day,
@@ -91,29 +94,30 @@ export const lockDelegates = sql.fragment`
   order by d.delegate_id for update of d`;
 
 /**
- * Takes the holds of what CTE `inserted` returns; a first payment of a new day or month begins its counters. The rows are
- * locked, so these are their newest.
+ * Holds the amounts of the settlements that CTE `inserted` returns. The first payment of a day or
+ * month resets its counters. The rows are locked, so these are their newest versions.
  */
 export const holdDelegates = sql.fragment`
   update delegates set
-    day_held = ${ofToday(sql.fragment`day_held`)} + taken_now.amount, day_spent = ${ofToday(sql.fragment`day_spent`)},
-    month_held = ${ofThisMonth(sql.fragment`month_held`)} + taken_now.amount,
+    day_held = ${ofToday(sql.fragment`day_held`)} + sums.amount, day_spent = ${ofToday(sql.fragment`day_spent`)},
+    month_held = ${ofThisMonth(sql.fragment`month_held`)} + sums.amount,
     month_spent = ${ofThisMonth(sql.fragment`month_spent`)},
-    total_held = total_held + taken_now.amount,
+    total_held = total_held + sums.amount,
     day = greatest(day, ${today}), month = greatest(month, ${thisMonth})
   from (
     select delegate_id, sum(quote_amount)::bigint as amount from inserted where delegate_id is not null group by delegate_id
-  ) as taken_now
-  where delegates.delegate_id = taken_now.delegate_id`;
+  ) as sums
+  where delegates.delegate_id = sums.delegate_id`;
 
 /**
- * CTE that moves the amounts of payments between the counters, for what the statement's CTE `changed` returns
- * (delegate_id, delegate_day, quote_amount). A counter of a day or month that is over is not touched: it is gone. The rows
- * are locked in the order of their ids, so that two such statements never wait for each other, and counted from as they
- * are locked: an update reads the row of its snapshot first, and its constraints would judge what comes of that one.
- * @param to signs of the amount in held and spent
+ * CTE that moves the amounts of payments between the counters, for the rows of the statement's CTE
+ * `changed` (delegate_id, delegate_day, quote_amount). Counters of a day or month that is over do
+ * not change. The rows are locked in the order of their ids, so that two such statements never
+ * deadlock. The values are computed from the locked rows: an update reads the version of its
+ * snapshot first, and the constraints would check values computed from that version.
+ * @param signs of the amount in held and spent
  */
-export const updateDelegateCounters = (to: {
+export const updateDelegateCounters = (signs: {
   held: ReturnType<typeof sql.fragment>;
   spent: ReturnType<typeof sql.fragment>;
 }) => {
@@ -129,9 +133,9 @@ export const updateDelegateCounters = (to: {
       month_spent = moved.month_spent, total_held = moved.total_held, total_spent = moved.total_spent
     from (
       select locked.delegate_id,
-        max(locked.day_held) + ${inDay(to.held)} as day_held, max(locked.day_spent) + ${inDay(to.spent)} as day_spent,
-        max(locked.month_held) + ${inMonth(to.held)} as month_held, max(locked.month_spent) + ${inMonth(to.spent)} as month_spent,
-        max(locked.total_held) + ${inAll(to.held)} as total_held, max(locked.total_spent) + ${inAll(to.spent)} as total_spent
+        max(locked.day_held) + ${inDay(signs.held)} as day_held, max(locked.day_spent) + ${inDay(signs.spent)} as day_spent,
+        max(locked.month_held) + ${inMonth(signs.held)} as month_held, max(locked.month_spent) + ${inMonth(signs.spent)} as month_spent,
+        max(locked.total_held) + ${inAll(signs.held)} as total_held, max(locked.total_spent) + ${inAll(signs.spent)} as total_spent
       from (
         select d.delegate_id, d.day, d.month, d.day_held, d.day_spent, d.month_held, d.month_spent, d.total_held, d.total_spent
         from delegates as d
@@ -139,7 +143,7 @@ export const updateDelegateCounters = (to: {
         order by d.delegate_id for no key update of d
       ) as locked
       join changed on changed.delegate_id = locked.delegate_id
-      -- Of one row each; grouped by more columns they would be sorted anew.
+      -- Each maximum is of one row. Grouping by these columns instead would sort the rows again.
       group by locked.delegate_id
     ) as moved
     where delegates.delegate_id = moved.delegate_id

@@ -72,9 +72,9 @@ create table settlements (
   constraint settlements_delegate_day check (delegate_day is null or delegate_id is not null),
   constraint settlements_units check (units_consumed >= 0 and units_consumed <= coalesce(units_total, 0))
 )
--- A settlement is updated at least three times, with its tokens in the row. Free space keeps the next
--- version on the same page, and the write-ahead log then holds only the changed columns: 6.7 kB for
--- the whole life of a settlement instead of 8.2, in a smaller table.
+-- A settlement is updated at least three times, with its tokens in the row. Free space keeps the
+-- next version on the same page, and the write-ahead log then holds only the changed columns: 6.7
+-- kB for the whole life of a settlement instead of 8.2, in a smaller table.
 with (fillfactor = 50);
 -- Rule 1: one attempt per payer account and payment_attempt_id.
 create unique index settlements_by_attempt on settlements (account_id, payment_attempt_id);
@@ -89,8 +89,9 @@ create index settlements_by_vendor on settlements (vendor_account_id, settlement
 create index settlements_to_expire on settlements (redeem_expires_at) where status = 'issued';
 create index settlements_under_way on settlements (progressed_at) where chain_status in ('pending', 'confirmed');
 
--- Caps and counters of delegates. They are in the same schema as the attempts that use them, so that a
--- hold and its attempt commit in one transaction (docs/design/settle.md, rule 4). Null: no cap.
+-- Caps and counters of delegates. They are in the same schema as the attempts that use them, so
+-- that a hold and its attempt commit in one transaction (docs/design/settle.md, rule 4). Null: no
+-- cap.
 create table delegates (
   delegate_id text collate "C" primary key,
   account_id text collate "C" not null,
@@ -147,8 +148,8 @@ create table intake (
 );
 insert into intake default values;
 
--- What was reserved of the hourly caps, per scope and hour (shared/db/budget.ts). A conditional update
--- reserves several payments in advance, so no concurrent call exceeds a cap.
+-- What was reserved of the hourly caps, per scope and hour (shared/db/budget.ts). A conditional
+-- update reserves several payments in advance, so no concurrent call exceeds a cap.
 create table spending (
   scope text collate "C" not null,
   period timestamptz not null,
@@ -157,8 +158,8 @@ create table spending (
 );
 create index spending_by_period on spending (period);
 
--- Each restore of this database from a backup. Records between the two times are lost; only the chain
--- can prove the payments of that time.
+-- Each restore of this database from a backup. Records between the two times are lost; only the
+-- chain can prove the payments of that time.
 create table restores (
   restored_at timestamptz primary key default app_now(),
   taken_at timestamptz not null check (taken_at <= restored_at)

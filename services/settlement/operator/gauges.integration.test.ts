@@ -6,18 +6,19 @@ import { startTelemetry, type Telemetry } from '../../../shared/lib/telemetry.ts
 import { scrape } from '../../../test/support/scrape.ts';
 import {
   base,
-  consumer,
   database,
   deps,
   outcome,
   paid,
+  publishProgress,
   row,
-  say,
   startFixture,
   stopFixture,
   underWay,
   until,
+  untilEventsHandled,
 } from '../../../test/support/settlement.ts';
+import { consumer } from '../../../test/support/settlement-peers.ts';
 import { expireSettlements } from '../settlements/expire-settlements.ts';
 import { resumeSettlements } from '../settlements/resume-settlements.ts';
 import { collectAttempts } from './gauges.ts';
@@ -41,90 +42,91 @@ afterAll(async () => {
   await stopFixture();
 });
 
-const anomalies = async (kind: string) => (await scrape(page)).value('settle_anomalies_total', { kind });
+const anomalies = async (kind: string) => (await scrape(page)).value('quittance_anomalies_total', { kind });
 const settlements = async (is: string) =>
-  (await scrape(page)).value('settle_settlements_total', { outcome: is });
+  (await scrape(page)).value('quittance_settlements_total', { outcome: is });
 
-test('an attempt under way is told with its age and what it holds, and is gone from the gauges when it ends', async () => {
+test('the gauges show an attempt under way with its age and its hold until it ends', async () => {
   const payer = consumer();
   const { settlementId, answer } = await underWay(payer);
   const during = await scrape(page);
-  expect(during.value('settle_attempts', { state: 'pending' })).toBe(1);
-  expect(during.value('settle_attempts_oldest_age', { state: 'pending' })).toBeGreaterThan(0);
-  expect(during.value('settle_held_micro_usdc')).toBe(1_000_000);
-  expect(during.value('settle_holding_wallets')).toBe(1);
+  expect(during.value('quittance_attempts', { state: 'pending' })).toBe(1);
+  expect(during.value('quittance_attempts_oldest_age_seconds', { state: 'pending' })).toBeGreaterThan(0);
+  expect(during.value('quittance_held_micro_usdc')).toBe(1_000_000);
+  expect(during.value('quittance_holding_wallets')).toBe(1);
 
-  await say(settlementId, 'confirmed');
+  await publishProgress(settlementId, 'confirmed');
   await answer;
   const confirmed = await scrape(page);
-  expect(confirmed.value('settle_attempts', { state: 'pending' })).toBe(0);
-  expect(confirmed.value('settle_attempts', { state: 'confirmed' })).toBe(1);
-  expect(confirmed.value('settle_held_micro_usdc')).toBe(0);
+  expect(confirmed.value('quittance_attempts', { state: 'pending' })).toBe(0);
+  expect(confirmed.value('quittance_attempts', { state: 'confirmed' })).toBe(1);
+  expect(confirmed.value('quittance_held_micro_usdc')).toBe(0);
 
-  await say(settlementId, 'reopened');
+  await publishProgress(settlementId, 'reopened');
   await until(
     () => scrape(page),
-    (seen) => seen.value('settle_attempts', { state: 'reopened' }) === 1,
+    (seen) => seen.value('quittance_attempts', { state: 'reopened' }) === 1,
   );
   expect((await scrape(page)).value('settle_held_micro_usdc')).toBe(1_000_000);
-  await say(settlementId, 'confirmed');
-  await say(settlementId, 'finalized');
+  await publishProgress(settlementId, 'confirmed');
+  await publishProgress(settlementId, 'finalized');
   const ended = await until(
     () => scrape(page),
-    (seen) => seen.value('settle_attempts') === 0,
+    (seen) => seen.value('quittance_attempts') === 0,
   );
-  expect(ended.value('settle_attempts_oldest_age')).toBe(0);
-  expect(ended.value('settle_settlements_total', { outcome: 'issued' })).toBe(1);
-  expect(ended.value('settle_settled_micro_usdc_total')).toBe(1_000_000);
+  expect(ended.value('quittance_attempts_oldest_age_seconds')).toBe(0);
+  expect(ended.value('quittance_settlements_total', { outcome: 'issued' })).toBe(1);
+  expect(ended.value('quittance_settled_micro_usdc_total')).toBe(1_000_000);
 });
 
-test('a failed payment that lands after all is an anomaly; a failure that is told twice is counted once', async () => {
+test('a failed payment that is confirmed after all is an anomaly; a failure that is reported twice is counted once', async () => {
+  const before = await anomalies('contradicted_record');
+  const failures = await settlements('failed');
   const { settlementId, answer } = await underWay(consumer());
-  await say(settlementId, 'failed');
-  await say(settlementId, 'failed');
+  await publishProgress(settlementId, 'failed');
+  await publishProgress(settlementId, 'failed');
   await outcome(answer);
-  expect(await anomalies('contradicted_record')).toBe(0);
-  await say(settlementId, 'confirmed');
+  await untilEventsHandled();
+  expect(await anomalies('contradicted_record')).toBe(before);
+  await publishProgress(settlementId, 'confirmed');
   await until(
     () => anomalies('contradicted_record'),
-    (count) => count === 1,
+    (count) => count === (before ?? 0) + 1,
   );
   expect((await row(settlementId)).status).toBe('failed');
-  expect(await settlements('failed')).toBe(1);
+  expect(await settlements('failed')).toBe((failures ?? 0) + 1);
 });
 
-test('a reversal is counted; the late repeat of its old confirmation is no contradiction, a finalized one is', async () => {
+test('a reversal is counted; a late repeat of its old confirmation is no contradiction, a finalized event is', async () => {
   const { settlementId } = await paid();
   const before = await anomalies('contradicted_record');
-  await say(settlementId, 'reopened');
-  await say(settlementId, 'failed');
+  const unknown = await anomalies('unknown_settlement');
+  const reversed = await settlements('reversed');
+  await publishProgress(settlementId, 'reopened');
+  await publishProgress(settlementId, 'failed');
   await until(
     () => settlements('reversed'),
-    (count) => count === 1,
+    (count) => count === (reversed ?? 0) + 1,
   );
-  await say(settlementId, 'confirmed');
-  await say(newId('stl'), 'confirmed');
-  // Facts are taken in order: when this one has been heard, the one before has been begun.
-  await until(
-    () => anomalies('unknown_settlement'),
-    (count) => count === 1,
-  );
+  await publishProgress(settlementId, 'confirmed');
+  await publishProgress(newId('stl'), 'confirmed');
+  await untilEventsHandled();
+  expect(await anomalies('unknown_settlement')).toBe((unknown ?? 0) + 1);
   expect(await anomalies('contradicted_record')).toBe(before);
-  await say(settlementId, 'finalized');
+  await publishProgress(settlementId, 'finalized');
   await until(
     () => anomalies('contradicted_record'),
     (count) => count === before! + 1,
   );
 });
 
-test('re-drives and settlements that nobody redeemed are counted by the jobs that find them', async () => {
+test('the jobs count the payments that they dispatch again and the settlements that expire', async () => {
   const stalled = await underWay(consumer());
-  const before = (await scrape(page)).value('settle_redrives_total');
-  expect(before).toBe(0);
+  const before = (await scrape(page)).value('quittance_redispatches_total');
   await database.withClock('20 seconds', resumeSettlements(deps));
-  expect((await scrape(page)).value('settle_redrives_total')).toBe(1);
-  await say(stalled.settlementId, 'confirmed');
+  expect((await scrape(page)).value('quittance_redispatches_total')).toBe((before ?? 0) + 1);
+  await publishProgress(stalled.settlementId, 'confirmed');
   await stalled.answer;
   await database.withClock('2 hours', expireSettlements(deps));
-  expect((await scrape(page)).value('settle_expired_unredeemed_total')).toBeGreaterThanOrEqual(1);
+  expect((await scrape(page)).value('quittance_expired_unredeemed_total')).toBeGreaterThanOrEqual(1);
 });

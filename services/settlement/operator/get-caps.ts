@@ -4,7 +4,10 @@ import type { HourlyCaps } from '../../../shared/db/hourly-caps.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { reportCaps } from '../../../shared/operator/caps.ts';
 
-/** Internal: what may be accepted in an hour, and who has used most of it. */
+/**
+ * int.settlement.getCaps: the hourly caps, and the wallets and accounts that have used most of
+ * them.
+ */
 export const getCaps =
   ({ pool, caps }: { pool: Pool; caps: HourlyCaps }): Handler<typeof settlement.internal.getCaps> =>
   () =>

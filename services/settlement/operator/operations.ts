@@ -1,7 +1,7 @@
 import { getCaps } from './get-caps.ts';
 import { getIntake } from './get-intake.ts';
 import { redispatchSettlement } from './redispatch-settlement.ts';
-import { setIntakePaused } from './set-intake-paused.ts';
+import { setPaymentsPaused } from './set-payments-paused.ts';
 
 type Deps = Parameters<typeof redispatchSettlement>[0] & Parameters<typeof getCaps>[0];
 
@@ -12,6 +12,6 @@ type Deps = Parameters<typeof redispatchSettlement>[0] & Parameters<typeof getCa
 export const operatorOperations = (deps: Deps) => ({
   getCaps: getCaps(deps),
   getIntake: getIntake(deps),
-  setIntakePaused: setIntakePaused(deps),
+  setPaymentsPaused: setPaymentsPaused(deps),
   redispatchSettlement: redispatchSettlement(deps),
 });

@@ -5,50 +5,48 @@ import { settlement } from '../../../shared/contract/index.ts';
 import type { Decision } from '../../../shared/contract/operator.ts';
 import {
   admin,
-  as,
-  attemptReport,
   base,
-  consumer,
-  frozen,
+  callAs,
   held,
-  key,
   operator,
   outcome,
   paid,
   pay,
+  publishProgress,
   quote,
   row,
-  say,
+  serviceKey,
   startFixture,
   stopFixture,
   underWay,
   until,
-  vendor,
 } from '../../../test/support/settlement.ts';
+import { attemptReport, consumer, frozen } from '../../../test/support/settlement-peers.ts';
+import { vendor } from '../../../test/support/settlement-quotes.ts';
 import { collectIntake } from './gauges.ts';
 
-/** What operators change here, and what of a settle it must not touch. */
+/** The changes of operators, and the parts of a settle that they must not affect. */
 beforeAll(startFixture);
 afterAll(stopFixture);
 afterEach(() => frozen.clear());
 
 const by = { actor: 'jane', reason: 'ticket 1042' };
-const setPaused = (paused: boolean) => call(operator, settlement, 'setIntakePaused', { paused, ...by });
+const setPaused = (paused: boolean) => call(operator, settlement, 'setPaymentsPaused', { paused, ...by });
 const actions = () => call(operator, settlement, 'listOperatorActions', { limit: 200 });
 const refusal = (work: Promise<unknown>): Promise<ServiceError> =>
   work.then(
     () => {
-      throw new Error('it was not refused');
+      throw new Error('the call was not refused');
     },
     (error: ServiceError) => error,
   );
 const recorded = async (quoteId: string) =>
   (await admin.query('select from settlements where quote_id = $1', [quoteId])).rowCount;
 
-describe('a pause', () => {
+describe('paused payments', () => {
   afterEach(() => setPaused(false));
 
-  test('a new attempt is 503 with Retry-After, nothing is recorded, and the same id pays after it', async () => {
+  test('a new attempt answers 503 with Retry-After and is not recorded, and the same id pays after the pause', async () => {
     const payer = consumer();
     const q = quote();
     expect(await setPaused(true)).toMatchObject({
@@ -67,18 +65,18 @@ describe('a pause', () => {
     expect((await paid(payer, q, 'paused')).answer.status).toBe('confirmed');
   });
 
-  test('rule 3: what was accepted goes on, and repeats of known attempts are answered', async () => {
+  test('rule 3: accepted payments continue, and repeats of existing attempts are answered', async () => {
     const payer = consumer();
     const q = quote();
     const { settlementId, answer } = await underWay(payer, q, 'before');
     expect(await setPaused(true)).toMatchObject({ intake: { under_way: expect.any(Number) } });
-    await say(settlementId, 'confirmed');
+    await publishProgress(settlementId, 'confirmed');
     const first = await answer;
     expect(first.status).toBe('confirmed');
     expect(await pay(payer, q, 'before')).toEqual(first);
   });
 
-  test('a gauge counts the seconds that it stands', async () => {
+  test('a gauge shows the seconds since the pause began', async () => {
     const seconds = async () => (await collectIntake(base.pool).collect())[0]!.value;
     expect(await seconds()).toBe(0);
     await setPaused(true);
@@ -86,7 +84,7 @@ describe('a pause', () => {
     expect(await seconds()).toBeGreaterThanOrEqual(3600);
   });
 
-  test('is kept once, with who and why; what is so already is not', async () => {
+  test('a pause is recorded once with actor and reason; a repeated pause is not', async () => {
     const before = (await actions()).length;
     await setPaused(true);
     expect(await setPaused(true)).toMatchObject({ changed: false });
@@ -103,46 +101,46 @@ describe('a pause', () => {
   });
 });
 
-describe('frozen', () => {
-  test('a frozen payer begins nothing, and a repeat of what is known is answered (rule 3)', async () => {
+describe('frozen accounts', () => {
+  test('a frozen payer starts no payment, and a repeat of an existing attempt is answered (rule 3)', async () => {
     const payer = consumer();
     const q = quote();
     const { answer } = await paid(payer, q, 'before');
-    const ice = { ...payer, frozen: true } as const;
-    expect(await pay(ice, q, 'before')).toEqual(answer);
+    const frozenPayer = { ...payer, frozen: true } as const;
+    expect(await pay(frozenPayer, q, 'before')).toEqual(answer);
     const next = quote();
-    const { code, message, extras } = await refusal(pay(ice, next, 'after'));
+    const { code, message, extras } = await refusal(pay(frozenPayer, next, 'after'));
     expect({ code, ...extras }).toEqual({ code: 'forbidden', money_moved: 'no', safe_action: 'stop' });
     expect(message).toMatch(/frozen/);
     expect([await recorded(next.quote_id), await held(payer)]).toEqual([0, 0n]);
   });
 
-  test('a quote of a vendor frozen meanwhile is 409 and not recorded; what was accepted goes on', async () => {
+  test('a quote of a frozen vendor answers 409 and is not recorded; accepted payments continue', async () => {
     const payer = consumer();
     const { settlementId, answer } = await underWay(payer);
     frozen.add(vendor.account_id);
     const q = quote();
-    const { code, extras } = await refusal(pay(payer, q, 'to-ice'));
+    const { code, extras } = await refusal(pay(payer, q, 'to-frozen'));
     expect({ code, ...extras }).toEqual({ code: 'conflict', money_moved: 'no', safe_action: 'stop' });
     expect(await recorded(q.quote_id)).toBe(0);
-    await say(settlementId, 'confirmed');
+    await publishProgress(settlementId, 'confirmed');
     expect((await answer).status).toBe('confirmed');
     frozen.clear();
-    expect((await paid(payer, q, 'to-ice')).answer.status).toBe('confirmed');
+    expect((await paid(payer, q, 'to-frozen')).answer.status).toBe('confirmed');
   });
 
-  test('a frozen vendor still redeems what is paid', async () => {
+  test('a frozen vendor still redeems paid settlements', async () => {
     const { settlementId: settlement_id, answer } = await paid();
     const input = { settlement_id, settlement_token: answer.settlement_token };
-    expect(await outcome(as({ ...key, frozen: true } as never, 'redeem', input))).toBe('ok');
+    expect(await outcome(callAs({ ...serviceKey, frozen: true } as never, 'redeem', input))).toBe('ok');
   });
 });
 
-describe('messages set aside', () => {
+describe('quarantined messages', () => {
   const list = (decided = false) => call(operator, settlement, 'listQuarantined', { decided, limit: 200 });
   const decide = (quarantine_id: number, decision: Decision) =>
     call(operator, settlement, 'decideQuarantined', { quarantine_id, decision, ...by });
-  const setAside = async (body: object | string, subject = 'evt.chain-submitter.settleProgressed') => {
+  const quarantine = async (body: object | string, subject = 'evt.chain-submitter.settleProgressed') => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     const { rows } = await admin.query(
       "insert into quarantine (subject, body, reason) values ($1, convert_to($2, 'UTF8'), 'test') returning quarantine_id::int as id",
@@ -150,7 +148,7 @@ describe('messages set aside', () => {
     );
     return rows[0].id as number;
   };
-  const fact = (object_id: string, rest: object = {}) => ({
+  const progress = (object_id: string, rest: object = {}) => ({
     object_id,
     status: 'confirmed',
     generation: 1,
@@ -160,9 +158,9 @@ describe('messages set aside', () => {
     ...rest,
   });
 
-  test('retry: handled once more, as if it came now; then it is decided and kept with who and why', async () => {
+  test('a retry handles the message again; the decision is recorded with actor and reason', async () => {
     const { settlementId, answer } = await underWay(consumer());
-    const id = await setAside(fact(settlementId));
+    const id = await quarantine(progress(settlementId));
     expect((await list()).map(({ quarantine_id }) => quarantine_id)).toContain(id);
     expect(await decide(id, 'retry')).toMatchObject({ decision: 'retry', decided_at: expect.any(String) });
     expect((await answer).status).toBe('confirmed');
@@ -174,25 +172,27 @@ describe('messages set aside', () => {
     expect(await refusal(decide(id, 'dismiss'))).toMatchObject({ code: 'conflict' });
   });
 
-  test('retry is refused while it cannot be read or nobody reads it, and it stays undecided', async () => {
-    const unread = await setAside('{"object_id": 7}');
-    const nobodys = await setAside({}, 'evt.somebody.something');
-    for (const id of [unread, nobodys])
+  test('a retry of a message that cannot be parsed or has no subscriber is refused, and stays undecided', async () => {
+    const unparsable = await quarantine('{"object_id": 7}');
+    const unsubscribed = await quarantine({}, 'evt.somebody.something');
+    for (const id of [unparsable, unsubscribed])
       expect(await refusal(decide(id, 'retry'))).toMatchObject({ code: 'conflict' });
     for (const decision of ['included', 'failed'] as const)
-      expect(await refusal(decide(nobodys, decision))).toMatchObject({ code: 'conflict' });
+      expect(await refusal(decide(unsubscribed, decision))).toMatchObject({ code: 'conflict' });
     expect((await list()).map(({ quarantine_id }) => quarantine_id)).toEqual(
-      expect.arrayContaining([unread, nobodys]),
+      expect.arrayContaining([unparsable, unsubscribed]),
     );
-    for (const id of [unread, nobodys]) await decide(id, 'dismiss');
+    for (const id of [unparsable, unsubscribed]) await decide(id, 'dismiss');
     expect(await refusal(decide(1_000_000, 'dismiss'))).toMatchObject({ code: 'not_found' });
   });
 
-  test('a contradicted record: only what the chain proves can be said, and the record stays', async () => {
+  test('an event that contradicts the record: only a decision that the chain proves is accepted, and the record stays', async () => {
     const { settlementId, answer } = await underWay(consumer());
-    await say(settlementId, 'failed', { failure: { code: 'payment_failed', message: 'not in time' } });
+    await publishProgress(settlementId, 'failed', {
+      failure: { code: 'payment_failed', message: 'not in time' },
+    });
     expect(await outcome(answer)).toBe('payment_failed');
-    await say(settlementId, 'finalized');
+    await publishProgress(settlementId, 'finalized');
     const [one] = await until(
       async () => (await list()).filter(({ reason }) => /failed.*finalized/.test(reason)),
       ({ length }) => length > 0,

@@ -10,7 +10,7 @@ import { findSettlement, type SettlementRow } from '../settlements/store/settlem
 
 const SUBJECT = eventSubject('chain-submitter.settleProgressed');
 
-/** The settlement that a message speaks of, as far as it can be read; null for a message of another kind. */
+/** The settlement of a message. Null: a message of another kind, or one that cannot be parsed. */
 const settlementOf = async ({ pool }: { pool: Pool }, { subject, body }: QuarantineRow) => {
   if (subject !== SUBJECT) return null;
   try {
@@ -25,16 +25,19 @@ const settlementOf = async ({ pool }: { pool: Pool }, { subject, body }: Quarant
 type AttemptReportContract = typeof chainSubmitter.internal.getAttemptReport;
 
 /**
- * What an operator may declare about an event that contradicts the record (docs/runbook.md, RecordContradicted). The record
- * stays what callers were told: the decision says which of the two is true, and only what the chain proves can be said.
+ * An operator's decision about an event that contradicts the record (docs/runbook.md,
+ * RecordContradicted). The record stays as callers were answered. The decision says which of the
+ * two is true, and the chain has to prove it.
  */
 export const quarantineResolver = (deps: {
   pool: Pool;
   /** What chain-submitter has done for an attempt, and what the chain proves about it. */
-  getAttemptReport: (attempt: z.infer<AttemptReportContract['input']>) => Promise<z.infer<AttemptReportContract['output']>>;
+  getAttemptReport: (
+    attempt: z.infer<AttemptReportContract['input']>,
+  ) => Promise<z.infer<AttemptReportContract['output']>>;
 }): QuarantineResolver<SettlementRow> => ({
   find: (message) => settlementOf(deps, message),
-  notFoundMessage: 'the message names no settlement that is known here: retry or dismiss it',
+  notFoundMessage: 'the message names no settlement of this database: retry or dismiss it',
   prove: ({ account_id, payment_attempt_id, quote_token }) =>
     deps.getAttemptReport({ account_id, payment_attempt_id, quote_token }),
   describe: (row) => ({

@@ -10,8 +10,9 @@ import { claimSettlement } from '../settlements/store/dispatch.ts';
 import { findSettlement } from '../settlements/store/settlements.ts';
 
 /**
- * Sends the job of a payment that is under way again at once. It changes nothing else: chain-submitter knows the attempt,
- * tells how far it is, and hurries it on (docs/design/settle.md, rules 6 and 16).
+ * Sends the job of a payment that is under way again at once, and changes nothing else.
+ * chain-submitter has the attempt, reports its progress and executes it without delay
+ * (docs/design/settle.md, rules 6 and 16).
  */
 export const redispatchSettlement =
   ({ pool, relay }: { pool: Pool; relay: Relay }): Handler<typeof settlement.internal.redispatchSettlement> =>
@@ -21,7 +22,7 @@ export const redispatchSettlement =
       const row = await findSettlement(tx, settlement_id);
       if (row === null) throw notFound('settlement here');
       if (claimed === null)
-        throw conflict(`it has come to its end: ${row.status}, ${row.chain_status} on chain`);
+        throw conflict(`the payment is not under way: ${row.status}, ${row.chain_status} on chain`);
       const { dispatch_count } = claimed;
       const change = {
         before: { dispatch_count: dispatch_count - 1 },

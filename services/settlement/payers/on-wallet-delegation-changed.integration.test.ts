@@ -1,92 +1,92 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { publish } from '../../../shared/bus/publish.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { newId } from '../../../shared/lib/id.ts';
+import { publishEvent } from '../../../test/support/publish.ts';
 import {
   base,
-  consumer,
   deps,
   outcome,
   paid,
   pay,
   quote,
-  sight,
-  sights,
   startFixture,
   stopFixture,
+  storedSnapshot,
   testBus,
   until,
-  wallets,
 } from '../../../test/support/settlement.ts';
+import { consumer, snapshots, wallets } from '../../../test/support/settlement-peers.ts';
 import { sumSpentSince } from '../settlements/sum-spent-since.ts';
 
 beforeAll(startFixture);
 afterAll(stopFixture);
 
-/** What wallet's watcher tells of a payer. */
-const tell = async (
+/** Publishes the wallet service's event about a payer. */
+const publishChange = async (
   payer: ReturnType<typeof consumer>,
-  seen: { delegate: string | null; allowance: string; balance: string; slot: number },
+  change: { delegate: string | null; allowance: string; balance: string; slot: number },
 ) =>
-  publish(await testBus.as('wallet'), {
-    subject: 'evt.wallet.delegationChanged',
-    msgId: newId('evt'),
-    payload: {
-      wallet_id: wallets.get(payer.account_id)!.wallet_id,
-      account_id: payer.account_id,
-      owner: 'Vote111111111111111111111111111111111111111',
-      status: 'revoked',
-      previous_status: 'active',
-      token_account_closed: false,
-      seen_at: isoTime(base.clock.now()),
-      ...seen,
-    },
+  publishEvent(await testBus.as('wallet'), 'wallet.delegationChanged', {
+    wallet_id: wallets.get(payer.account_id)!.wallet_id,
+    account_id: payer.account_id,
+    owner: 'Vote111111111111111111111111111111111111111',
+    status: 'revoked',
+    previous_status: 'active',
+    token_account_closed: false,
+    observed_at: isoTime(base.clock.now()),
+    ...change,
   });
 
-test('rule 5: a delegation that was taken back elsewhere is known before the next attempt, and an old sight is not believed', async () => {
+test('rule 5: a delegation that was revoked elsewhere is stored before the next attempt, and an older snapshot is ignored', async () => {
   const payer = consumer();
   await paid(payer);
-  const before = await sight(payer);
+  const before = await storedSnapshot(payer);
   expect(BigInt(before.allowance)).toBeGreaterThan(0n);
-  await tell(payer, { delegate: null, allowance: '0', balance: before.balance, slot: 50 });
-  await tell(payer, { delegate: null, allowance: '0', balance: '7', slot: 500 });
+  await publishChange(payer, { delegate: null, allowance: '0', balance: before.balance, slot: 50 });
+  await publishChange(payer, { delegate: null, allowance: '0', balance: '7', slot: 500 });
   await until(
-    () => sight(payer),
+    () => storedSnapshot(payer),
     ({ balance }) => balance === '7',
   );
-  expect(await sight(payer)).toEqual({ balance: '7', allowance: '0' });
-  sights.set(payer.owner, { balance: 100_000_000n, allowance: 0n, slot: 501 });
+  expect(await storedSnapshot(payer)).toEqual({ balance: '7', allowance: '0' });
+  snapshots.set(payer.owner, { balance: 100_000_000n, allowance: 0n, slot: 501 });
   expect(await outcome(pay(payer, quote()))).toBe('delegation_inactive');
 });
 
-test('another’s delegate allows nothing of ours', async () => {
+test('a delegation to another delegate leaves no allowance', async () => {
   const payer = consumer();
   await paid(payer);
-  await tell(payer, {
+  await publishChange(payer, {
     delegate: 'SysvarRent111111111111111111111111111111111',
     allowance: '99000000',
     balance: '50000000',
     slot: 500,
   });
   await until(
-    () => sight(payer),
+    () => storedSnapshot(payer),
     ({ allowance }) => allowance === '0',
   );
 });
 
-test('sumSpentSince: payments of the wallet from a moment on, none of another wallet or from before', async () => {
+test('sumSpentSince sums the payments of the wallet from a time on, and none of another wallet or from before', async () => {
   const payer = consumer();
   const { wallet_id } = wallets.get(payer.account_id)!;
   await paid(payer, quote(1_000_000n));
-  const since = isoTime(base.clock.now() + 5);
+  const now = base.clock.now();
+  const since = isoTime(now + 5);
   const all = isoTime(0);
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await until(
+    async () => base.clock.now(),
+    (time) => time > now + 10,
+  );
   await paid(payer, quote(2_000_000n));
-  const ask = async (from: string, wallet = wallet_id) =>
+  const spent = async (from: string, wallet = wallet_id) =>
     (
-      await sumSpentSince(deps)({ wallets: [{ account_id: payer.account_id, wallet_id: wallet, since: from }] })
+      await sumSpentSince(deps)({
+        wallets: [{ account_id: payer.account_id, wallet_id: wallet, since: from }],
+      })
     )[0]!.spent;
-  expect(await ask(all)).toBe('3000000');
-  expect(await ask(since)).toBe('2000000');
-  expect(await ask(all, newId('wal'))).toBe('0');
+  expect(await spent(all)).toBe('3000000');
+  expect(await spent(since)).toBe('2000000');
+  expect(await spent(all, newId('wal'))).toBe('0');
 });

@@ -4,10 +4,11 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import { findPayer, upsertPayer } from './store.ts';
 
 /**
- * A payer's delegation stands otherwise on chain: what it may spend is taken over now, so that the next attempt is
- * judged by it instead of being accepted and failing. A wallet that never paid is looked at when it does.
+ * A payer's delegation changed on chain. The new allowance is stored now, so that the next attempt
+ * is evaluated with it instead of being accepted and failing. A wallet that never paid has no row;
+ * it is read when it pays.
  */
-export const delegationChanged =
+export const onDelegationChanged =
   ({ pool }: { pool: Pool }) =>
   async (event: z.infer<typeof wallet.events.delegationChanged>): Promise<void> => {
     const payer = await findPayer(pool, event.account_id, event.wallet_id);

@@ -51,13 +51,14 @@ export const refreshPayer = async (
   }: { pool: Pool; observeWallet: (owner: string) => Promise<z.infer<typeof WalletSnapshot>> },
   payer: Payer,
 ): Promise<Payer> => {
-  const sight = await observeWallet(payer.owner);
-  const seen = sight.served && sight.delegate !== null ? { ...payer, authority: sight.delegate } : payer;
-  await upsertPayer(pool, seen, {
-    balance: BigInt(sight.balance),
+  const snapshot = await observeWallet(payer.owner);
+  const refreshed =
+    snapshot.served && snapshot.delegate !== null ? { ...payer, authority: snapshot.delegate } : payer;
+  await upsertPayer(pool, refreshed, {
+    balance: BigInt(snapshot.balance),
     // The allowance of another delegate is not ours: our approval was overwritten or retired.
-    allowance: sight.served ? BigInt(sight.allowance) : 0n,
-    slot: BigInt(sight.slot),
+    allowance: snapshot.served ? BigInt(snapshot.allowance) : 0n,
+    slot: BigInt(snapshot.slot),
   });
-  return seen;
+  return refreshed;
 };

@@ -33,12 +33,12 @@ export const listPayersAfterAcceptance = (db: Db, accountId: string): Promise<re
 export const upsertPayer = (
   db: Db,
   payer: Payer,
-  sight: { balance: bigint; allowance: bigint; slot: bigint },
+  snapshot: { balance: bigint; allowance: bigint; slot: bigint },
 ): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     insert into payers (wallet_id, account_id, owner, authority, balance, allowance, as_of_slot)
     values (${payer.wallet_id}, ${payer.account_id}, ${payer.owner}, ${payer.authority},
-      ${sight.balance}, ${sight.allowance}, ${sight.slot})
+      ${snapshot.balance}, ${snapshot.allowance}, ${snapshot.slot})
     on conflict (wallet_id) do update
     set authority = excluded.authority, balance = excluded.balance, allowance = excluded.allowance, as_of_slot = excluded.as_of_slot
     where payers.as_of_slot < excluded.as_of_slot and payers.included_slot <= excluded.as_of_slot`);
@@ -62,8 +62,8 @@ const notInSnapshot = sql.fragment`
  * Releases the holds of what the statement's CTE `changed` returns. A payment that was included
  * after the payer's snapshot is subtracted from it; an earlier one is part of it already. The slot
  * of the payment (null: none was included) is stored, so that no older snapshot replaces this one
- * (`savePayer`). A snapshot thus never counts a payment twice, and never shows too much. Payers are
- * locked in the order of their ids, and the values are computed from the locked rows
+ * (`upsertPayer`). A snapshot thus never counts a payment twice, and never shows too much. Payers
+ * are locked in the order of their ids, and the values are computed from the locked rows
  * (`updateDelegateCounters` says why).
  */
 export const releasePayers = sql.fragment`

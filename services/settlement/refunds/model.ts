@@ -8,10 +8,10 @@ const REFUSED: Record<'pending' | 'failed', string> = {
 };
 
 /**
- * What a refund may take of a settlement (docs/spec/decisions.md, Funding): of the net, since the
- * fee is not returned, and never more than other refunds have left.
- * @param wantedMicro null for all that is left
- * @returns the amount, or why there is none
+ * The amount that a refund can reserve (docs/spec/decisions.md, Funding): part of the net, since
+ * the fee is not returned, and at most what other refunds have left.
+ * @param wantedMicro null: everything that is left
+ * @returns the amount, or the reason why there is none
  */
 export const refundOf = (
   { status, chain, netMicro, reservedMicro }: Refundable,

@@ -5,30 +5,30 @@ import type { Principal } from '../../../shared/contract/principal.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import {
   admin,
-  as,
-  consumer,
+  callAs,
   database,
   funding,
-  key,
   outcome,
-  PAYOUT,
   paid,
+  publishProgress,
   quote,
   row as rowOf,
-  say,
+  serviceKey,
   startFixture,
   stopFixture,
   underWay,
-  until,
+  untilChainStatus,
 } from '../../../test/support/settlement.ts';
+import { consumer } from '../../../test/support/settlement-peers.ts';
+import { PAYOUT } from '../../../test/support/settlement-quotes.ts';
 
-/** What refunds take of a settlement. Gross 1,000,000, fee 10,000: the net is 990,000. */
+/** Reservations of refunds. Gross 1,000,000, fee 10,000: the net is 990,000. */
 const NET = 990_000n;
 
 beforeAll(startFixture, 60_000);
 afterAll(stopFixture);
 
-const vendor = key as Extract<Principal, { kind: 'service_key' }>;
+const vendor = serviceKey as Extract<Principal, { kind: 'service_key' }>;
 type By = { account_id: string; service_id: string | null };
 const reserve = (
   settlement_id: string,
@@ -51,11 +51,14 @@ const reserved = async (settlementId: string): Promise<string> => {
 };
 const redeem = (answer: { settlement_id: string; settlement_token?: string }) =>
   outcome(
-    as(key, 'redeem', { settlement_id: answer.settlement_id, settlement_token: answer.settlement_token }),
+    callAs(serviceKey, 'redeem', {
+      settlement_id: answer.settlement_id,
+      settlement_token: answer.settlement_token,
+    }),
   );
 const SERVICE: By = { account_id: vendor.account_id, service_id: vendor.service_id };
 
-test('a part, the rest, and what a refund needs to know; the same refund again is the same reservation', async () => {
+test('a part and the rest can be reserved; a repeat of the same refund gets the same reservation', async () => {
   const { settlementId, payer } = await paid();
   const refund_id = newId('ref');
   const first = await reserve(settlementId, 400_000n, { refund_id });
@@ -81,13 +84,13 @@ test.each<[string, bigint | null, string]>([
   ['the gross', 1_000_000n, 'conflict'],
   ['nothing', 0n, 'validation_error'],
   ['less than nothing', -1n, 'validation_error'],
-])('to the edge: %s', async (_name, amount, expected) => {
+])('reserve %s', async (_name, amount, expected) => {
   const { settlementId } = await paid();
   expect(await outcome(reserve(settlementId, amount))).toBe(expected);
   expect(await reserved(settlementId)).toBe(expected === 'ok' ? `${amount ?? NET}` : '0');
 });
 
-test('what is not there to be refunded', async () => {
+test('a foreign, unknown, pending or failed payment is not refunded', async () => {
   const { settlementId } = await paid();
   const foreign: By[] = [
     { account_id: newId('acct'), service_id: null },
@@ -96,33 +99,29 @@ test('what is not there to be refunded', async () => {
   ];
   for (const by of foreign) expect(await outcome(reserve(settlementId, 1n, { by }))).toBe('not_found');
   expect(await outcome(reserve(newId('stl'), 1n))).toBe('not_found');
-  // The owner of all the account's services.
+  // Without a service id, the caller is the owner of all the account's services.
   const owner = { account_id: vendor.account_id, service_id: null };
   expect(await outcome(reserve(settlementId, 1n, { by: owner }))).toBe('ok');
 
   const pending = await underWay(consumer());
   expect(await outcome(reserve(pending.settlementId, 1n))).toBe('conflict');
-  await say(pending.settlementId, 'failed', { failure: { code: 'payment_failed', message: 'no' } });
+  await publishProgress(pending.settlementId, 'failed', {
+    failure: { code: 'payment_failed', message: 'no' },
+  });
   await pending.answer.catch(() => {});
   expect(await outcome(reserve(pending.settlementId, 1n))).toBe('conflict');
 });
 
-test('a payment that was forked away is not refunded before it stands again', async () => {
+test('a payment that was forked away is not refunded before it is confirmed again', async () => {
   const { settlementId } = await paid();
   const before = newId('ref');
   await reserve(settlementId, 1n, { refund_id: before });
-  await say(settlementId, 'reopened');
-  await until(
-    () => rowOf(settlementId),
-    ({ chain_status }) => chain_status === 'pending',
-  );
+  await publishProgress(settlementId, 'reopened');
+  await untilChainStatus(settlementId, 'pending');
   expect(await outcome(reserve(settlementId, 1n))).toBe('conflict');
   expect((await reserve(settlementId, 1n, { refund_id: before })).paid).toBe(false);
-  await say(settlementId, 'finalized');
-  await until(
-    () => rowOf(settlementId),
-    ({ chain_status }) => chain_status === 'finalized',
-  );
+  await publishProgress(settlementId, 'finalized');
+  await untilChainStatus(settlementId, 'finalized');
   expect((await reserve(settlementId, 1n, { refund_id: before })).paid).toBe(true);
   expect(await outcome(reserve(settlementId, 1n))).toBe('ok');
 });
@@ -138,7 +137,7 @@ test('expired and redeemed settlements are refunded too', async () => {
   });
 });
 
-test('the whole net reserved shuts redeem, until something of it is released; a redeemed one stays redeemed', async () => {
+test('a reservation of the whole net blocks redeem until a part is released; a redeemed settlement stays redeemed', async () => {
   const { settlementId, answer } = await paid();
   const [one, rest] = [newId('ref'), newId('ref')];
   await reserve(settlementId, NET - 1n, { refund_id: one });
@@ -150,7 +149,7 @@ test('the whole net reserved shuts redeem, until something of it is released; a 
   expect(await redeem(answer)).toBe('ok');
 });
 
-test('released: once, however often; also before it was made, and then it is never made', async () => {
+test('a reservation is released once, however often release is called; a release before the reservation prevents it', async () => {
   const { settlementId } = await paid();
   const [refund_id, early] = [newId('ref'), newId('ref')];
   await reserve(settlementId, 400_000n, { refund_id });
@@ -163,28 +162,28 @@ test('released: once, however often; also before it was made, and then it is nev
   expect(await reserved(settlementId)).toBe('100000');
 });
 
-test('64 refunds at once of a net that holds 16 of them: 16 are reserved, and never more than the net', async () => {
+test('64 concurrent refunds of a sixteenth of the net: 16 are reserved', async () => {
   const { settlementId } = await paid();
   const amount = NET / 16n;
-  const verdicts = await Promise.all(
+  const outcomes = await Promise.all(
     Array.from({ length: 64 }, () => outcome(reserve(settlementId, amount))),
   );
-  expect(verdicts.filter((verdict) => verdict === 'ok')).toHaveLength(16);
-  expect(new Set(verdicts)).toEqual(new Set(['ok', 'conflict']));
+  expect(outcomes.filter((each) => each === 'ok')).toHaveLength(16);
+  expect(new Set(outcomes)).toEqual(new Set(['ok', 'conflict']));
   expect(await reserved(settlementId)).toBe(`${amount * 16n}`);
 });
 
-test('64 times the same refund at once is one reservation', async () => {
+test('64 concurrent calls of one refund make one reservation', async () => {
   const { settlementId } = await paid();
   const refund_id = newId('ref');
-  const verdicts = await Promise.all(
+  const outcomes = await Promise.all(
     Array.from({ length: 64 }, () => outcome(reserve(settlementId, 10_000n, { refund_id }))),
   );
-  expect(new Set(verdicts)).toEqual(new Set(['ok']));
+  expect(new Set(outcomes)).toEqual(new Set(['ok']));
   expect(await reserved(settlementId)).toBe('10000');
 });
 
-test('redeem against a refund of the whole net, 32 times: one of them wins, never both in the wrong order', async () => {
+test('32 times a redeem and a refund of the whole net at once: no redeem succeeds after its refund', async () => {
   const all = await Promise.all(Array.from({ length: 32 }, () => paid()));
   const ends = await Promise.all(
     all.map(async ({ settlementId, answer }) => {
@@ -192,7 +191,7 @@ test('redeem against a refund of the whole net, 32 times: one of them wins, neve
         redeem(answer),
         outcome(reserve(settlementId, null, { by: SERVICE })),
       ]);
-      // A refund is possible before and after; a redeem only before.
+      // A refund is possible before and after a redeem, a redeem only before a refund.
       expect(refunded).toBe('ok');
       return redeemed;
     }),

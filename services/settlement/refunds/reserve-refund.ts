@@ -22,11 +22,11 @@ const show = (row: ReservationRow) => ({
 export const reserveRefund =
   ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.reserveRefund> =>
   async ({ refund_id, settlement_id, account_id, service_id, amount }) => {
-    const known = await findReservation(pool, refund_id);
-    if (known === null) {
+    const existing = await findReservation(pool, refund_id);
+    if (existing === null) {
       await pool.transaction(async (tx) => {
-        const who = { accountId: account_id, serviceId: service_id };
-        const row = await lockRefundable(tx, settlement_id, who);
+        const vendor = { accountId: account_id, serviceId: service_id };
+        const row = await lockRefundable(tx, settlement_id, vendor);
         if (row === null) throw notFound('settlement');
         const { status, chain_status: chain, net_amount: netMicro, refund_reserved: reservedMicro } = row;
         const wanted = amount === null ? null : parseMicro(amount);
@@ -36,7 +36,7 @@ export const reserveRefund =
         await insertReservation(tx, { refundId: refund_id, settlementId: settlement_id, amountMicro });
       });
     }
-    const reserved = known ?? (await findReservation(pool, refund_id));
-    if (reserved === null || reserved.released) throw conflict('the refund was given up');
+    const reserved = existing ?? (await findReservation(pool, refund_id));
+    if (reserved === null || reserved.released) throw conflict('the reservation of this refund was released');
     return show(reserved);
   };

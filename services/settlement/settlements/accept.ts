@@ -69,7 +69,7 @@ export const createAccept = (deps: Deps): Accept => {
       const { decision, outbox } = await acceptWithinCaps(deps.caps, payer.owner, candidate, evaluate);
       if (decision === 'accepted') {
         await failpoint('settlement.afterAccept');
-        count('settle.settlements', 1, { outcome: 'accepted' });
+        count('quittance_settlements_total', 1, { outcome: 'accepted' });
         deps.terms.add(attempt, deps.clock());
         deps.relay.dispatch(outbox);
         return decision;

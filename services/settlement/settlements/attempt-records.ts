@@ -6,34 +6,34 @@ import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import type { FindWallet } from '../payers/payer.ts';
-import { type Payer, listPayersAfterAcceptance } from '../payers/store.ts';
+import { listPayersAfterAcceptance, type Payer } from '../payers/store.ts';
 import type { Records } from './model/refusal.ts';
 import { mayBeLost } from './store/restores.ts';
 import { findAttempt, findPayingSettlement, type SettlementRow } from './store/settlements.ts';
 
 type Caller = PrincipalOf<readonly ['jwt', 'delegate_key']>;
 
-/** With the rows, and the wallets of the account that have paid or tried to. */
-export type Read = Records & {
+/** The records with their rows, and the wallets of the account that have paid or tried to. */
+type RecordsWithRows = Records & {
   attempt: SettlementRow | null;
   paying: SettlementRow | null;
   payers: readonly Payer[];
 };
 
-/** All that the record says of an attempt and its quote, once nothing of the account is being accepted any more. */
+/** The records of an attempt and its quote, read after every running acceptance of the account. */
 export const getRecords = async (
   { pool }: { pool: Pool },
   { caller: { account_id }, payment_attempt_id }: { caller: Caller; payment_attempt_id: string },
   claims: QuoteClaims | null,
-): Promise<Read> => {
+): Promise<RecordsWithRows> => {
   const payers = await listPayersAfterAcceptance(pool, account_id);
-  const [known, paying, isLost] = await Promise.all([
+  const [found, paying, isLost] = await Promise.all([
     findAttempt(pool, account_id, payment_attempt_id),
     claims === null ? null : findPayingSettlement(pool, account_id, claims.quote_id),
     claims === null ? false : mayBeLost(pool, claims),
   ]);
-  // Read a moment later, so it may be there already.
-  const attempt = known ?? (paying?.payment_attempt_id === payment_attempt_id ? paying : null);
+  // The second read may run later than the first one and see a row that the first one did not.
+  const attempt = found ?? (paying?.payment_attempt_id === payment_attempt_id ? paying : null);
   return { attempt, paying, mayBeLost: isLost && attempt === null && paying === null, payers };
 };
 
@@ -44,8 +44,9 @@ type FindPayment = (
 ) => Promise<z.infer<FindPaymentContract['output']>>;
 
 /**
- * Asks the chain for a payment whose record a restore has lost.
- * @returns the wallet of the account that paid the quote; `unknown` when somebody else did, or nobody can tell
+ * Queries the chain for a payment whose record a restore may have lost.
+ * @returns the wallet of the account that paid the quote; `unknown` when another wallet paid it, or
+ * when the chain cannot be queried
  */
 export const findLostPayment = async (
   { findWallet, findPayment, logger }: { findWallet: FindWallet; findPayment: FindPayment; logger: Logger },
@@ -61,7 +62,10 @@ export const findLostPayment = async (
     return own.find((each) => each.owner === owner) ?? 'unknown';
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    logger.warn({ err: error }, 'the chain cannot be asked for a payment whose record may be lost');
+    logger.warn(
+      { err: error },
+      'payment not searched on chain: its record may be lost, the chain is unavailable',
+    );
     return 'unknown';
   }
 };

@@ -7,41 +7,46 @@ import { signToken } from '../../../shared/lib/compact-token.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import {
   admin,
-  as,
-  consumer,
+  callAs,
   deps,
   funding,
-  key,
   outcome,
   paid,
+  publishProgress,
   quote,
-  row,
-  say,
+  serviceKey,
   startFixture,
   stopFixture,
-  until,
-  vendor,
+  untilChainStatus,
 } from '../../../test/support/settlement.ts';
+import { consumer } from '../../../test/support/settlement-peers.ts';
+import { vendor } from '../../../test/support/settlement-quotes.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
 import { getSettlementActivity } from './get-settlement-activity.ts';
+import type { ChainStatus } from './model/status.ts';
 
 beforeAll(startFixture, 60_000);
 afterAll(stopFixture);
 
 type Token = { settlement_id: string; settlement_token: string };
 type Consumed = { settlement_id: string; units_consumed: number; units_remaining: number };
-const quoteOf = (units: unknown) =>
+const quoteWithUnits = (units: unknown) =>
   quote(1_000_000n, { scope: { units: units as number, resource: 'GET /forecast' } });
-/** A confirmed payment of so many units. */
+/** A confirmed payment of this number of units. */
 const prepaid = async (units: unknown): Promise<Token> => {
-  const { settlementId, answer } = await paid(consumer(), quoteOf(units));
+  const { settlementId, answer } = await paid(consumer(), quoteWithUnits(units));
   return { settlement_id: settlementId, settlement_token: answer.settlement_token! };
 };
-const consume = (token: Token, units: number, request_id: string = newId('evt'), by: Principal = key) =>
-  as<Consumed>(by, 'consume', { ...token, units, request_id });
-const redeem = (token: Token) => as<{ redeemed_at: string; replayed: boolean }>(key, 'redeem', token);
-/** What is taken, as the settlement counts it and as its requests add up. */
-const taken = async ({ settlement_id }: Token) => {
+const consume = (
+  token: Token,
+  units: number,
+  request_id: string = newId('evt'),
+  by: Principal = serviceKey,
+) => callAs<Consumed>(by, 'consume', { ...token, units, request_id });
+const redeem = (token: Token) =>
+  callAs<{ redeemed_at: string; replayed: boolean }>(serviceKey, 'redeem', token);
+/** The consumed units: the settlement's counter, and the sum of its requests. */
+const consumed = async ({ settlement_id }: Token) => {
   const { rows } = await admin.query(
     `select s.status, s.units_consumed as counted, coalesce(sum(c.units), 0)::int as added
      from settlements s left join consumptions c using (settlement_id) where settlement_id = $1
@@ -50,7 +55,9 @@ const taken = async ({ settlement_id }: Token) => {
   );
   return rows[0] as { status: string; counted: number; added: number };
 };
-/** Sets the record back, not the clock: the service takes its own from the database now and then. */
+/**
+ * Changes the record instead of the clock, because the service reads the database's clock rarely.
+ */
 const redeemedAgo = ({ settlement_id }: Token, interval: string) =>
   admin.query('update settlements set redeemed_at = now() - $2::interval where settlement_id = $1', [
     settlement_id,
@@ -59,10 +66,10 @@ const redeemedAgo = ({ settlement_id }: Token, interval: string) =>
 const reserve = ({ settlement_id }: Token, refund_id: string, amount = '1') =>
   call(funding, settlement, 'reserveRefund', { refund_id, settlement_id, ...vendor, amount });
 
-test('the first consume redeems, each takes its units, verify and get show what is left', async () => {
+test('the first consume redeems the settlement, each consume counts its units, and verify and get show the rest', async () => {
   const token = await prepaid(10);
   const { settlement_id } = token;
-  const verify = () => as<{ redeemed_at: string | null }>(key, 'verify', { settlement_id });
+  const verify = () => callAs<{ redeemed_at: string | null }>(serviceKey, 'verify', { settlement_id });
   expect(await verify()).toMatchObject({ status: 'issued', units_total: 10, units_remaining: 10 });
   expect(await consume(token, 3)).toEqual({ settlement_id, units_consumed: 3, units_remaining: 7 });
   const { redeemed_at } = await verify();
@@ -71,10 +78,10 @@ test('the first consume redeems, each takes its units, verify and get show what 
   expect(await consume(token, 7)).toEqual({ settlement_id, units_consumed: 10, units_remaining: 0 });
   const left = { status: 'redeemed', redeemed_at, units_total: 10, units_remaining: 0 };
   expect(await verify()).toMatchObject(left);
-  expect(await as(key, 'get', { settlement_id })).toMatchObject(left);
+  expect(await callAs(serviceKey, 'get', { settlement_id })).toMatchObject(left);
 });
 
-test('a token that its own key signed and nobody issued takes nothing, before the first draw and after it', async () => {
+test('a validly signed token that was never issued consumes nothing, before and after the first consume', async () => {
   const token = await prepaid(10);
   const [payload] = token.settlement_token.split('.');
   const claims = JSON.parse(Buffer.from(payload!, 'base64url').toString());
@@ -85,40 +92,40 @@ test('a token that its own key signed and nobody issued takes nothing, before th
   expect(await outcome(consume(stolen, 1))).toBe('validation_error');
   await consume(token, 3);
   expect(await outcome(consume(stolen, 1))).toBe('validation_error');
-  expect(await taken(token)).toMatchObject({ counted: 3, added: 3 });
+  expect(await consumed(token)).toMatchObject({ counted: 3, added: 3 });
 });
 
-test('a settlement that was redeemed before is drawn down too, and keeps its redeemed_at', async () => {
+test('a settlement that was redeemed before can be consumed too, and keeps its redeemed_at', async () => {
   const token = await prepaid(2);
   const first = await redeem(token);
   expect(await consume(token, 1)).toMatchObject({ units_remaining: 1 });
   expect(await redeem(token)).toEqual({ ...first, replayed: true });
 });
 
-test('more than what is left: 409 settlement_exhausted, nothing taken and nothing redeemed', async () => {
+test('more units than are left answer 409 settlement_exhausted, and nothing is consumed or redeemed', async () => {
   const token = await prepaid(5);
   expect(await outcome(consume(token, 6))).toBe('settlement_exhausted');
-  expect(await taken(token)).toEqual({ status: 'issued', counted: 0, added: 0 });
+  expect(await consumed(token)).toEqual({ status: 'issued', counted: 0, added: 0 });
   await consume(token, 4);
   expect(await outcome(consume(token, 2))).toBe('settlement_exhausted');
-  expect(await taken(token)).toEqual({ status: 'redeemed', counted: 4, added: 4 });
+  expect(await consumed(token)).toEqual({ status: 'redeemed', counted: 4, added: 4 });
   expect(await consume(token, 1)).toMatchObject({ units_consumed: 5, units_remaining: 0 });
   expect(await outcome(consume(token, 1))).toBe('settlement_exhausted');
 });
 
-test('64 at once, 3 units each of 100: 33 are given, never above', async () => {
+test('64 concurrent requests for 3 of 100 units: 33 succeed', async () => {
   const token = await prepaid(100);
-  const given: number[] = [];
+  const sums: number[] = [];
   const answers = await atOnce(64, () =>
-    outcome(consume(token, 3).then(({ units_consumed }) => given.push(units_consumed))),
+    outcome(consume(token, 3).then(({ units_consumed }) => sums.push(units_consumed))),
   );
   expect(tally(answers)).toEqual({ ok: 33, settlement_exhausted: 31 });
-  // Each was told a state of its own: 3, 6, 9 and so on.
-  expect(given.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 33 }, (_, i) => 3 * (i + 1)));
-  expect(await taken(token)).toEqual({ status: 'redeemed', counted: 99, added: 99 });
+  // Each answer shows a different sum: 3, 6, 9 and so on.
+  expect(sums.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 33 }, (_, i) => 3 * (i + 1)));
+  expect(await consumed(token)).toEqual({ status: 'redeemed', counted: 99, added: 99 });
 });
 
-test('64 times one request_id at once takes once, also when these are the last units', async () => {
+test('64 concurrent requests with one request_id consume once, even the last units', async () => {
   for (const units of [100, 7]) {
     const token = await prepaid(units);
     const answers = await atOnce(64, () => consume(token, 7, 'one'));
@@ -129,26 +136,26 @@ test('64 times one request_id at once takes once, also when these are the last u
         units_remaining: units - 7,
       })]: 64,
     });
-    expect(await taken(token)).toEqual({ status: 'redeemed', counted: 7, added: 7 });
+    expect(await consumed(token)).toEqual({ status: 'redeemed', counted: 7, added: 7 });
   }
 });
 
-test('one request_id with other units is 409 conflict, one after the other and at once', async () => {
+test('one request_id with another number of units answers 409 conflict, in sequence and concurrently', async () => {
   const token = await prepaid(1000);
   await consume(token, 2, 'one');
   expect(await outcome(consume(token, 3, 'one'))).toBe('conflict');
-  // Also where the other number is more than what is left.
+  // Also when the other number exceeds the units that are left.
   expect(await outcome(consume(token, 999, 'one'))).toBe('conflict');
-  expect(await taken(token)).toMatchObject({ counted: 2, added: 2 });
+  expect(await consumed(token)).toMatchObject({ counted: 2, added: 2 });
   const answers = await atOnce(64, (i) => outcome(consume(token, i + 1, 'two')));
   expect(tally(answers)).toEqual({ ok: 1, conflict: 63 });
-  const { counted, added } = await taken(token);
+  const { counted, added } = await consumed(token);
   expect(counted).toBe(added);
-  // A request_id is the settlement's own.
+  // A request_id is unique within its settlement only.
   expect(await consume(await prepaid(5), 5, 'one')).toMatchObject({ units_consumed: 5 });
 });
 
-test('a repeat is answered as the first time, whatever came after', async () => {
+test('a repeat gets the first answer, whatever happened since', async () => {
   const token = await prepaid(3);
   const first = await consume(token, 1, 'one');
   await consume(token, 2);
@@ -159,7 +166,7 @@ test('a repeat is answered as the first time, whatever came after', async () => 
   expect(await consume(token, 1, 'one')).toEqual(first);
 });
 
-test('open for 30 days after the redeem; an issued one until its window ends', async () => {
+test('units can be consumed for 30 days after the redeem, and before it until the window ends', async () => {
   const [token, late] = await Promise.all([prepaid(10), prepaid(10)]);
   await consume(token, 1);
   await redeemedAgo(token, '29 days 23 hours');
@@ -170,11 +177,11 @@ test('open for 30 days after the redeem; an issued one until its window ends', a
     late.settlement_id,
   ]);
   expect(await outcome(consume(late, 1))).toBe('settlement_expired');
-  expect(await taken(token)).toMatchObject({ counted: 2, added: 2 });
-  expect(await taken(late)).toEqual({ status: 'issued', counted: 0, added: 0 });
+  expect(await consumed(token)).toMatchObject({ counted: 2, added: 2 });
+  expect(await consumed(late)).toEqual({ status: 'issued', counted: 0, added: 0 });
 });
 
-test('another service 404; a token of another settlement or none at all 400; before confirmation 409', async () => {
+test('another service gets 404, a token of another settlement or an invalid one 400, an unconfirmed payment 409', async () => {
   const [token, other] = await Promise.all([prepaid(5), prepaid(5)]);
   const strangers = [
     { account_id: newId('acct'), service_id: newServiceId() },
@@ -185,94 +192,96 @@ test('another service 404; a token of another settlement or none at all 400; bef
   expect(await outcome(consume(unknown, 1))).toBe('not_found');
   const mixed = { ...token, settlement_token: other.settlement_token };
   expect(await outcome(consume(mixed, 1))).toBe('validation_error');
-  const { quote_token } = quoteOf(5);
+  const { quote_token } = quoteWithUnits(5);
   expect(await outcome(consume({ ...token, settlement_token: quote_token }, 1))).toBe('validation_error');
 
-  // A token is made with the confirmation only: the record is set back under one.
+  // Only a confirmation issues a token, so the record of an issued one is set back to pending.
   await admin.query(
     "update settlements set status = 'pending', chain_status = 'pending' where settlement_id = $1",
     [other.settlement_id],
   );
   expect(await outcome(consume(other, 1))).toBe('conflict');
-  expect(await taken(other)).toEqual({ status: 'pending', counted: 0, added: 0 });
-  expect(await taken(token)).toEqual({ status: 'issued', counted: 0, added: 0 });
+  expect(await consumed(other)).toEqual({ status: 'pending', counted: 0, added: 0 });
+  expect(await consumed(token)).toEqual({ status: 'issued', counted: 0, added: 0 });
 });
 
-test.each([0, -1, 1.5, 1_000_000_001, Number.NaN])('%p units are no units: 400', async (units) => {
-  expect(await outcome(consume(await prepaid(5), units))).toBe('validation_error');
-});
+test.each([0, -1, 1.5, 1_000_000_001, Number.NaN])(
+  '%p is no valid number of units and answers 400',
+  async (units) => {
+    expect(await outcome(consume(await prepaid(5), units))).toBe('validation_error');
+  },
+);
 
 test.each<[string, unknown]>([
   ['0', 0],
-  ['a text', '5'],
-  ['a part', 2.5],
+  ['a string', '5'],
+  ['a fraction', 2.5],
   ['more than 1e9', 1_000_000_001],
 ])(
-  'a quote whose scope says units: %s, is not prepaid: 409, and it can be redeemed',
+  'a quote whose scope has invalid units (%s) is not prepaid: consume answers 409, redeem works',
   async (_name, units) => {
     const token = await prepaid(units);
     expect(await outcome(consume(token, 1))).toBe('conflict');
-    expect(await as(key, 'verify', { settlement_id: token.settlement_id })).not.toHaveProperty('units_total');
+    expect(await callAs(serviceKey, 'verify', { settlement_id: token.settlement_id })).not.toHaveProperty(
+      'units_total',
+    );
     expect(await redeem(token)).toMatchObject({ replayed: false });
   },
 );
 
-test('a refund that reserved one micro-unit blocks consume until it is released', async () => {
+test('a refund that has reserved one micro-unit blocks consume until it is released', async () => {
   const token = await prepaid(5);
   const refund_id = newId('ref');
   await reserve(token, refund_id);
   expect(await outcome(consume(token, 1))).toBe('conflict');
-  expect(await taken(token)).toEqual({ status: 'issued', counted: 0, added: 0 });
+  expect(await consumed(token)).toEqual({ status: 'issued', counted: 0, added: 0 });
   await call(funding, settlement, 'releaseRefund', { refund_id });
   expect(await outcome(consume(token, 1))).toBe('ok');
   await reserve(token, newId('ref'));
   expect(await outcome(consume(token, 1))).toBe('conflict');
-  expect(await taken(token)).toMatchObject({ counted: 1, added: 1 });
+  expect(await consumed(token)).toMatchObject({ counted: 1, added: 1 });
 });
 
-test('consume against a refund, 32 times: after the refund nothing is taken', async () => {
+test('32 times a consume and a refund at once: after the refund nothing is consumed', async () => {
   const tokens = await Promise.all(Array.from({ length: 32 }, () => prepaid(5)));
   const ends = await Promise.all(
     tokens.map(async (token) => {
-      const [drawn] = await Promise.all([outcome(consume(token, 5)), reserve(token, newId('ref'))]);
-      return [drawn, (await taken(token)).counted];
+      const [answer] = await Promise.all([outcome(consume(token, 5)), reserve(token, newId('ref'))]);
+      return [answer, (await consumed(token)).counted];
     }),
   );
-  for (const [drawn, counted] of ends)
-    expect([drawn, counted]).toEqual(drawn === 'ok' ? ['ok', 5] : ['conflict', 0]);
+  for (const [answer, counted] of ends)
+    expect([answer, counted]).toEqual(answer === 'ok' ? ['ok', 5] : ['conflict', 0]);
 });
 
-test('64 redeems and consumes at once: one redeemed_at, at most one of them did it', async () => {
+test('64 concurrent redeems and consumes give one redeemed_at, and at most one redeem is not a replay', async () => {
   const token = await prepaid(32);
   const [redeems] = await Promise.all([atOnce(32, () => redeem(token)), atOnce(32, () => consume(token, 1))]);
   expect(new Set(redeems.map(({ redeemed_at }) => redeemed_at)).size).toBe(1);
   expect(redeems.filter(({ replayed }) => !replayed).length).toBeLessThanOrEqual(1);
-  expect(await taken(token)).toEqual({ status: 'redeemed', counted: 32, added: 32 });
+  expect(await consumed(token)).toEqual({ status: 'redeemed', counted: 32, added: 32 });
 });
 
-test('forked away 409 until it stands again; reversed for good 409', async () => {
+test('a payment that is forked away answers 409 until it is confirmed again, a reversed one always', async () => {
   const token = await prepaid(5);
   await consume(token, 1);
-  const told = async (status: 'reopened' | 'confirmed' | 'failed', chain: string) => {
+  const publish = async (status: 'reopened' | 'confirmed' | 'failed', chain: ChainStatus) => {
     const failure =
       status === 'failed' ? { failure: { code: 'payment_failed' as const, message: 'reversed' } } : {};
-    await say(token.settlement_id, status, failure);
-    await until(
-      () => row(token.settlement_id),
-      ({ chain_status }) => chain_status === chain,
-    );
+    await publishProgress(token.settlement_id, status, failure);
+    await untilChainStatus(token.settlement_id, chain);
   };
-  await told('reopened', 'pending');
+  await publish('reopened', 'pending');
   expect(await outcome(consume(token, 1))).toBe('conflict');
-  await told('confirmed', 'confirmed');
+  await publish('confirmed', 'confirmed');
   expect(await outcome(consume(token, 1))).toBe('ok');
-  await told('reopened', 'pending');
-  await told('failed', 'failed');
+  await publish('reopened', 'pending');
+  await publish('failed', 'failed');
   expect(await outcome(consume(token, 1))).toBe('conflict');
-  expect(await taken(token)).toMatchObject({ status: 'redeemed', counted: 2, added: 2 });
+  expect(await consumed(token)).toMatchObject({ status: 'redeemed', counted: 2, added: 2 });
 });
 
-test('a service is open while units can be drawn', async () => {
+test('getSettlementActivity reports a service as open while units can be consumed', async () => {
   const open = async () => (await getSettlementActivity(deps)({ service_id: vendor.service_id })).open;
   await admin.query('truncate settlements cascade');
   const plain = await paid();

@@ -63,7 +63,9 @@ export const feeBudgetUsedUp = (retryAfterSeconds: number): ServiceError =>
     { money_moved: 'no', safe_action: 'retry_same_attempt', retryAfterSeconds },
   );
 
-/** A person begins and ends a pause, so clients are told to wait longer than for a short failure. */
+/**
+ * A person begins and ends a pause, so clients are told to wait longer than for a short failure.
+ */
 const PAUSE_RETRY_SECONDS = 30;
 export const paymentsPaused = (): ServiceError =>
   new ServiceError(
@@ -72,6 +74,8 @@ export const paymentsPaused = (): ServiceError =>
     { money_moved: 'no', retryAfterSeconds: PAUSE_RETRY_SECONDS },
   );
 
-/** The quote is the reason, not the caller. Another credential would not help, so this is no 403. */
+/**
+ * The quote is the reason, not the caller. Another credential would not help, so this is no 403.
+ */
 export const vendorFrozen = (): ServiceError =>
   conflict('the vendor of this quote takes no payments at the moment');

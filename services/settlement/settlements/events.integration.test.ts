@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createWaiting } from '../../../shared/bus/wake.ts';
 import { settlement } from '../../../shared/contract/index.ts';
@@ -7,60 +6,63 @@ import { type Consuming, subscribe } from '../../../shared/events/consume.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import {
   admin,
-  as,
-  consumer,
+  callAs,
   database,
   delegateOf,
   deps,
   HASH,
   held,
-  key,
   paid,
+  publishProgress,
   quote,
-  say,
-  sight,
+  serviceKey,
   spendingOf,
   startFixture,
   stopFixture,
+  storedSnapshot,
   testBus,
   underWay,
   until,
-  vendor,
 } from '../../../test/support/settlement.ts';
+import { consumer } from '../../../test/support/settlement-peers.ts';
+import { vendor } from '../../../test/support/settlement-quotes.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
 import { expireSettlements } from './expire-settlements.ts';
-import { settleProgressed } from './on-chain-submitter-settle-progressed.ts';
+import { onSettleProgressed } from './on-chain-submitter-settle-progressed.ts';
 import { settle } from './settle.ts';
 import { recordConsumptions } from './store/consumptions.ts';
 import { createTermsCache } from './terms-cache.ts';
 
-/** What is told of a settlement, as the service that tells accounts hears it: parsed by the contract, by its own rights. */
-type Told = { name: string; settlement_id: string } & Record<string, unknown>;
-const told: Told[] = [];
-const unread: unknown[] = [];
+/** The events as the webhook service gets them: with its own rights, parsed by the contract. */
+type Published = { name: string; settlement_id: string } & Record<string, unknown>;
+const published: Published[] = [];
+const unparsed: unknown[] = [];
 let subscription: Consuming;
-/** In the order of a life: facts overtake one another on their way. */
+/** In the order of a settlement's life. The events may arrive in another order. */
 const NAMES = ['accepted', 'issued', 'finalized', 'failed', 'reversed', 'redeemed', 'expired'] as const;
 
 beforeAll(async () => {
   await startFixture();
   const handlers = Object.fromEntries(
-    NAMES.map((name) => [name, async (fact: object) => void told.push({ name, ...fact } as Told)]),
+    NAMES.map((name) => [
+      name,
+      async (event: object) => void published.push({ name, ...event } as Published),
+    ]),
   );
   subscription = subscribe(
     await testBus.as('webhook'),
     settlement,
     handlers,
-    async (entry) => void unread.push(entry),
+    async (entry) => void unparsed.push(entry),
   );
 }, 60_000);
 afterAll(async () => {
   await subscription.stop();
   await stopFixture();
-  expect(unread).toEqual([]);
+  expect(unparsed).toEqual([]);
 });
 
-const of = (settlementId: string) => told.filter(({ settlement_id }) => settlement_id === settlementId);
+const of = (settlementId: string) => published.filter(({ settlement_id }) => settlement_id === settlementId);
 const namesOf = async (settlementId: string, count: number) => {
   const names = await until(
     async () => of(settlementId).map(({ name }) => name),
@@ -70,22 +72,25 @@ const namesOf = async (settlementId: string, count: number) => {
   return names.toSorted((a, b) => place(a) - place(b));
 };
 const redeem = ({ settlementId, answer }: Awaited<ReturnType<typeof paid>>, redeem_id?: string) =>
-  as<{ redeemed_at: string }>(key, 'redeem', {
+  callAs<{ redeemed_at: string }>(serviceKey, 'redeem', {
     settlement_id: settlementId,
     settlement_token: answer.settlement_token,
     ...(redeem_id && { redeem_id }),
   });
-/** Later facts of another settlement: by then a second telling of the first would have come. */
+/**
+ * Waits for later events of another settlement. A second event of the first would have arrived by
+ * then.
+ */
 const afterAnother = async () => {
   const other = await paid();
   await redeem(other);
   await namesOf(other.settlementId, 3);
 };
 
-test('every fact says who pays whom and how much; 64 redeems at once are told once, with what won', async () => {
+test('every event names payer, vendor and amounts; 64 concurrent redeems publish one event, of the one that won', async () => {
   const payer = consumer();
   const p = await paid(payer);
-  await say(p.settlementId, 'finalized');
+  await publishProgress(p.settlementId, 'finalized');
   const [{ redeemed_at }] = (await atOnce(64, (i) => redeem(p, `r${i}`))) as [{ redeemed_at: string }];
   await afterAnother();
   expect((await namesOf(p.settlementId, 4)).toSorted((a, b) => (a < b ? -1 : 1))).toEqual([
@@ -94,8 +99,8 @@ test('every fact says who pays whom and how much; 64 redeems at once are told on
     'issued',
     'redeemed',
   ]);
-  for (const fact of of(p.settlementId)) {
-    expect(fact).toMatchObject({
+  for (const event of of(p.settlementId)) {
+    expect(event).toMatchObject({
       account_id: payer.account_id,
       vendor_account_id: vendor.account_id,
       service_id: vendor.service_id,
@@ -103,16 +108,16 @@ test('every fact says who pays whom and how much; 64 redeems at once are told on
       quote_amount: '1000000',
       fee_amount: '10000',
     });
-    expect(JSON.stringify(fact)).not.toContain(p.answer.settlement_token);
+    expect(JSON.stringify(event)).not.toContain(p.answer.settlement_token);
   }
   const last = of(p.settlementId).find(({ name }) => name === 'redeemed')!;
   expect(last).toMatchObject({ redeemed_at, redeem_id: expect.stringMatching(/^r\d+$/) });
 });
 
-test('of a prepaid settlement the first consume is told as its redeem, the others are not', async () => {
+test('the first consume of a prepaid settlement publishes its redeem, the others publish nothing', async () => {
   const p = await paid(consumer(), quote(1_000_000n, { scope: { units: 5 } }));
   const consume = () =>
-    as(key, 'consume', {
+    callAs(serviceKey, 'consume', {
       settlement_id: p.settlementId,
       settlement_token: p.answer.settlement_token,
       units: 1,
@@ -122,10 +127,10 @@ test('of a prepaid settlement the first consume is told as its redeem, the other
   await afterAnother();
   expect(await namesOf(p.settlementId, 3)).toEqual(['accepted', 'issued', 'redeemed']);
   expect(of(p.settlementId).find(({ name }) => name === 'redeemed')).toMatchObject({ redeem_id: null });
-  // The stream would drop a second message of the same id; here there is none.
+  // The stream drops a second message of the same id, so the statement's own rows are counted.
   const other = await paid(consumer(), quote(1_000_000n, { scope: { units: 2 } }));
-  const draw = async () => {
-    const [drawn] = await recordConsumptions(deps.pool, [
+  const consumeOne = async () => {
+    const [consumed] = await recordConsumptions(deps.pool, [
       {
         settlement_id: other.settlementId,
         service_id: vendor.service_id,
@@ -135,12 +140,12 @@ test('of a prepaid settlement the first consume is told as its redeem, the other
         traceparent: null,
       },
     ]);
-    return drawn!.told.length;
+    return consumed!.events.length;
   };
-  expect([await draw(), await draw()]).toEqual([1, 0]);
+  expect([await consumeOne(), await consumeOne()]).toEqual([1, 0]);
 });
 
-test('settlements past their window are told once by three replicas at once; those redeemed are not', async () => {
+test('three concurrent replicas publish each expired settlement once, and no redeemed one', async () => {
   const window = { window: 30 };
   const [redeemed, ...elapsed] = await atOnce(9, () => paid(consumer(), quote(1_000_000n, window)));
   await redeem(redeemed!);
@@ -155,20 +160,20 @@ test('settlements past their window are told once by three replicas at once; tho
   expect(await namesOf(redeemed!.settlementId, 3)).toEqual(['accepted', 'issued', 'redeemed']);
 });
 
-test('a failure and a reversal say who is concerned as well', async () => {
+test('the events of a failure and a reversal name the vendor too', async () => {
   const [failing, lost] = [await underWay(consumer()), await paid()];
-  await say(failing.settlementId, 'failed', {
+  await publishProgress(failing.settlementId, 'failed', {
     failure: { code: 'insufficient_funds', message: 'the balance is too small' },
   });
   await failing.answer.catch(() => {});
-  await say(lost.settlementId, 'failed');
+  await publishProgress(lost.settlementId, 'failed');
   expect(await namesOf(failing.settlementId, 2)).toEqual(['accepted', 'failed']);
   expect((await namesOf(lost.settlementId, 4)).slice(2)).toEqual(['failed', 'reversed']);
-  for (const fact of [...of(failing.settlementId), ...of(lost.settlementId)])
-    expect(fact).toMatchObject({ vendor_account_id: vendor.account_id });
+  for (const event of [...of(failing.settlementId), ...of(lost.settlementId)])
+    expect(event).toMatchObject({ vendor_account_id: vendor.account_id });
 });
 
-test('what lands together is recorded and told once each, while two replicas hear every fact twice and others settle', async () => {
+test('payments confirmed in one batch are recorded and published once each, while two replicas get every event twice', async () => {
   const wallets = Array.from({ length: 3 }, () => consumer(100_000_000n));
   const delegate = await delegateOf(wallets[0]!);
   const payers: Principal[] = [...wallets, delegate];
@@ -180,8 +185,8 @@ test('what lands together is recorded and told once each, while two replicas hea
 
   const waiting = atOnce(40, (i) => pay(payers[i % 4]!));
   const ids = (await waiting).map(({ settlement_id }) => settlement_id);
-  const replicas = [settleProgressed(deps), settleProgressed(deps)];
-  const landed = (object_id: string, status: 'confirmed' | 'finalized') => ({
+  const replicas = [onSettleProgressed(deps), onSettleProgressed(deps)];
+  const progressOf = (object_id: string, status: 'confirmed' | 'finalized') => ({
     object_id,
     status,
     generation: 1,
@@ -192,30 +197,30 @@ test('what lands together is recorded and told once each, while two replicas hea
   const meanwhile = atOnce(40, (i) => pay(payers[i % 4]!));
   await Promise.all(
     [...ids, ...ids.toReversed()].flatMap((id, i) => [
-      replicas[i % 2]!(landed(id, 'confirmed')),
-      replicas[(i + 1) % 2]!(landed(id, i < ids.length ? 'confirmed' : 'finalized')),
+      replicas[i % 2]!(progressOf(id, 'confirmed')),
+      replicas[(i + 1) % 2]!(progressOf(id, i < ids.length ? 'confirmed' : 'finalized')),
     ]),
   );
   const pending = await meanwhile;
   for (const id of ids) expect(tally(await namesOf(id, 3))).toEqual({ accepted: 1, finalized: 1, issued: 1 });
   expect(tally(pending.map(({ status }) => status))).toEqual({ pending: 40 });
 
-  // Ten of each payer are paid, ten are held; the delegate pays from the first wallet.
+  // Ten payments of each payer are paid, ten are held. The delegate pays from the first wallet.
   for (const [index, wallet] of wallets.entries()) {
     const both = index === 0 ? 2n : 1n;
     expect(await held(wallet)).toBe(10_000_000n * both);
     const left = `${100_000_000n - 11_000_000n * both}`;
-    expect(await sight(wallet)).toEqual({ balance: left, allowance: left });
+    expect(await storedSnapshot(wallet)).toEqual({ balance: left, allowance: left });
   }
   expect(before.usage.total).toMatchObject({ held: '0', spent: '1000000' });
   expect((await spendingOf(delegate)).usage.total).toMatchObject({ held: '10000000', spent: '11000000' });
 }, 60_000);
 
-test('a request is woken by the replica that hears the fact, wherever it was accepted, and a repeat that waits elsewhere reads again', async () => {
+test('the replica that gets the event wakes the request wherever it was accepted, and a repeat on another replica polls', async () => {
   const payer = consumer();
-  const elsewhere = settleProgressed({ ...deps, terms: createTermsCache() });
+  const elsewhere = onSettleProgressed({ ...deps, terms: createTermsCache() });
   const [first, second] = [quote(), quote()];
-  const ask = (q: { quote_token: string }) =>
+  const call = (q: { quote_token: string }) =>
     settle({ ...deps, settleWaitMs: 20_000 })({ ...q, payment_attempt_id: newId('evt') }, payer);
   const progress = {
     generation: 1,
@@ -232,31 +237,46 @@ test('a request is woken by the replica that hears the fact, wherever it was acc
       )
     ).rows[0].settlement_id as string;
 
-  const told = ask({ quote_token: first.quote_token });
+  const answer = call({ quote_token: first.quote_token });
   await elsewhere({ ...progress, object_id: await idOf(first) });
-  expect((await told).status).toBe('confirmed');
+  expect((await answer).status).toBe('confirmed');
 
-  // The fact is heard where the request was accepted, so nobody else is told: a repeat there reads for itself.
+  // The replica that accepted the request gets the event and wakes no other. A repeat there polls.
   const accepting = { ...deps, terms: createTermsCache(), settleWaitMs: 20_000 };
   const input = { quote_token: second.quote_token, payment_attempt_id: newId('evt') };
   const original = settle(accepting)(input, payer);
   const id = await idOf(second);
   const otherReplica = createWaiting(await testBus.as('settlement'), 'settlement');
   let waits: string[] = [];
-  const noting: typeof otherReplica = {
+  let reads = 0;
+  const countingPool = {
+    ...deps.pool,
+    one: (async (query: Parameters<typeof deps.pool.one>[0]) => {
+      const found = await deps.pool.one(query);
+      reads += 1;
+      return found;
+    }) as typeof deps.pool.one,
+  };
+  const recording: typeof otherReplica = {
     ...otherReplica,
     until: (key, timeoutMs) => {
       waits = [...waits, key];
       return otherReplica.until(key, timeoutMs);
     },
   };
-  const repeat = settle({ ...deps, waiting: noting, settleWaitMs: 600_000 })(input, payer);
+  const repeat = settle({ ...deps, waiting: recording, pool: countingPool, settleWaitMs: 600_000 })(
+    input,
+    payer,
+  );
   await until(
     async () => waits,
     (keys) => keys.includes(id),
   );
-  // It has registered and reads; what it waits for comes after that.
-  await sleep(200);
-  await settleProgressed(accepting)({ ...progress, object_id: id });
+  // It has registered and read the row. The event comes after that.
+  await until(
+    async () => reads,
+    (count) => count > 0,
+  );
+  await onSettleProgressed(accepting)({ ...progress, object_id: id });
   expect(await repeat).toEqual(await original);
 }, 60_000);

@@ -50,7 +50,10 @@ export const acceptedEvent = ({ claims, ...attempt }: Attempt, trace: Trace): Me
     trace,
   );
 
-/** The events of a payment that is confirmed, of which the statement that records it inserts those that apply. */
+/**
+ * The events of a payment that is confirmed, of which the statement that records it inserts those
+ * that apply.
+ */
 export const confirmedEvents = (
   terms: Terms,
   { txHash, issuedAt }: { txHash: string; issuedAt: number },
@@ -63,7 +66,10 @@ export const confirmedEvents = (
   };
 };
 
-/** The events of a payment that failed, of which the statement that records it inserts those that apply. */
+/**
+ * The events of a payment that failed, of which the statement that records it inserts those that
+ * apply.
+ */
 export const failedEvents = (
   terms: Terms,
   { code, redeemed }: { code: string; redeemed: boolean },

@@ -5,7 +5,7 @@ import { recordExpired } from './store/expire.ts';
 
 const BATCH = 500;
 
-/** Marks settlements `expired` within seconds of their window's end; the funds remain with the vendor on chain. */
+/** Marks settlements `expired` within seconds of their window's end. The vendor keeps the funds. */
 export const expireSettlements =
   ({ pool, relay }: { pool: Pool; relay: Relay }) =>
   async (): Promise<void> => {
@@ -14,6 +14,6 @@ export const expireSettlements =
       const outbox = await recordExpired(pool, BATCH);
       relay.dispatch(outbox);
       expired = outbox.length;
-      count('settle.expired_unredeemed', expired);
+      count('quittance_expired_unredeemed_total', expired);
     } while (expired === BATCH);
   };

@@ -4,7 +4,7 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import { isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { getActivity } from './store/settlements.ts';
 
-/** Internal: what stands in the way of a service's end. */
+/** int.settlement.getSettlementActivity: what a service waits for before it is deleted. */
 export const getSettlementActivity =
   ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.getSettlementActivity> =>
   async ({ service_id }) => {

@@ -1,30 +1,29 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { call } from '../../../shared/bus/call.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import { settlement } from '../../../shared/contract/index.ts';
 import { createBudgets } from '../../../shared/db/budget.ts';
-import { measureCapUse, createHourlyCaps } from '../../../shared/db/hourly-caps.ts';
+import { createHourlyCaps, measureCapUse } from '../../../shared/db/hourly-caps.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import {
   admin,
   base,
   capLimits,
-  consumer,
   delegateOf,
   deps,
   operator,
   outcome,
   pay,
+  publishProgress,
   quote,
-  say,
   startFixture,
   stopFixture,
-  wallets,
+  until,
 } from '../../../test/support/settlement.ts';
+import { consumer, wallets } from '../../../test/support/settlement-peers.ts';
 import { settle } from './settle.ts';
 
-/** What is accepted stays below the hourly caps (docs/design/settle.md, rule 7). */
+/** Accepted payments stay below the hourly caps (docs/design/settle.md, rule 7). */
 const USDC = 1_000_000n;
 const high = { ...capLimits };
 type Payer = ReturnType<typeof consumer>;
@@ -32,18 +31,18 @@ type Payer = ReturnType<typeof consumer>;
 beforeAll(startFixture);
 afterAll(stopFixture);
 beforeEach(async () => {
-  // Each test has an hour that nothing was accepted in.
+  // Each test begins with unused caps.
   await admin.query('delete from settlement.spending');
   startReplica();
 });
 afterEach(() => void Object.assign(capLimits, high, { ofWallet: new Map() }));
 
-/** From now on another replica is asked. */
+/** From now on another replica handles the calls. */
 const startReplica = () => {
   deps.caps = replicaCaps();
   settleHere = settle({ ...deps, settleWaitMs: 1 });
 };
-/** The caps of one more replica. */
+/** The caps of another replica. */
 const replicaCaps = () => createHourlyCaps(createBudgets(base.pool, base.clock.now), capLimits);
 let settleHere: ReturnType<typeof settle>;
 const attempt = (payer: Payer, { quote_token } = quote(USDC), payment_attempt_id: string = newId('evt')) =>
@@ -61,17 +60,14 @@ const refusal = (message: RegExp, extras: object = {}) =>
     message: expect.stringMatching(message),
     extras: expect.objectContaining({ money_moved: 'unknown', safe_action: 'retry_same_attempt', ...extras }),
   });
-const takenOfEnvironment = async () => {
+const reservedOfEnvironment = async () => {
   const { rows } = await admin.query("select taken from settlement.spending where scope = 'environment'");
   return BigInt(rows[0].taken);
 };
-const until = async (done: () => Promise<boolean>) => {
-  for (let tries = 0; tries < 200 && !(await done()); tries += 1) await sleep(25);
-};
-/** Another wallet of the account; the next payments are made from it. */
+/** Makes another wallet the default of the account, for the next payments. */
 const useWallet = (payer: Payer, of: Payer) => wallets.set(payer.account_id, wallets.get(of.account_id)!);
 
-test('rule 7: over the cap of a wallet is 503 before acceptance, until the hour ends', async () => {
+test('rule 7: payments above the hourly cap of a wallet answer 503 and are not accepted, until the hour ends', async () => {
   capLimits.walletMicro = 5n * USDC;
   const [payer, other] = [consumer(), consumer()];
   const answers = await attempts(payer, 12);
@@ -87,7 +83,7 @@ test('rule 7: over the cap of a wallet is 503 before acceptance, until the hour 
   expect(await attempt(other)).toBe('accepted');
 });
 
-test('rule 7: an account has a tenth of the environment, over all its wallets', async () => {
+test('rule 7: an account may use a tenth of the environment cap with all its wallets', async () => {
   capLimits.environmentMicro = 50n * USDC;
   const [payer, second] = [consumer(), consumer()];
   expect(acceptedOf(await attempts(payer, 3))).toBe(3);
@@ -105,7 +101,7 @@ test('rule 7: all accounts together stay below the cap of the environment', asyn
   expect(answers.find((answer) => answer !== 'accepted')).toEqual(refusal(/all accounts/));
 });
 
-test('rule 7: racing replicas never accept more than a cap', async () => {
+test('rule 7: concurrent replicas never accept more than a cap', async () => {
   capLimits.walletMicro = 7n * USDC + 500_000n;
   capLimits.environmentMicro = 10n ** 12n;
   const payer = consumer();
@@ -129,23 +125,23 @@ test('rule 7: racing replicas never accept more than a cap', async () => {
   expect(BigInt(rows[0].sum)).toBeGreaterThanOrEqual(6n * USDC);
 });
 
-test('rule 3: a repeat is answered when the cap is reached; beside its first call it is never told "no"', async () => {
+test('rule 3: a repeat is answered when the cap is reached; while its first call runs it never gets money_moved no', async () => {
   capLimits.walletMicro = USDC;
   const payer = consumer();
   const bought = quote(USDC);
   const id = newId('evt');
   const same = await Promise.all(Array.from({ length: 8 }, () => attempt(payer, bought, id)));
-  // What the first call reserved is what these have not got: they may not be told that no money moves.
+  // The first call may have reserved the amount that these lack, so its money may move.
   expect(acceptedOf(same)).toBeGreaterThan(0);
   for (const answer of same) if (answer !== 'accepted') expect(answer).toEqual(refusal(/one wallet/));
   expect(await attempt(payer, bought, id)).toBe('accepted');
   const { settlement_id } = await pay(payer, bought, id);
-  await say(settlement_id, 'confirmed');
+  await publishProgress(settlement_id, 'confirmed');
   expect(await outcome(pay(payer, bought, id))).toBe('ok');
   expect(await attempt(payer)).toEqual(refusal(/one wallet/));
 });
 
-test('what was reserved and not accepted is released', async () => {
+test('an amount that was reserved for a refused payment is released', async () => {
   capLimits.walletMicro = 3n * USDC;
   const payer = consumer();
   const delegate = await delegateOf(payer, { total: USDC });
@@ -158,19 +154,19 @@ test('what was reserved and not accepted is released', async () => {
   expect(await outcome(pay(payer, quote(USDC)))).toBe('service_unavailable');
 });
 
-test('accounts without money cannot use up the cap of the environment', async () => {
+test('refused payments of accounts without money do not use up the cap of the environment', async () => {
   capLimits.environmentMicro = 100n * USDC;
   const poor = Array.from({ length: 12 }, () => consumer(0n));
   const answers = await Promise.all(poor.map((payer) => attempt(payer, quote(10n * USDC))));
   expect(acceptedOf(answers)).toBe(0);
-  // On another replica, which has nothing in advance. What was released is written behind the answers.
-  await until(async () => (await takenOfEnvironment()) <= 2n * USDC);
+  // Another replica has reserved nothing in advance. Releases are written after the answers.
+  await until(reservedOfEnvironment, (micro) => micro <= 2n * USDC);
   startReplica();
   const rich = Array.from({ length: 9 }, () => consumer());
   expect(acceptedOf(await Promise.all(rich.map((payer) => attempt(payer, quote(10n * USDC)))))).toBe(9);
 });
 
-test('a payment above a cap is told that no wait helps; a wallet may have a cap of its own', async () => {
+test('a payment above a cap is refused with the action stop; a wallet may have a cap of its own', async () => {
   capLimits.walletMicro = 5n * USDC;
   const [payer, raised] = [consumer(), consumer()];
   capLimits.ofWallet = new Map([[raised.owner, 20n * USDC]]);
@@ -180,7 +176,7 @@ test('a payment above a cap is told that no wait helps; a wallet may have a cap 
   expect(await attempt(raised, quote(6n * USDC))).toBe('accepted');
 });
 
-test('an operator sees the caps and who has used most of them', async () => {
+test('an operator sees the caps, and the wallets and accounts that have used most of them', async () => {
   capLimits.walletMicro = 4n * USDC;
   const payers = [consumer(), consumer()] as const;
   await attempts(payers[0], 3);
@@ -208,7 +204,7 @@ test('an operator sees the caps and who has used most of them', async () => {
   );
 });
 
-test('the caps refill when the hour turns', async () => {
+test('the caps refill with the next hour', async () => {
   capLimits.walletMicro = USDC;
   const payer = consumer();
   expect(await attempt(payer)).toBe('accepted');
@@ -217,7 +213,10 @@ test('the caps refill when the hour turns', async () => {
     grant select on public.clock_offset to public`);
   try {
     const before = base.clock.now();
-    await until(async () => base.clock.now() - before > 3_500_000);
+    await until(
+      async () => base.clock.now(),
+      (now) => now - before > 3_500_000,
+    );
     expect(await attempt(payer)).toBe('accepted');
     expect(await attempt(payer)).toEqual(refusal(/one wallet/));
   } finally {

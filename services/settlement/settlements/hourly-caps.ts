@@ -24,15 +24,16 @@ const capReached = (
   return new ServiceError(
     'service_unavailable',
     `the hourly cap is reached, ${BOUNDS[reached]}; repeat with the same payment_attempt_id when it refills`,
-    // Another replica may have reserved the rest for this same attempt and not have committed it yet.
+    // Another replica may have reserved the rest for this same attempt and not have committed it
+    // yet.
     { money_moved: 'unknown', safe_action: 'retry_same_attempt', retryAfterSeconds },
   );
 };
 
 /**
- * Accepts an attempt within the hourly caps. They are reserved first, so that every accepted payment
- * can be signed (rule 7). An attempt over a cap is evaluated all the same: a repeat is answered, and
- * every other reason to refuse has precedence.
+ * Accepts an attempt within the hourly caps. They are reserved first, so that every accepted
+ * payment can be signed (rule 7). An attempt over a cap is evaluated all the same: a repeat is
+ * answered, and every other reason to refuse has precedence.
  * @param evaluate when it throws, the attempt may have been committed, so nothing is released
  * @throws ServiceError service_unavailable when a cap is reached and nothing else is wrong
  */
@@ -50,7 +51,7 @@ export const acceptWithinCaps = async (
   if (!isOverCap) {
     if (evaluation.decision !== 'accepted') reserved.release();
   } else if (evaluation.decision === 'over_hourly_cap') {
-    count('settle.cap_refusals', 1, { cap: reserved.reached });
+    count('quittance_cap_refusals_total', 1, { cap: reserved.reached });
     throw capReached(reserved, amountMicro, caps.refillsInSeconds());
   }
   return evaluation;

@@ -4,18 +4,18 @@ import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { listHandler } from '../../../shared/lists/list.ts';
 import { listSettlements } from './store/settlements.ts';
-import { showSettlement, viewerOf } from './view.ts';
+import { scopeOf, showSettlement } from './view.ts';
 
-/** GET /v1/settlements; `?payment_attempt_id=` is the cheap way to wait for a pending payment. */
+/** GET /v1/settlements; `?payment_attempt_id=` is the cheapest way to poll a pending payment. */
 export const list = (deps: { pool: Pool; cursorKey: Buffer }): Handler<typeof settlement.operations.list> =>
   listHandler(deps, 'settlements', {
     scope: ({ role, ...filters }, caller) => {
-      if (role !== undefined && caller.kind !== 'jwt') throw invalid('role', 'only a JWT has two roles');
-      // An attempt id is the payer's own: a vendor must not learn or probe it.
+      if (role !== undefined && caller.kind !== 'jwt') throw invalid('role', 'is a filter for a JWT only');
+      // An attempt id belongs to the payer: a vendor must not learn or guess it.
       if (filters.payment_attempt_id !== undefined && (caller.kind === 'service_key' || role === 'vendor')) {
-        throw invalid('payment_attempt_id', 'is for the payer');
+        throw invalid('payment_attempt_id', 'is a filter for the payer only');
       }
-      return { ...filters, viewer: viewerOf(caller, role ?? 'payer') };
+      return { ...filters, scope: scopeOf(caller, role ?? 'payer') };
     },
     rows: listSettlements,
     place: (row) => row.settlement_id,

@@ -26,7 +26,7 @@ import {
   recordReopened,
   recordSigned,
 } from './store/record-progress.ts';
-import { findSettlement, type Terms, listTerms } from './store/settlements.ts';
+import { findSettlement, listTerms, type Terms } from './store/settlements.ts';
 import type { TermsCache } from './terms-cache.ts';
 
 type Deps = Parameters<typeof refreshPayer>[0] & {
@@ -43,10 +43,10 @@ type Deps = Parameters<typeof refreshPayer>[0] & {
 };
 
 /**
- * Records the progress of a payment, publishes it, and wakes the request that waits for it. Payments
- * that are confirmed at the same moment are recorded by one statement.
+ * Records the progress of a payment, publishes it, and wakes the request that waits for it.
+ * Payments that are confirmed at the same moment are recorded by one statement.
  */
-export const settleProgressed = (deps: Deps) => {
+export const onSettleProgressed = (deps: Deps) => {
   const recordOne = batched((batch: readonly ConfirmedProgress[]) => recordBatch(deps, batch), {
     keysOf: ({ object_id }) => [object_id],
   });
@@ -68,9 +68,11 @@ export const settleProgressed = (deps: Deps) => {
   };
 };
 
-/** The database was restored from a backup. A redelivery would fail again, so the event is dropped. */
+/**
+ * The database was restored from a backup. A redelivery would fail again, so the event is dropped.
+ */
 const reportUnknown = ({ logger }: Pick<Deps, 'logger'>, settlementId: string): void => {
-  count('settle.anomalies', 1, { kind: 'unknown_settlement' });
+  count('quittance_anomalies_total', 1, { kind: 'unknown_settlement' });
   logger.error({ settlement_id: settlementId }, 'event dropped: its settlement is not in this database');
 };
 
@@ -78,8 +80,8 @@ const reportUnknown = ({ logger }: Pick<Deps, 'logger'>, settlementId: string): 
  * Handles an event that changed nothing because the record has the opposite end: failed and yet
  * included, or final and yet failed. Each of them is proven to be impossible, so an operator has to
  * decide. The record stays as callers were answered: a failure sticks to its id
- * (docs/spec/decisions.md, Settle), and another attempt may have paid the quote since. A `confirmed`
- * that is true becomes final within seconds, and is quarantined then.
+ * (docs/spec/decisions.md, Settle), and another attempt may have paid the quote since. A
+ * `confirmed` that is true becomes final within seconds, and is quarantined then.
  */
 const quarantineContradiction = async (deps: Deps, progress: Progress): Promise<void> => {
   const { pool, logger, quarantine } = deps;
@@ -89,7 +91,7 @@ const quarantineContradiction = async (deps: Deps, progress: Progress): Promise<
   if (row.chain_status !== (status === 'failed' ? 'finalized' : 'failed')) return;
   // The confirmation from before the fork of a reversed settlement may be delivered once more.
   if (status === 'confirmed' && row.settlement_token !== null) return;
-  count('settle.anomalies', 1, { kind: 'contradicted_record' });
+  count('quittance_anomalies_total', 1, { kind: 'contradicted_record' });
   logger.error(
     { settlement_id: settlementId, recorded: row.chain_status, status, signature },
     'event contradicts the record of its payment',
@@ -183,11 +185,12 @@ const confirmed = async (
     // The caller waits at the replica that accepted the payment.
     const isHere = deps.terms.find(settlementId) !== undefined;
     deps.waiting.wake(settlementId, isHere ? row : undefined);
-    count('settle.settlements', 1, { outcome: 'issued' });
-    // Floating point holds micro-units exactly up to nine billion USDC. Money is never computed from it.
-    count('settle.settled_micro_usdc', Number(terms.quote_amount));
-    count('settle.fees_micro_usdc', Number(terms.fee_amount));
-    measure('settle.time_to_confirm', (confirmation.issuedAt - terms.created_at) / 1000);
+    count('quittance_settlements_total', 1, { outcome: 'issued' });
+    // Floating point holds micro-units exactly up to nine billion USDC. Money is never computed
+    // from it.
+    count('quittance_settled_micro_usdc_total', Number(terms.quote_amount));
+    count('quittance_fees_micro_usdc_total', Number(terms.fee_amount));
+    measure('quittance_confirmation_seconds', (confirmation.issuedAt - terms.created_at) / 1000);
   }
   if (status === 'finalized') deps.terms.delete(settlementId);
 };
@@ -201,15 +204,15 @@ const failed = async (deps: Deps, progress: Progress): Promise<void> => {
   const outbox = await recordFailed(deps.pool, settlementId, { generation, code, message }, events);
   if (outbox.length === 0) await quarantineContradiction(deps, progress);
   if (outbox.some(({ subject }) => subject === events.reversed.subject)) {
-    count('settle.settlements', 1, { outcome: 'reversed' });
-    count('settle.anomalies', 1, { kind: 'settlement_reversed' });
+    count('quittance_settlements_total', 1, { outcome: 'reversed' });
+    count('quittance_anomalies_total', 1, { kind: 'settlement_reversed' });
     deps.logger.error(
       { settlement_id: settlementId, signature },
       'confirmed payment reversed on chain for good',
     );
   } else if (outbox.length > 0) {
-    count('settle.settlements', 1, { outcome: 'failed' });
-    count('settle.failures', 1, { error_code: code });
+    count('quittance_settlements_total', 1, { outcome: 'failed' });
+    count('quittance_settlement_failures_total', 1, { error_code: code });
   }
   deps.terms.delete(settlementId);
   deps.waiting.wake(settlementId);

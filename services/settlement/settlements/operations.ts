@@ -1,12 +1,12 @@
 import { consume } from './consume.ts';
-import { listByQuotes } from './list-by-quotes.ts';
-import { listPaidByIds } from './list-paid-by-ids.ts';
 import { get } from './get.ts';
+import { getSettlementActivity } from './get-settlement-activity.ts';
 import { list } from './list.ts';
+import { listByQuotes } from './list-by-quotes.ts';
 import { listPaid } from './list-paid.ts';
+import { listPaidByIds } from './list-paid-by-ids.ts';
 import { redeem } from './redeem.ts';
 import { settle } from './settle.ts';
-import { getSettlementActivity } from './get-settlement-activity.ts';
 import { sumSpentSince } from './sum-spent-since.ts';
 import { verify } from './verify.ts';
 

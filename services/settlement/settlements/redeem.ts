@@ -10,23 +10,29 @@ import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { count, record } from '../../../shared/lib/metrics.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { END_BATCH_WINDOW_MS } from './events.ts';
-import { ownSettlement } from './settlement-token.ts';
+import { checkToken } from './settlement-token.ts';
 import { type RedeemRequest, recordRedeems } from './store/redeem.ts';
 import { findSettlementInScope } from './store/settlements.ts';
 
-/** POST /v1/settlements/:settlement_id/redeem: the gate that opens once. */
+const REFUNDED = 'the whole net amount is refunded, or a refund of it is under way';
+const REFUSED = {
+  pending: 'the payment is not confirmed yet',
+  issued: 'the payment is being confirmed again after a fork of the chain: redeem again in a moment',
+  failed: 'the payment failed',
+};
+
+/** POST /v1/settlements/:settlement_id/redeem: succeeds once per settlement. */
 export const redeem = (deps: {
   pool: Pool;
   relay: Relay;
   environment: Environment;
   publicKeys: PublicKeys;
 }): Handler<typeof settlement.operations.redeem> => {
-  const once = batched((redeems: readonly RedeemRequest[]) => recordRedeems(deps.pool, redeems), {
+  const redeemOne = batched((requests: readonly RedeemRequest[]) => recordRedeems(deps.pool, requests), {
     keysOf: ({ settlement_id }) => [settlement_id],
   });
   const tokens = { env: deps.environment, keys: deps.publicKeys };
-  return async ({ settlement_id, settlement_token, redeem_id = null }, caller) => {
-    const viewer = { as: 'service', service_id: caller.service_id } as const;
+  return async ({ settlement_id, settlement_token, redeem_id = null }, { service_id }) => {
     const answer = (redeemedAt: number, redeemId: string | null, replayed: boolean) => ({
       settlement_id,
       status: 'redeemed' as const,
@@ -34,30 +40,24 @@ export const redeem = (deps: {
       redeem_id: redeemId,
       replayed,
     });
-    const asked = { settlement_id, service_id: caller.service_id, settlement_token };
-    const won = await once({ ...asked, redeem_id, traceparent: activeTraceparent() });
-    if (won !== null) {
-      deps.relay.dispatch([won], { batchWindowMs: END_BATCH_WINDOW_MS });
-      record('settle.redeem_latency', (won.redeemed_at - won.issued_at) / 1000);
-      return answer(won.redeemed_at, redeem_id, false);
+    const request = { settlement_id, service_id, settlement_token };
+    const redeemed = await redeemOne({ ...request, redeem_id, traceparent: activeTraceparent() });
+    if (redeemed !== null) {
+      deps.relay.dispatch([redeemed], { batchWindowMs: END_BATCH_WINDOW_MS });
+      record('quittance_redeem_latency_seconds', (redeemed.redeemed_at - redeemed.issued_at) / 1000);
+      return answer(redeemed.redeemed_at, redeem_id, false);
     }
-    // It said no: why, in the order of the checks.
-    const row = ownSettlement(asked, await findSettlementInScope(deps.pool, viewer, settlement_id), tokens);
+    // The statement refused. The reason follows, in the rank order of the checks.
+    const scope = { as: 'service', service_id } as const;
+    const row = checkToken(request, await findSettlementInScope(deps.pool, scope, settlement_id), tokens);
     if (row.status === 'redeemed') {
-      count('settle.idempotent_replays', 1, { operation: 'redeem' });
+      count('quittance_idempotent_replays_total', 1, { operation: 'redeem' });
       return answer(row.redeemed_at!, row.redeem_id, true);
     }
     if (row.status === 'expired' || (row.status === 'issued' && row.elapsed)) {
       throw new ServiceError('settlement_expired', 'the redeem window has elapsed');
     }
-    const gone = row.status === 'issued' && row.chain_status !== 'pending';
-    throw conflict(gone ? REFUNDED : REFUSED[row.status]);
+    const isRefunded = row.status === 'issued' && row.chain_status !== 'pending';
+    throw conflict(isRefunded ? REFUNDED : REFUSED[row.status]);
   };
-};
-
-const REFUNDED = 'the whole net amount is refunded, or a refund of it is under way';
-const REFUSED = {
-  pending: 'the payment is not confirmed yet',
-  issued: 'the payment is being confirmed again after a fork of the chain: redeem again in a moment',
-  failed: 'the payment failed',
 };

@@ -7,7 +7,10 @@ import { claimStalled } from './store/dispatch.ts';
 
 const BATCH = 50;
 
-/** Drives again what makes no progress (rule 16): whatever the queue lost, hid or repeated, the record is here. */
+/**
+ * Sends the job of a payment without progress again (rule 16). The queue may lose, delay or repeat
+ * a job; this database has the record.
+ */
 export const resumeSettlements =
   ({ pool, relay }: { pool: Pool; relay: Relay }) =>
   async (): Promise<void> => {
@@ -20,6 +23,6 @@ export const resumeSettlements =
             stalled.map((row) => settleJob(row)),
           );
     });
-    count('settle.redrives', rows.length);
+    count('quittance_redispatches_total', rows.length);
     relay.dispatch(rows);
   };

@@ -1,31 +1,27 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Principal } from '../../../shared/contract/principal.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import {
   admin,
-  as,
-  chainIs,
-  consumer,
+  callAs,
   database,
   deps,
   HASH,
   held,
-  key,
   outcome,
-  PAYOUT,
   paid,
   pay,
+  publishProgress,
   quote,
   row,
-  say,
-  sights,
+  serviceKey,
   startFixture,
   stopFixture,
   underWay,
   until,
-  wallets,
 } from '../../../test/support/settlement.ts';
+import { chainCondition, consumer, snapshots, wallets } from '../../../test/support/settlement-peers.ts';
+import { PAYOUT } from '../../../test/support/settlement-quotes.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
 import { resumeSettlements } from './resume-settlements.ts';
 import { settle } from './settle.ts';
@@ -34,50 +30,50 @@ beforeAll(startFixture);
 afterAll(stopFixture);
 
 describe('accepting an attempt', () => {
-  test('rule 1: one attempt per account and payment_attempt_id; 64 at once give one row and equal answers', async () => {
+  test('rule 1: one attempt per account and payment_attempt_id: 64 concurrent calls give one row and equal answers', async () => {
     const payer = consumer();
     const q = quote();
-    // Patient ones: it takes a busy machine seconds to judge them all.
+    // A long wait: a busy machine needs seconds to evaluate all of them.
     const replicas = [1, 2].map(() => settle({ ...deps, settleWaitMs: 20_000 }));
-    const asked = { quote_token: q.quote_token, payment_attempt_id: 'one' };
-    const answers = atOnce(64, (i) => replicas[i % 2]!(asked, payer));
+    const input = { quote_token: q.quote_token, payment_attempt_id: 'one' };
+    const answers = atOnce(64, (i) => replicas[i % 2]!(input, payer));
     const { settlementId } = await underWay(payer, q, 'one');
-    await say(settlementId, 'confirmed');
+    await publishProgress(settlementId, 'confirmed');
     const settled = await answers;
     expect(new Set(settled.map(({ settlement_id }) => settlement_id)).size).toBe(1);
     expect(tally(settled.map(({ status }) => status))).toEqual({ confirmed: 64 });
     expect(await outcome(pay(payer, quote(), 'one'))).toBe('conflict');
-    // Another account's same id is independent.
+    // The same id of another account is independent.
     expect((await paid(consumer(), quote(), 'one')).answer.status).toBe('confirmed');
   });
 
-  test('chain down: a new attempt is refused and leaves nothing, one that was accepted waits', async () => {
+  test('while the chain cannot be read, a new attempt is refused and not recorded, and an accepted one waits', async () => {
     const payer = consumer();
     const accepted = await underWay(payer);
-    chainIs.readable = false;
+    chainCondition.readable = false;
     try {
       const q = quote();
       expect(await outcome(pay(payer, q, 'chain-down'))).toBe('service_unavailable');
       expect(await held(payer)).toBe(1_000_000n);
-      chainIs.readable = true;
+      chainCondition.readable = true;
       const { settlementId, answer } = await underWay(payer, q, 'chain-down');
-      chainIs.readable = false;
+      chainCondition.readable = false;
       const repeat = pay(payer, q, 'chain-down');
-      await say(settlementId, 'confirmed');
+      await publishProgress(settlementId, 'confirmed');
       expect((await repeat).status).toBe('confirmed');
       await answer;
-      await say(accepted.settlementId, 'confirmed');
+      await publishProgress(accepted.settlementId, 'confirmed');
       expect((await accepted.answer).status).toBe('confirmed');
     } finally {
-      chainIs.readable = true;
+      chainCondition.readable = true;
     }
   });
 
-  test('no budget of lamports: a new attempt is refused until midnight and leaves nothing, repeats are answered', async () => {
+  test('without a lamport budget, a new attempt is refused until midnight and not recorded, and repeats are answered', async () => {
     const payer = consumer();
     const q = quote();
     await paid(payer, q, 'paid-before');
-    chainIs.budgetRefillsInSeconds = 4000;
+    chainCondition.budgetRefillsInSeconds = 4000;
     try {
       const refused = await pay(payer, quote(), 'no-budget').catch((error: unknown) => error);
       expect(refused).toMatchObject({
@@ -87,7 +83,7 @@ describe('accepting an attempt', () => {
       expect(await held(payer)).toBe(0n);
       expect((await pay(payer, q, 'paid-before')).status).toBe('confirmed');
     } finally {
-      chainIs.budgetRefillsInSeconds = null;
+      chainCondition.budgetRefillsInSeconds = null;
     }
   });
 
@@ -98,27 +94,28 @@ describe('accepting an attempt', () => {
       () => admin.query('select settlement_id from settlements where quote_id = $1', [q.quote_id]),
       ({ rows: found }) => found.length > 0,
     );
-    await say(rows[0].settlement_id, 'confirmed');
+    await publishProgress(rows[0].settlement_id, 'confirmed');
     expect(tally(await answers)).toEqual({ ok: 1, quote_already_settled: 63 });
   });
 
-  test('rule 3: a repeat is answered before expiry, status or limits are asked', async () => {
+  test('rule 3: a repeat is answered before expiry, status or limits are evaluated', async () => {
     const payer = consumer(1_000_000n);
-    const q = quote(1_000_000n, { expiresInMs: 700 });
+    const q = quote();
     const { answer } = await paid(payer, q, 'repeat');
-    sights.set(payer.owner, { balance: 0n, allowance: 0n, slot: 200 });
-    await sleep(800);
-    expect(await pay(payer, q, 'repeat')).toEqual(answer);
-    await as(key, 'redeem', {
-      settlement_id: answer.settlement_id,
-      settlement_token: answer.settlement_token,
+    snapshots.set(payer.owner, { balance: 0n, allowance: 0n, slot: 200 });
+    await database.withClock('11 minutes', async () => {
+      expect(await outcome(pay(payer, quote(1_000_000n), 'new'))).toBe('quote_expired');
+      expect(await pay(payer, q, 'repeat')).toEqual(answer);
+      await callAs(serviceKey, 'redeem', {
+        settlement_id: answer.settlement_id,
+        settlement_token: answer.settlement_token,
+      });
+      expect(await pay(payer, q, 'repeat')).toEqual(answer);
+      expect(await outcome(pay(consumer(), q))).toBe('quote_already_settled');
     });
-    expect(await pay(payer, q, 'repeat')).toEqual(answer);
-    expect(await outcome(pay(consumer(), q))).toBe('quote_already_settled');
-    expect(await outcome(pay(payer, quote(1_000_000n, { expiresInMs: -1000 })))).toBe('quote_expired');
   });
 
-  test('rule 4: attempt, hold, settlement and outbox commit together or not at all', async () => {
+  test('rule 4: attempt, hold, settlement and outbox commit in one transaction or not at all', async () => {
     const payer = consumer();
     const { answer } = await underWay(payer);
     expect(await held(payer)).toBe(1_000_000n);
@@ -134,30 +131,30 @@ describe('accepting an attempt', () => {
     expect(await held(payer)).toBe(1_000_000n);
   });
 
-  test('rule 3: a repeat is answered although the wallet cannot be found any more', async () => {
+  test('rule 3: a repeat is answered even if its wallet no longer exists', async () => {
     const payer = consumer();
     const q = quote();
     const { answer } = await paid(payer, q, 'no-wallet');
-    const known = wallets.get(payer.account_id)!;
+    const linked = wallets.get(payer.account_id)!;
     wallets.delete(payer.account_id);
     try {
       expect(await pay(payer, q, 'no-wallet')).toEqual(answer);
       expect(await outcome(pay(payer, quote()))).toBe('delegation_inactive');
     } finally {
-      wallets.set(payer.account_id, known);
+      wallets.set(payer.account_id, linked);
     }
   });
 
-  test('rule 5: amounts judged together are held in turn, and one that no longer fits leaves room for a smaller one', async () => {
+  test('rule 5: the amounts of one batch are held in order, and one that does not fit leaves room for a smaller one', async () => {
     const payer = consumer(10_000_000n);
-    // The payer is known, so that all are judged at once.
+    // The payer has a snapshot, so one statement evaluates all of them.
     const first = await paid(payer, quote(1_000_000n));
     const amounts = [6_020_000n, 20_020_000n, 6_020_000n, 3_020_000n, 20_001n];
     const answers = await Promise.all(amounts.map((amount) => outcome(pay(payer, quote(amount)))));
     const sum = amounts.reduce((all, amount, index) => (answers[index] === 'ok' ? all + amount : all), 0n);
     expect(await held(payer)).toBe(sum);
     expect(sum).toBeLessThanOrEqual(9_000_000n);
-    // In whatever order they came: nothing is refused that would have fitted.
+    // In any order: no amount that would fit is refused.
     for (const [index, amount] of amounts.entries())
       expect(answers[index]).toBe(
         answers[index] === 'ok' || amount <= 9_000_000n - sum ? 'ok' : 'insufficient_funds',
@@ -166,7 +163,7 @@ describe('accepting an attempt', () => {
     expect(first.answer.status).toBe('confirmed');
   });
 
-  test('rule 5: two replicas take batches of the same wallets, and hold what each can pay', async () => {
+  test('rule 5: two replicas that evaluate batches of the same wallets hold what each wallet can pay', async () => {
     const payers = Array.from({ length: 4 }, () => consumer(3_000_000n));
     for (const payer of payers) await paid(payer);
     const replicas = [settle(deps), settle(deps)];
@@ -187,26 +184,26 @@ describe('accepting an attempt', () => {
     expect(await held(payer)).toBe(10_000_000n);
   });
 
-  test('rule 5: the allowance bounds as the balance does, and new money is seen at the next attempt', async () => {
+  test('rule 5: the allowance limits payments as the balance does, and the next attempt sees a new balance', async () => {
     const payer = consumer(10_000_000n, 1_000_000n);
     await paid(payer);
     expect(await outcome(pay(payer, quote()))).toBe('delegation_inactive');
-    sights.set(payer.owner, { balance: 9_000_000n, allowance: 5_000_000n, slot: 150 });
+    snapshots.set(payer.owner, { balance: 9_000_000n, allowance: 5_000_000n, slot: 150 });
     expect((await paid(payer)).answer.status).toBe('confirmed');
   });
 
-  test('rule 5: a sight from before a landing, of a node that lags, brings nothing back', async () => {
+  test('rule 5: a snapshot of a node that lags, from before a confirmation, does not restore the amount', async () => {
     const payer = consumer(1_000_000n);
-    const first = sights.get(payer.owner)!;
+    const first = snapshots.get(payer.owner)!;
     const { settlementId } = await underWay(payer);
-    await say(settlementId, 'confirmed', { slot: first.slot + 20 });
+    await publishProgress(settlementId, 'confirmed', { slot: first.slot + 20 });
     await until(
       () => held(payer),
       (micro) => micro === 0n,
     );
-    sights.set(payer.owner, { ...first, slot: first.slot + 19 });
+    snapshots.set(payer.owner, { ...first, slot: first.slot + 19 });
     expect(await outcome(pay(payer, quote()))).toBe('insufficient_funds');
-    sights.set(payer.owner, { ...first, slot: first.slot + 20 });
+    snapshots.set(payer.owner, { ...first, slot: first.slot + 20 });
     expect((await paid(payer)).answer.status).toBe('confirmed');
   });
 
@@ -220,22 +217,22 @@ describe('accepting an attempt', () => {
     expect(ids).toContain(`chain-submitter.settle:${payer.account_id}:dispatched:2`);
     expect((await row(settlementId)).dispatch_count).toBe(2);
     await admin.query('delete from outbox');
-    await say(settlementId, 'signed', { generation: 3, slot: null });
+    await publishProgress(settlementId, 'signed', { generation: 3, slot: null });
     await until(
       () => row(settlementId),
       ({ tx_hash }) => tx_hash !== null,
     );
     const generations: unknown[] = [];
-    const told = (rows: readonly { payload: unknown }[]) =>
+    const collect = (rows: readonly { payload: unknown }[]) =>
       generations.push(...rows.map(({ payload }) => (payload as { generation: number }).generation));
     await database.withClock('16 seconds', () =>
-      resumeSettlements({ ...deps, relay: { ...deps.relay, dispatch: told } })(),
+      resumeSettlements({ ...deps, relay: { ...deps.relay, dispatch: collect } })(),
     );
     expect(generations).toContain(3);
     await admin.query('delete from outbox');
   });
 
-  test('no wallet, paying oneself, another network: refused, nothing recorded', async () => {
+  test('no wallet, a payment to oneself and an altered token are refused and not recorded', async () => {
     const walletless: Principal = { kind: 'jwt', account_id: newId('acct'), session_id: 's', auth_time: 0 };
     expect(await outcome(pay(walletless, quote()))).toBe('delegation_inactive');
     const self = consumer();
@@ -245,16 +242,30 @@ describe('accepting an attempt', () => {
       'validation_error',
     );
   });
+
+  test('a valid quote of another mint is refused and not recorded', async () => {
+    const payer = consumer();
+    const foreign = quote(1_000_000n, { mint: 'SysvarRent111111111111111111111111111111111' });
+    await expect(pay(payer, foreign)).rejects.toMatchObject({
+      code: 'validation_error',
+      extras: {
+        money_moved: 'no',
+        details: [{ path: 'quote_token', message: 'is not a quote of this network' }],
+      },
+    });
+    const { rowCount } = await admin.query('select from settlements where quote_id = $1', [foreign.quote_id]);
+    expect([rowCount, await held(payer)]).toEqual([0, 0n]);
+  });
 });
 
-describe('waiting', () => {
-  test('without a fact in time: pending, the hash once it is signed, and no token', async () => {
+describe('waiting for the outcome', () => {
+  test('without an event in time the answer is pending, with the hash once signed and without a token', async () => {
     const payer = consumer();
     const q = quote();
     const { settlementId, answer } = await underWay(payer, q, 'slow');
-    await say(settlementId, 'signed');
+    await publishProgress(settlementId, 'signed');
     expect(await answer).toEqual({ settlement_id: settlementId, status: 'pending', tx_hash: HASH[0] });
-    await say(settlementId, 'confirmed');
+    await publishProgress(settlementId, 'confirmed');
     await until(
       () => row(settlementId),
       ({ status }) => status === 'issued',
@@ -262,11 +273,11 @@ describe('waiting', () => {
     expect(await pay(payer, q, 'slow')).toMatchObject({ settlement_id: settlementId, status: 'confirmed' });
   });
 
-  test('a proven failure sticks to its id, gives the hold back, and leaves the quote to another attempt', async () => {
+  test('a proven failure sticks to its id, releases the hold, and leaves the quote to another attempt', async () => {
     const payer = consumer();
     const q = quote();
     const { settlementId, answer } = await underWay(payer, q, 'fails');
-    await say(settlementId, 'failed', {
+    await publishProgress(settlementId, 'failed', {
       generation: 0,
       tx_hash: null,
       slot: null,

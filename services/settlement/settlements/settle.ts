@@ -73,7 +73,10 @@ export const settle = (deps: Deps): Handler<typeof settlement.operations.settle>
   };
 };
 
-/** @throws ServiceError validation_error for a token that is no quote of this environment and network */
+/**
+ * @throws ServiceError validation_error for a token that is no quote of this environment and
+ * network
+ */
 const claimsOf = (deps: Deps, quoteToken: string): QuoteClaims => {
   const claims = verifyToken('quote', quoteToken, { env: deps.environment, keys: deps.publicKeys });
   if (claims.mint === deps.mint) return claims;
@@ -140,10 +143,10 @@ const acceptAndWait = async (
 };
 
 /**
- * Answers a settle that was refused. The first call of the attempt may have committed while this one
- * waited for its locks, and may hold the amount that refused this one. The attempt is therefore read
- * on a new snapshot, and answered if it exists. What a refusal returns follows from the records of
- * attempt and quote (`refusalOf`).
+ * Answers a settle that was refused. The first call of the attempt may have committed while this
+ * one waited for its locks, and may hold the amount that refused this one. The attempt is therefore
+ * read on a new snapshot, and answered if it exists. What a refusal returns follows from the
+ * records of attempt and quote (`refusalOf`).
  */
 const answerRefused = async (context: Context, call: Call, refusal: ServiceError): Promise<Answer> => {
   const claims = unverifiedClaims('quote', call.quote_token);
@@ -185,11 +188,14 @@ const repeat = async (
     throw conflict('this payment_attempt_id was used with another quote');
   if (caller.kind === 'delegate_key' && row.delegate_id !== caller.delegate_id)
     throw conflict('this payment_attempt_id belongs to another delegate');
-  count('settle.idempotent_replays', 1, { operation: 'settle' });
+  count('quittance_idempotent_replays_total', 1, { operation: 'settle' });
   return row.status === 'pending' ? waitForOutcome(context, row.settlement_id, until) : show(row);
 };
 
-/** `Waiting.wake` wakes the replica that accepted the attempt. A repeat on another one polls the row. */
+/**
+ * `Waiting.wake` wakes the replica that accepted the attempt. A repeat on another one polls the
+ * row.
+ */
 const POLL_MS = 1000;
 
 /** Waits for the outcome. The row is read first, because it may have changed before this call. */

@@ -9,7 +9,6 @@ import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import { waitingForLocks } from '../../../test/support/database.ts';
 import {
   admin,
-  consumer,
   type DelegateKey,
   delegateOf,
   deps,
@@ -23,8 +22,9 @@ import {
   stopFixture,
   underWay,
   until,
-  vendor,
 } from '../../../test/support/settlement.ts';
+import { consumer } from '../../../test/support/settlement-peers.ts';
+import { vendor } from '../../../test/support/settlement-quotes.ts';
 import { insertReservation, releaseReservation } from '../refunds/store.ts';
 import { settle } from './settle.ts';
 import { acceptAttempts } from './store/accept-attempts.ts';
@@ -48,30 +48,30 @@ const paidOnes = (count: number, units?: number) =>
 const tokensOf = (payments: Awaited<ReturnType<typeof paidOnes>>) =>
   new Map(payments.map(({ settlementId, answer }) => [settlementId, answer.settlement_token!]));
 
-test('what is redeemed together: each only by its own service, answered in its order, told in its own trace', async () => {
+test('a batch of redeems: each only by its own service, answered in its order, published in its own trace', async () => {
   const payments = await paidOnes(3);
   const [a, b, c] = payments.map(({ settlementId }) => settlementId);
   const tokens = tokensOf(payments);
-  const ask = (settlement_id: string, service_id: string, redeem_id: string | null, digit: string) => ({
+  const request = (settlement_id: string, service_id: string, redeem_id: string | null, digit: string) => ({
     settlement_id,
     service_id,
     settlement_token: tokens.get(settlement_id) ?? tokens.get(a!)!,
     redeem_id,
     traceparent: trace(digit),
   });
-  const asked = [
-    ask(c!, own, 'c', '3'),
-    ask(b!, stranger, 'b', '2'),
-    ask(newId('stl'), own, null, '9'),
-    ask(a!, own, null, '1'),
+  const requests = [
+    request(c!, own, 'c', '3'),
+    request(b!, stranger, 'b', '2'),
+    request(newId('stl'), own, null, '9'),
+    request(a!, own, null, '1'),
   ];
-  const withTokenOfC = asked.map((each) => ({ ...each, settlement_token: tokens.get(c!)! }));
+  const withTokenOfC = requests.map((each) => ({ ...each, settlement_token: tokens.get(c!)! }));
   expect((await recordRedeems(deps.pool, withTokenOfC.slice(1))).map((each) => each?.settlement_id)).toEqual([
     undefined,
     undefined,
     undefined,
   ]);
-  const redeemed = await recordRedeems(deps.pool, asked);
+  const redeemed = await recordRedeems(deps.pool, requests);
   expect(redeemed.map((each) => each && [each.settlement_id, each.traceparent])).toEqual([
     [c, trace('3')],
     null,
@@ -84,7 +84,7 @@ test('what is redeemed together: each only by its own service, answered in its o
     undefined,
     { settlement_id: a, redeem_id: null },
   ] as object[]);
-  expect(await recordRedeems(deps.pool, asked)).toEqual([null, null, null, null]);
+  expect(await recordRedeems(deps.pool, requests)).toEqual([null, null, null, null]);
   const seen = await findForVerify(
     deps.pool,
     [a, b, c, b].map((settlement_id, i) => ({
@@ -100,7 +100,7 @@ test('what is redeemed together: each only by its own service, answered in its o
   ]);
 });
 
-test('a redeem finds its settlements by their ids alone, however many others are open', async () => {
+test('a redeem finds its settlements by their ids only, however many others are open', async () => {
   const explained = async (run: (db: Db) => Promise<unknown>): Promise<string> => {
     let plan: readonly string[] = [];
     const any = (async (query: Parameters<Db['any']>[0]) => {
@@ -111,14 +111,14 @@ test('a redeem finds its settlements by their ids alone, however many others are
     await run({ ...deps.pool, any });
     return plan.join('\n');
   };
-  const asked = Array.from({ length: 3 }, () => ({ settlement_id: newId('stl'), service_id: own }));
-  const shown = asked.map((each) => ({ ...each, settlement_token: 'none', traceparent: null }));
+  const requests = Array.from({ length: 3 }, () => ({ settlement_id: newId('stl'), service_id: own }));
+  const shown = requests.map((each) => ({ ...each, settlement_token: 'none', traceparent: null }));
   const redeems = shown.map((each) => ({ ...each, redeem_id: null }));
-  const draws = shown.map((each) => ({ ...each, request_id: 'one', units: 1 }));
+  const consumes = shown.map((each) => ({ ...each, request_id: 'one', units: 1 }));
   for (const run of [
     (db: Db) => recordRedeems(db, redeems),
-    (db: Db) => recordConsumptions(db, draws),
-    (db: Db) => findForVerify(db, asked),
+    (db: Db) => recordConsumptions(db, consumes),
+    (db: Db) => findForVerify(db, requests),
   ]) {
     const plan = await explained(run);
     expect(plan).toContain('settlements_pkey');
@@ -126,11 +126,11 @@ test('a redeem finds its settlements by their ids alone, however many others are
   }
 });
 
-test('what is drawn together: each only by its own service and once, answered in its order, its redeem told', async () => {
+test('a batch of consumes: each only by its own service and once, answered in its order, with its redeem published', async () => {
   const payments = await paidOnes(3, 10);
   const [a, b, c] = payments.map(({ settlementId }) => settlementId);
   const tokens = tokensOf(payments);
-  const ask = (
+  const request = (
     settlement_id: string,
     service_id: string,
     request_id: string,
@@ -145,38 +145,44 @@ test('what is drawn together: each only by its own service and once, answered in
     traceparent: trace(digit),
   });
   expect(
-    await recordConsumptions(deps.pool, [{ ...ask(a!, own, 'none', 1, '9'), settlement_token: tokens.get(b!)! }]),
+    await recordConsumptions(deps.pool, [
+      { ...request(a!, own, 'none', 1, '9'), settlement_token: tokens.get(b!)! },
+    ]),
   ).toEqual([null]);
-  const shown = async (asked: Parameters<typeof recordConsumptions>[1]) =>
-    (await recordConsumptions(deps.pool, asked)).map(
-      (each) => each && [each.settlement_id, each.units_consumed, each.told.map((row) => row.traceparent)],
+  const shown = async (requests: Parameters<typeof recordConsumptions>[1]) =>
+    (await recordConsumptions(deps.pool, requests)).map(
+      (each) => each && [each.settlement_id, each.units_consumed, each.events.map((row) => row.traceparent)],
     );
   expect(
     await shown([
-      ask(c!, own, 'one', 3, '3'),
-      ask(b!, stranger, 'one', 1, '2'),
-      ask(a!, own, 'one', 10, '1'),
+      request(c!, own, 'one', 3, '3'),
+      request(b!, stranger, 'one', 1, '2'),
+      request(a!, own, 'one', 10, '1'),
     ]),
   ).toEqual([[c, 3, [trace('3')]], null, [a, 10, [trace('1')]]]);
-  // A repeat, the first draw of another, one too many.
+  // A repeat, the first request of another settlement, and one unit too many.
   expect(
-    await shown([ask(c!, own, 'one', 3, '4'), ask(b!, own, 'one', 1, '5'), ask(a!, own, 'two', 1, '6')]),
+    await shown([
+      request(c!, own, 'one', 3, '4'),
+      request(b!, own, 'one', 1, '5'),
+      request(a!, own, 'two', 1, '6'),
+    ]),
   ).toEqual([null, [b, 1, [trace('5')]], null]);
-  expect(await shown([ask(c!, own, 'two', 7, '7'), ask(b!, own, 'two', 2, '8')])).toEqual([
+  expect(await shown([request(c!, own, 'two', 7, '7'), request(b!, own, 'two', 2, '8')])).toEqual([
     [c, 10, []],
     [b, 3, []],
   ]);
 });
 
-/** As little of a message as a statement looks at. */
+/** The fields of a message that a statement reads. */
 const message = (name: EventName, settlement_id: string, id: string = name): Message => ({
   subject: eventSubject(name),
   msgId: `${id}:${settlement_id}`,
   payload: { settlement_id },
 });
 
-describe('a statement that waits for another of the same payment counts from what that one has left', () => {
-  const landing = (settlementId: string, finalized: boolean): Confirmation => {
+describe('a statement that waits for another of the same payment computes from the rows that the other has committed', () => {
+  const confirmation = (settlementId: string, finalized: boolean): Confirmation => {
     const now = deps.clock();
     return {
       settlementId,
@@ -193,7 +199,9 @@ describe('a statement that waits for another of the same payment counts from wha
       },
     };
   };
-  /** Begins the second while the first holds its locks: its snapshot is from before the first. */
+  /**
+   * Begins the second while the first holds its locks, so its snapshot is from before the first.
+   */
   const during = async <T>(first: (tx: Db) => Promise<unknown>, second: () => Promise<T>): Promise<T> => {
     const [locked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const holding = deps.pool.transaction(async (tx) => {
@@ -221,20 +229,20 @@ describe('a statement that waits for another of the same payment counts from wha
     return Object.values(rows[0]).join(' ');
   };
 
-  test('landed again while it is reopened', async () => {
+  test('confirmed again while it is reopened', async () => {
     const { settlementId } = await paid(await delegateOf(consumer()), quote());
-    const landed = await during(
+    const confirmed = await during(
       (tx) => recordReopened(tx, settlementId, 1),
-      () => recordConfirmed(deps.pool, [landing(settlementId, true)]),
+      () => recordConfirmed(deps.pool, [confirmation(settlementId, true)]),
     );
-    expect(landed.map((one) => one?.was)).toEqual(['issued']);
+    expect(confirmed.map((one) => one?.was)).toEqual(['issued']);
     expect(await counters(settlementId)).toBe('0 1000000 0 1000000 0 finalized');
   });
 
-  test('failed while it lands', async () => {
+  test('failed while it is confirmed', async () => {
     const { settlementId, answer } = await underWay(await delegateOf(consumer()), quote());
     const failed = await during(
-      (tx) => recordConfirmed(tx, [landing(settlementId, false)]),
+      (tx) => recordConfirmed(tx, [confirmation(settlementId, false)]),
       () =>
         recordFailed(
           deps.pool,
@@ -251,7 +259,7 @@ describe('a statement that waits for another of the same payment counts from wha
     await outcome(answer);
   });
 
-  test('a refund given up while its amount is reserved', async () => {
+  test('a refund released while its amount is reserved', async () => {
     const { settlementId } = await paid(consumer(), quote());
     const refundId = newId('ref');
     await during(
@@ -261,7 +269,7 @@ describe('a statement that waits for another of the same payment counts from wha
     expect(await row(settlementId)).toMatchObject({ refund_reserved: '0' });
   });
 
-  /** What another replica writes when it accepts the attempt. */
+  /** Writes what another replica writes when it accepts the attempt. */
   const acceptElsewhere = async (
     tx: Db,
     q: { quote_token: string },
@@ -287,10 +295,10 @@ describe('a statement that waits for another of the same payment counts from wha
     return settlementId;
   };
 
-  test('rule 3: a repeat that waited for its first call is answered with it, although the limit fits only once', async () => {
+  test('rule 3: a repeat that waited for its first call is answered with it, although the limit allows one payment', async () => {
     const payer = consumer();
     const delegate = await delegateOf(payer, { total: 1_000_000n });
-    // The wallet's state is known, so that nothing but the delegate's limit refuses.
+    // The wallet has a snapshot, so only the delegate's limit refuses.
     await paid(payer, quote(1n + 20_000n));
     const q = quote();
     let first = '';
@@ -303,18 +311,19 @@ describe('a statement that waits for another of the same payment counts from wha
     expect(answer).toEqual({ settlement_id: first, status: 'pending', tx_hash: null });
   });
 
-  test('rule 3: the same at the first payment of a wallet that can pay once', async () => {
+  test('rule 3: the same for the first payment of a wallet that can pay once', async () => {
     const payer = consumer(1_000_000n);
     const wallet_id = (await deps.findWallet(payer.account_id, null))!.wallet_id;
     const q = quote();
     const [locked, released] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
-    let looks = 0;
+    let evaluations = 0;
     let holding: Promise<unknown> = Promise.resolve();
     const { 'settlement.beforeAccept': nothing } = failpoints;
-    // The second look of the repeat: its wallet was looked at, the first call takes the money, uncommitted.
+    // In the repeat's second evaluation its snapshot is new, and the first call holds the amount
+    // without having committed.
     failpoints['settlement.beforeAccept'] = async () => {
-      looks += 1;
-      if (looks !== 2) return;
+      evaluations += 1;
+      if (evaluations !== 2) return;
       holding = deps.pool.transaction(async (tx) => {
         locked.resolve(
           await acceptElsewhere(
@@ -344,7 +353,7 @@ describe('a statement that waits for another of the same payment counts from wha
     }
   });
 
-  test('rule 3: a refusal waits for what is being accepted: paused beside a first call that has not committed', async () => {
+  test('rule 3: a refusal waits for running acceptances: payments are paused while a first call has not committed', async () => {
     const payer = consumer();
     await paid(payer, quote());
     const wallet_id = (await deps.findWallet(payer.account_id, null))!.wallet_id;

@@ -1,28 +1,30 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import {
   admin,
-  as,
-  consumer,
+  callAs,
   deps,
   HASH,
-  key,
   outcome,
   paid,
   pay,
+  publishProgress,
   quote,
   row,
-  say,
+  serviceKey,
   startFixture,
   stopFixture,
-  until,
+  untilChainStatus,
 } from '../../../test/support/settlement.ts';
+import { consumer } from '../../../test/support/settlement-peers.ts';
 import { expireSettlements } from './expire-settlements.ts';
 
-/** A fork of the chain that outlives the redeem window, as it passes: the payer's time to be served stands still. */
+/**
+ * A fork of the chain that is longer than the redeem window. The window is extended by its time.
+ */
 beforeAll(startFixture);
 afterAll(stopFixture);
 
-/** The same as time passing for this settlement alone. */
+/** Lets time pass for this settlement only. */
 const pass = (settlementId: string, seconds: number) =>
   admin.query(
     `update settlements set issued_at = issued_at - $2 * interval '1 second',
@@ -30,74 +32,76 @@ const pass = (settlementId: string, seconds: number) =>
        forked_at = forked_at - $2 * interval '1 second' where settlement_id = $1`,
     [settlementId, seconds],
   );
-const chainStatus = (settlementId: string, wanted: string) =>
-  until(
-    () => row(settlementId),
-    ({ chain_status }) => chain_status === wanted,
-  );
 const tokenOf = ({ settlementId, answer }: Awaited<ReturnType<typeof paid>>) => ({
   settlement_id: settlementId,
   settlement_token: answer.settlement_token,
 });
 
-test('rule 14: a window does not lapse while the payment is forked away, and goes on when it is back', async () => {
+test('rule 14: a window does not elapse while the payment is forked away, and continues when it is confirmed again', async () => {
   const payer = consumer();
   const q = quote();
   const p = await paid(payer, q, 'outlived');
   const { settlementId } = p;
   await pass(settlementId, 600);
-  await say(settlementId, 'reopened');
-  await chainStatus(settlementId, 'pending');
-  // 15 minutes are the window: of these, 5 are left.
+  await publishProgress(settlementId, 'reopened');
+  await untilChainStatus(settlementId, 'pending');
+  // The window has 15 minutes, of which 5 are left.
   await pass(settlementId, 3600);
   await expireSettlements(deps)();
   expect((await row(settlementId)).status).toBe('issued');
-  expect(await outcome(as(key, 'redeem', tokenOf(p)))).toBe('conflict');
-  expect(await as(key, 'verify', { settlement_id: settlementId })).toMatchObject({ status: 'issued' });
-
-  await say(settlementId, 'confirmed', { generation: 2, tx_hash: HASH[1], slot: 140 });
-  await chainStatus(settlementId, 'confirmed');
-  await expireSettlements(deps)();
-  expect(await as(key, 'verify', { settlement_id: settlementId })).toMatchObject({ status: 'issued' });
-  expect(await as(key, 'list', { status: 'issued' })).toMatchObject({
-    data: [{ settlement_id: settlementId }],
+  expect(await outcome(callAs(serviceKey, 'redeem', tokenOf(p)))).toBe('conflict');
+  expect(await callAs(serviceKey, 'verify', { settlement_id: settlementId })).toMatchObject({
+    status: 'issued',
   });
-  expect(await as(key, 'redeem', tokenOf(p))).toMatchObject({ status: 'redeemed', replayed: false });
+
+  await publishProgress(settlementId, 'confirmed', { generation: 2, tx_hash: HASH[1], slot: 140 });
+  await untilChainStatus(settlementId, 'confirmed');
+  await expireSettlements(deps)();
+  expect(await callAs(serviceKey, 'verify', { settlement_id: settlementId })).toMatchObject({
+    status: 'issued',
+  });
+  expect(await callAs(serviceKey, 'list', { status: 'issued' })).toMatchObject({
+    data: expect.arrayContaining([expect.objectContaining({ settlement_id: settlementId })]),
+  });
+  expect(await callAs(serviceKey, 'redeem', tokenOf(p))).toMatchObject({
+    status: 'redeemed',
+    replayed: false,
+  });
 });
 
-test('the five minutes that were left lapse after it is back, and the answer of settle stays as it was', async () => {
+test('the five minutes that were left elapse after the fork, and the answer of settle stays the same', async () => {
   const payer = consumer();
   const q = quote();
   const p = await paid(payer, q, 'lapsed');
   const { settlementId } = p;
   await pass(settlementId, 600);
-  await say(settlementId, 'reopened');
-  await chainStatus(settlementId, 'pending');
+  await publishProgress(settlementId, 'reopened');
+  await untilChainStatus(settlementId, 'pending');
   await pass(settlementId, 3600);
   const before = await pay(payer, q, 'lapsed');
-  await say(settlementId, 'confirmed', { generation: 2, tx_hash: HASH[1], slot: 140 });
-  await chainStatus(settlementId, 'confirmed');
-  // Of the answer only the hashes change, as after every fork.
+  await publishProgress(settlementId, 'confirmed', { generation: 2, tx_hash: HASH[1], slot: 140 });
+  await untilChainStatus(settlementId, 'confirmed');
+  // Only the hashes of the answer change, as after every fork.
   const changed = { tx_hash: HASH[1], superseded_tx_hashes: [HASH[0]] };
   expect(await pay(payer, q, 'lapsed')).toEqual({ ...before, ...changed });
   await pass(settlementId, 240);
   await expireSettlements(deps)();
   expect((await row(settlementId)).status).toBe('issued');
   await pass(settlementId, 70);
-  expect(await outcome(as(key, 'redeem', tokenOf(p)))).toBe('settlement_expired');
+  expect(await outcome(callAs(serviceKey, 'redeem', tokenOf(p)))).toBe('settlement_expired');
   await expireSettlements(deps)();
   expect((await row(settlementId)).status).toBe('expired');
 });
 
-test('units of a prepaid settlement are drawn after a fork that outlived the window', async () => {
+test('units of a prepaid settlement can be consumed after a fork that was longer than the window', async () => {
   const p = await paid(consumer(), quote(1_000_000n, { scope: { units: 5 } }));
-  await say(p.settlementId, 'reopened');
-  await chainStatus(p.settlementId, 'pending');
+  await publishProgress(p.settlementId, 'reopened');
+  await untilChainStatus(p.settlementId, 'pending');
   await pass(p.settlementId, 3600);
-  await say(p.settlementId, 'confirmed', { generation: 2, tx_hash: HASH[1], slot: 140 });
-  await chainStatus(p.settlementId, 'confirmed');
+  await publishProgress(p.settlementId, 'confirmed', { generation: 2, tx_hash: HASH[1], slot: 140 });
+  await untilChainStatus(p.settlementId, 'confirmed');
   await expireSettlements(deps)();
-  expect(await as(key, 'consume', { ...tokenOf(p), units: 1, request_id: 'r' })).toMatchObject({
+  expect(await callAs(serviceKey, 'consume', { ...tokenOf(p), units: 1, request_id: 'r' })).toMatchObject({
     units_remaining: 4,
   });
 });

@@ -4,7 +4,7 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import { sumSpent } from './store/spent-since.ts';
 
-/** Internal: what wallets have paid since a moment. */
+/** int.settlement.sumSpentSince: what wallets have paid since a time. */
 export const sumSpentSince =
   ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.sumSpentSince> =>
   async ({ wallets }) =>

@@ -5,11 +5,11 @@ import { batched } from '../../../shared/db/batched.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { findForVerify, type VerifyRequest } from './store/settlements.ts';
-import { amountsOf, scopeOf, statusNow, unitsShown } from './view.ts';
+import { amountsOf, quoteScopeOf, statusNow, unitsShown } from './view.ts';
 
-/** POST /v1/settlements/:settlement_id/verify: tells, and never changes anything. */
+/** POST /v1/settlements/:settlement_id/verify: a read that never changes anything. */
 export const verify = ({ pool }: { pool: Pool }): Handler<typeof settlement.operations.verify> => {
-  const find = batched((sought: readonly VerifyRequest[]) => findForVerify(pool, sought));
+  const find = batched((requests: readonly VerifyRequest[]) => findForVerify(pool, requests));
   return async ({ settlement_id }, { service_id }) => {
     const row = await find({ settlement_id, service_id });
     if (row === null) throw notFound('settlement');
@@ -20,7 +20,7 @@ export const verify = ({ pool }: { pool: Pool }): Handler<typeof settlement.oper
       tx_hash: row.tx_hash,
       ...amountsOf(row),
       service_id: row.service_id,
-      scope: scopeOf(row),
+      scope: quoteScopeOf(row),
       ...unitsShown(row),
       redeem_expires_at: isoTimeOrNull(row.redeem_expires_at),
       redeemed_at: isoTimeOrNull(row.redeemed_at),

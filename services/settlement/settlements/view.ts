@@ -5,12 +5,12 @@ import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { storedClaims } from '../../../shared/lib/compact-token.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
-import type { SettlementRow, Terms, Viewer } from './store/settlements.ts';
+import type { Scope, SettlementRow, Terms } from './store/settlements.ts';
 
 type Caller = PrincipalOf<readonly ['service_key', 'jwt', 'delegate_key']>;
 
-/** Who reads, for the query: without a role, an account sees what it paid and what it was paid. */
-export const viewerOf = (caller: Caller, role?: 'payer' | 'vendor'): Viewer => {
+/** The caller's scope. Without a role, an account sees the payments that it made and received. */
+export const scopeOf = (caller: Caller, role?: 'payer' | 'vendor'): Scope => {
   if (caller.kind === 'service_key') return { as: 'service', service_id: caller.service_id };
   if (caller.kind === 'delegate_key') {
     return { as: 'delegate', account_id: caller.account_id, delegate_id: caller.delegate_id };
@@ -18,22 +18,25 @@ export const viewerOf = (caller: Caller, role?: 'payer' | 'vendor'): Viewer => {
   return { as: role ?? 'either', account_id: caller.account_id };
 };
 
-/** Lifecycle status now: past its window a settlement counts as expired whether or not the job has marked it. */
+/**
+ * The status now: past its window a settlement counts as expired, even before the job has marked
+ * it.
+ */
 export const statusNow = (row: Pick<SettlementRow, 'status' | 'elapsed'>): SettlementRow['status'] =>
   row.status === 'issued' && row.elapsed ? 'expired' : row.status;
 
-/** The scope stands in the quote token that was signed, and nowhere else. */
-export const scopeOf = (row: Pick<SettlementRow, 'quote_token'>): QuoteClaims['scope'] =>
+/** The quote's scope, which only its signed token has. */
+export const quoteScopeOf = (row: Pick<SettlementRow, 'quote_token'>): QuoteClaims['scope'] =>
   storedClaims(row.quote_token).scope;
 
-/** Of a prepaid settlement what was bought and what is left of it; of another nothing. */
+/** The units of a prepaid settlement; nothing for another one. */
 export const unitsShown = ({
   units_total,
   units_consumed,
 }: Pick<SettlementRow, 'units_total' | 'units_consumed'>) =>
   units_total === null ? {} : { units_total, units_remaining: units_total - units_consumed };
 
-/** Gross, fee and net as the wire shows them. */
+/** Gross, fee and net as the API shows them. */
 export const amountsOf = (row: Pick<SettlementRow, 'quote_amount' | 'fee_amount'>) => ({
   quote_amount: formatMicro(row.quote_amount),
   fee_amount: formatMicro(row.fee_amount),
@@ -43,7 +46,7 @@ export const amountsOf = (row: Pick<SettlementRow, 'quote_amount' | 'fee_amount'
 const isPayer = (row: SettlementRow, caller: Caller): boolean =>
   caller.kind !== 'service_key' && caller.account_id === row.account_id;
 
-/** A settlement as the caller may see it: the token and the attempt are the payer's alone. */
+/** A settlement as the caller may see it: only the payer sees token and attempt. */
 export const showSettlement = (row: SettlementRow, caller: Caller): z.infer<typeof Settlement> => ({
   settlement_id: row.settlement_id,
   status: statusNow(row),
@@ -52,7 +55,7 @@ export const showSettlement = (row: SettlementRow, caller: Caller): z.infer<type
   service_id: row.service_id,
   service_name: storedClaims(row.quote_token).service_name,
   ...amountsOf(row),
-  scope: scopeOf(row),
+  scope: quoteScopeOf(row),
   ...unitsShown(row),
   tx_hash: row.tx_hash,
   superseded_tx_hashes: row.superseded_tx_hashes,
@@ -72,13 +75,16 @@ export const showSettlement = (row: SettlementRow, caller: Caller): z.infer<type
   }),
 });
 
-/** One settlement by itself. Not in lists: with a large scope a page of these tokens would be too large for the bus. */
+/**
+ * One settlement with its quote token. Lists leave the token out: with large scopes a page of them
+ * would exceed the size of a message.
+ */
 export const showWithQuote = (row: SettlementRow, caller: Caller): z.infer<typeof Settlement> => ({
   ...showSettlement(row, caller),
   ...(isPayer(row, caller) && { quote_token: row.quote_token }),
 });
 
-/** Who pays whom, and how much, as other services are told it. */
+/** Who pays whom, and how much, for the events. */
 export const partiesOf = (row: Terms) => ({
   account_id: row.account_id,
   delegate_id: row.delegate_id,
@@ -88,13 +94,13 @@ export const partiesOf = (row: Terms) => ({
   quote_amount: formatMicro(row.quote_amount),
   fee_amount: formatMicro(row.fee_amount),
 });
-/** The same of a payment that was made. */
+/** The same for a payment that was issued. */
 export const paymentOf = (row: Terms, issuedAt: number) => ({
   ...partiesOf(row),
   issued_at: isoTime(issuedAt),
 });
 
-/** Forked away and driven again counts as confirmed still: it is reversed when that is proven to be in vain. */
+/** A payment that was forked away counts as confirmed until its failure is proven. */
 const PAID_STATUS = {
   pending: 'confirmed',
   confirmed: 'confirmed',

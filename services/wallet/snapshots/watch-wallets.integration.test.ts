@@ -195,7 +195,7 @@ test('while the chain hangs the list answers before the timeout of the gateway',
 
 test('two replicas share 1,000 wallets in batches of 100 and observe each idle wallet once', async () => {
   const { walletId: busy } = await onboarded();
-  const before = chain.looks.length;
+  const before = chain.observationSizes.length;
   await admin.query(`
     with made as (
       insert into wallets (wallet_id, account_id, kind, public_key, token_account, authority, is_default, created_at)
@@ -211,7 +211,7 @@ test('two replicas share 1,000 wallets in batches of 100 and observe each idle w
       )
     ).rows[0];
   const first = await waitFor(idle, ({ unseen }) => unseen === 0);
-  expect(Math.max(...chain.looks.slice(before))).toBe(100);
+  expect(Math.max(...chain.observationSizes.slice(before))).toBe(100);
   // The busy wallet is polled again and again, the idle ones only every ten minutes.
   for (let polls = 0; polls < 3; polls += 1) {
     const { seen_at } = await stored(busy);

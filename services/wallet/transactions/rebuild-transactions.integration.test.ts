@@ -8,20 +8,20 @@ import type { Consuming } from '../../../shared/events/consume.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import {
   admin,
-  consumer,
   database,
   delegateOf,
   HASH,
   paid,
+  publishProgress,
   quote,
   row,
-  say,
   startFixture,
   stopFixture,
   testBus,
   underWay,
   until,
 } from '../../../test/support/settlement.ts';
+import { consumer } from '../../../test/support/settlement-peers.ts';
 import { atOnce } from '../../../test/support/stack.ts';
 import { recordMovements } from './movements.ts';
 import { finalized, issued, reversed } from './on-settlement.ts';
@@ -95,15 +95,15 @@ test('a rebuild from the owners’ tables gives the same transactions as the eve
   );
   const [lost, forked, ...rest] = payments as [string, string, ...string[]];
   const failing = await underWay(buyer);
-  await say(failing.settlementId, 'failed');
+  await publishProgress(failing.settlementId, 'failed');
   await failing.answer.catch(() => {});
-  for (const settlementId of [lost, forked]) await say(settlementId, 'reopened');
+  for (const settlementId of [lost, forked]) await publishProgress(settlementId, 'reopened');
   for (const settlementId of [lost, forked]) await isSettled(settlementId, 'pending');
-  await say(lost, 'failed');
-  await say(forked, 'confirmed', { generation: 2, tx_hash: HASH[1], slot: 140 });
+  await publishProgress(lost, 'failed');
+  await publishProgress(forked, 'confirmed', { generation: 2, tx_hash: HASH[1], slot: 140 });
   await isSettled(forked, 'confirmed');
   for (const settlementId of [forked, ...rest.slice(0, 6)])
-    await say(
+    await publishProgress(
       settlementId,
       'finalized',
       settlementId === forked ? { generation: 2, tx_hash: HASH[1], slot: 140 } : {},
@@ -139,8 +139,9 @@ test('a rebuild from the owners’ tables gives the same transactions as the eve
 test('payments without their first or final event are fetched again, and no others', async () => {
   const ids = await atOnce(4, async () => (await paid()).settlementId);
   const [withoutFirst, withoutFinal, reversedId, recent] = ids as [string, string, string, string];
-  await say(reversedId, 'failed');
-  for (const settlementId of [withoutFirst, withoutFinal, recent]) await say(settlementId, 'finalized');
+  await publishProgress(reversedId, 'failed');
+  for (const settlementId of [withoutFirst, withoutFinal, recent])
+    await publishProgress(settlementId, 'finalized');
   const mine = async () => (await projected()).filter(({ object_id }) => ids.includes(object_id));
   const whole = await until(
     mine,
@@ -195,7 +196,7 @@ test('payments during a rebuild are complete at its end, and none has an older s
   const paying = atOnce(24, async () => {
     const { settlementId } = await paid(buyer, quote());
     ids.push(settlementId);
-    await say(settlementId, 'finalized');
+    await publishProgress(settlementId, 'finalized');
   });
   const owners = {
     listPaid: (page: { after: string | null; limit: number }) => call(base.bus, settlement, 'listPaid', page),

@@ -19,6 +19,6 @@ export const redispatchTokenAccounts =
         stalled.map((wallet) => tokenAccountJob(wallet, wallet.token_account_dispatch_count)),
       );
     });
-    count('settle.redrives', jobs.length);
+    count('quittance_redispatches_total', jobs.length);
     relay.dispatch(jobs);
   };

@@ -74,7 +74,7 @@ const recordOutcome = async (
     return insertOutbox(tx, [event('webhook.endpointDisabled', payload)]);
   });
   relay.dispatch(outbox);
-  count('settle.webhook.attempts', 1, { outcome: error ?? 'delivered' });
+  count('quittance_webhook_attempts_total', 1, { outcome: error ?? 'delivered' });
 };
 
 /** Makes one attempt of a claimed delivery. Never throws: after an error the lease runs out. */

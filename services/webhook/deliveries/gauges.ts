@@ -5,12 +5,12 @@ import { getDueBacklog } from './store.ts';
 /** Gauges of the due deliveries to endpoints that answer, and of their age. */
 export const deliveryGauges = (pool: Pool): GaugeCollector => ({
   name: 'deliveries',
-  metrics: ['settle.webhook.due', 'settle.webhook.oldest_due_age'],
+  metrics: ['quittance_webhook_due', 'quittance_webhook_oldest_due_age_seconds'],
   collect: async () => {
     const { deliveries, oldest_age } = await getDueBacklog(pool);
     return [
-      { metric: 'settle.webhook.due', value: Number(deliveries) },
-      { metric: 'settle.webhook.oldest_due_age', value: oldest_age },
+      { metric: 'quittance_webhook_due', value: Number(deliveries) },
+      { metric: 'quittance_webhook_oldest_due_age_seconds', value: oldest_age },
     ];
   },
 });

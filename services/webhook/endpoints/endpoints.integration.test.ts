@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { MAX_ENDPOINTS } from '../../../shared/contract/webhook.ts';
 import { connectPool } from '../../../shared/db/pool.ts';
+import { repeatUntilAnswered } from '../../../test/support/repeat-until-answered.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
 import { expectSoon } from '../../../test/support/transactions.ts';
 import {
   account,
   admin,
   ask,
-  askUntilAnswered,
   database,
   delegateChanged,
   publishAs,
@@ -55,7 +55,9 @@ test('an endpoint is created, changed and deleted; its secret is shown once', as
 
 test('64 concurrent calls with one key make one endpoint and one rotation, and show each secret once', async () => {
   const who = account();
-  const made = await atOnce(64, () => askUntilAnswered('createEndpoint', who, idle, 'endpoint-1'));
+  const made = await atOnce(64, () =>
+    repeatUntilAnswered(() => ask('createEndpoint', who, idle, 'endpoint-1')),
+  );
   const [{ endpoint_id }] = made as [(typeof made)[number]];
   expect((await ask('listEndpoints', who)).data.map((each) => each.endpoint_id)).toEqual([endpoint_id]);
   expect(tally(made.map((answer) => `${answer.endpoint_id === endpoint_id} ${'secret' in answer}`))).toEqual({
@@ -63,7 +65,7 @@ test('64 concurrent calls with one key make one endpoint and one rotation, and s
     'true false': 63,
   });
   const rotated = await atOnce(16, () =>
-    askUntilAnswered('rotateEndpointSecret', who, { endpoint_id }, 'rotate-1'),
+    repeatUntilAnswered(() => ask('rotateEndpointSecret', who, { endpoint_id }, 'rotate-1')),
   );
   expect(tally(rotated.map((answer) => 'secret' in answer))).toEqual({ true: 1, false: 15 });
   const calls = await admin.query('select answer::text from idempotency where account_id = $1', [

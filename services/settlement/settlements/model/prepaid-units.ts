@@ -9,7 +9,8 @@ const MAX_UNITS = 1_000_000_000;
  * (docs/spec/decisions.md, Redeem); else null.
  */
 export const prepaidUnits = (scope: QuoteClaims['scope']): number | null => {
-  // A scope is the vendor's own object: `units` may be anything there, and a name of the prototype's is none of its.
+  // A scope is the vendor's own object. `units` may have any type, and an inherited name does not
+  // count.
   const units = scope !== null && Object.hasOwn(scope, 'units') ? scope.units : null;
   return typeof units === 'number' && Number.isInteger(units) && units >= 1 && units <= MAX_UNITS
     ? units
@@ -21,7 +22,7 @@ type Prepaid = {
   chain: ChainStatus;
   /** Past the redeem window, whether or not the job has marked it. */
   elapsed: boolean;
-  /** Past the days after redeem in which units may be drawn. */
+  /** Past the days after redeem in which units can be consumed. */
   closed: boolean;
   /** Null: not prepaid. */
   unitsTotal: number | null;
@@ -37,9 +38,9 @@ const conflict = (message: string): Refusal => ({ code: 'conflict', message });
 const expired = (message: string): Refusal => ({ code: 'settlement_expired', message });
 
 /**
- * Why units cannot be drawn (docs/spec/decisions.md, Redeem and Funding), or null when they can.
- * The guards of `consumeOnce` are these in SQL; a refund takes the first word over what is left,
- * since releasing it opens the settlement again.
+ * Why units cannot be consumed (docs/spec/decisions.md, Redeem and Funding), or null when they can.
+ * `recordConsumptions` has the same guards in SQL. A refund has precedence over the remaining
+ * units, since its release opens the settlement again.
  */
 export const consumeRefusal = (prepaid: Prepaid, units: number): Refusal | null => {
   const { status, chain, unitsTotal } = prepaid;
@@ -49,11 +50,12 @@ export const consumeRefusal = (prepaid: Prepaid, units: number): Refusal | null 
   if (status === 'expired' || (status === 'issued' && prepaid.elapsed))
     return expired('the redeem window has elapsed');
   if (status === 'redeemed' && prepaid.closed)
-    return expired('30 days after the redeem nothing can be drawn');
+    return expired('units can be consumed for 30 days after the redeem, which have passed');
   if (chain === 'failed') return conflict('the payment was reversed on chain');
   if (!isPaid(chain))
     return conflict('the payment is being confirmed again after a fork of the chain: repeat in a moment');
-  if (prepaid.reservedMicro > 0n) return conflict('a refund is made or under way, so nothing can be drawn');
+  if (prepaid.reservedMicro > 0n)
+    return conflict('a refund is made or under way, so no units can be consumed');
   const left = unitsTotal - prepaid.unitsConsumed;
   if (units > left)
     return { code: 'settlement_exhausted', message: `${left} of ${unitsTotal} units are left` };

@@ -5,10 +5,14 @@ import {
   type ErrorExtras,
   ServiceError,
 } from '../../../../shared/contract/errors.ts';
-import { type Known, moneyMovedBy, type Records, refusalOf } from './refusal.ts';
+import { moneyMovedBy, type Records, refusalOf, type SettlementState } from './refusal.ts';
 import type { ChainStatus, Status } from './status.ts';
 
-const known = (settlement_id: string, status: Status, chain_status: ChainStatus = 'pending'): Known => ({
+const known = (
+  settlement_id: string,
+  status: Status,
+  chain_status: ChainStatus = 'pending',
+): SettlementState => ({
   settlement_id,
   status,
   chain_status,

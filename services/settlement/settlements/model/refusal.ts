@@ -1,21 +1,26 @@
 import { ERRORS, type MoneyMoved, ServiceError } from '../../../../shared/contract/errors.ts';
 import type { ChainStatus, Status } from './status.ts';
 
-/** A settlement as far as a refusal speaks of it. */
-export type Known = { settlement_id: string; status: Status; chain_status: ChainStatus };
+/** The columns of a settlement that a refusal depends on. */
+export type SettlementState = { settlement_id: string; status: Status; chain_status: ChainStatus };
 
-/** What the record says of an attempt and of its quote, read after the refusal. */
+/** The records of an attempt and its quote, read after the refusal. */
 export type Records = {
-  /** The attempt of the caller's account, with whichever quote and by whichever delegate. */
-  attempt: Known | null;
-  /** The settlement of the caller's account that pays the quote, or has paid it; never a failed one. */
-  paying: Known | null;
-  /** Records of the time of this quote are lost, and the chain has not said that nothing was paid. */
+  /** The attempt of the caller's account, with any quote and by any delegate. */
+  attempt: SettlementState | null;
+  /** The settlement of the caller's account that pays or paid the quote; never a failed one. */
+  paying: SettlementState | null;
+  /**
+   * Records of the time of this quote are lost, and the chain has not proven that nothing was paid.
+   */
   mayBeLost: boolean;
 };
 
-/** Whether money of a settlement has moved: pending, forked away and reversed for good are `unknown` unless it failed. */
-export const moneyMovedBy = ({ status, chain_status }: Known): MoneyMoved => {
+/**
+ * Whether the settlement's money has moved: `unknown` while it is pending, forked away or reversed
+ * for good, unless the settlement failed.
+ */
+export const moneyMovedBy = ({ status, chain_status }: SettlementState): MoneyMoved => {
   if (status === 'failed') return 'no';
   return chain_status === 'confirmed' || chain_status === 'finalized' ? 'yes' : 'unknown';
 };
@@ -28,7 +33,7 @@ const lost = (): ServiceError =>
     { money_moved: 'unknown', safe_action: 'retry_same_attempt', retryAfterSeconds: LOST_RETRY_SECONDS },
   );
 
-/** The refusal of an attempt that is new, for a quote that another attempt of the account has paid or is paying. */
+/** Refuses a new attempt for a quote that another attempt of the account pays or has paid. */
 const alreadySettled = (): ServiceError =>
   new ServiceError(
     'quote_already_settled',
@@ -36,14 +41,16 @@ const alreadySettled = (): ServiceError =>
   );
 
 /**
- * What a payer is told when a settle is refused. No refusal says `no` while the record holds a settlement of the account
- * that pays the quote, or the attempt id stands for another payment: it names that settlement then.
+ * The error of a refused settle. It never has `money_moved: no` while the account has a settlement
+ * that pays the quote, or while the attempt id belongs to another payment. It names that settlement
+ * then.
  * @param refusal its code, its message and the action that is safe when nothing was paid
  */
 export const refusalOf = (refusal: ServiceError, { attempt, paying, mayBeLost }: Records): ServiceError => {
   const named = paying ?? (attempt?.status === 'failed' ? null : attempt);
   if (named !== null) {
-    // A token that does not hold stays the caller's mistake; every other reason matters less than the payment.
+    // An invalid token stays the caller's error. The payment has precedence over every other
+    // reason.
     const isNew = attempt === null && refusal.code !== 'validation_error';
     const { code, message, extras } = isNew ? alreadySettled() : refusal;
     return new ServiceError(code, message, {

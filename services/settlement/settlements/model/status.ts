@@ -13,7 +13,9 @@ import { stateMachine } from '../../../../shared/state-machine.ts';
 export type Status = z.infer<typeof SettlementStatus>;
 /** How far its transaction is on the chain. */
 export type ChainStatus = z.infer<typeof ChainStatusShape>;
-/** What happens to it: events of chain-submitter, the vendor's redeem and consume, time. */
+/**
+ * The events: those of chain-submitter, the vendor's redeem and consume, and the end of the window.
+ */
 export type Event =
   | 'signed'
   | 'confirmed'
@@ -51,9 +53,9 @@ export const statuses = stateMachine<Status, Event>({
 });
 
 /**
- * The chain status goes on by itself. While a payment is forked away it is not confirmed, so the
- * gate is shut (docs/spec/decisions.md, Redeem: before confirmation 409): a vendor must not deliver for a
- * payment that may never come back. Its window is extended by that time.
+ * The chain status has transitions of its own. A payment that is forked away is not confirmed, so
+ * it cannot be redeemed (docs/spec/decisions.md, Redeem: before confirmation 409): a vendor must
+ * not deliver for a payment that may never be included again. Its window is extended by that time.
  */
 export const chainStatuses = stateMachine<ChainStatus, Event>({
   pending: { confirmed: 'confirmed', finalized: 'finalized', failed: 'failed' },
@@ -75,9 +77,8 @@ export const isPaid = (chain: ChainStatus): boolean => chain === 'confirmed' || 
 type State = { status: Status; chain: ChainStatus };
 
 /**
- * What a settlement becomes by an event: a transition of both tables. Null where either has none (a
- * repeat, or an event that another overtook). The statements of the store are guarded by both alike
- * (store/states.ts).
+ * The state after an event: a transition of both tables. Null where either has none (a repeated or
+ * overtaken event). The statements of the store have the same guard (../store/conditions.ts).
  */
 export const next = (state: State, event: Event): State | null => {
   const status = statuses.next(state.status, event);
@@ -85,7 +86,7 @@ export const next = (state: State, event: Event): State | null => {
   return status === null || chain === null ? null : { status, chain };
 };
 
-/** What a payer is told of a failed attempt; the money did not move. */
+/** The extra fields of a failed attempt's error. The money did not move. */
 export const failureExtras = (code: ErrorCode): ErrorExtras => ({
   money_moved: 'no',
   safe_action:

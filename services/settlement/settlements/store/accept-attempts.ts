@@ -2,7 +2,12 @@ import { z } from 'zod';
 import type { QuoteClaims } from '../../../../shared/contract/tokens.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import type { Message } from '../../../../shared/events/event.ts';
-import { type OutboxRow, outboxValues, insertedColumn, insertedRows } from '../../../../shared/events/outbox.ts';
+import {
+  insertedColumn,
+  insertedRows,
+  type OutboxRow,
+  outboxValues,
+} from '../../../../shared/events/outbox.ts';
 import { holdDelegates, lockDelegates } from '../../delegates/store.ts';
 import { holdPayers } from '../../payers/store.ts';
 import { prepaidUnits } from '../model/prepaid-units.ts';
@@ -15,14 +20,18 @@ export type Attempt = {
   walletId: string;
   quoteToken: string;
   claims: QuoteClaims;
-  /** The chain shows the payment, whose record was lost: expiry, limits and balance do not apply. */
+  /**
+   * The chain shows the payment, whose record was lost: expiry, limits and balance do not apply.
+   */
   isPaid?: boolean;
 };
 
 /** The reasons that decide about an attempt, in rank order. */
 const DECISIONS = [
   'accepted',
-  /** The attempt exists. Whatever else is wrong now, its repeat is answered from its row (rule 3). */
+  /**
+   * The attempt exists. Whatever else is wrong now, its repeat is answered from its row (rule 3).
+   */
   'existing',
   'quote_settled',
   'quote_expired',
@@ -101,9 +110,9 @@ const inputOf = ({ attempt: { claims, ...attempt }, isOverCap = false }: Candida
 });
 
 /**
- * CTE `candidate`: the input with what the snapshot has of attempt and quote. The rows are found one
- * by one, which uses an index whatever size the planner assumes for a JSON parameter. A join with it
- * scanned all settlements.
+ * CTE `candidate`: the input with what the snapshot has of attempt and quote. The rows are found
+ * one by one, which uses an index whatever size the planner assumes for a JSON parameter. A join
+ * with it scanned all settlements.
  */
 const candidatesWithRecords = sql.fragment`
   select input.*, existing.found as is_existing, settled.found as is_settled from input
@@ -148,7 +157,9 @@ const evaluateEach = sql.fragment`
   left join payer on payer.wallet_id = candidate.wallet_id
   left join delegate on delegate.delegate_id = candidate.delegate_id and delegate.account_id = candidate.account_id`;
 
-/** CTE `queued`: with the sums that the candidates of one wallet or delegate need one after another. */
+/**
+ * CTE `queued`: with the sums that the candidates of one wallet or delegate need one after another.
+ */
 const queue = sql.fragment`
   select evaluated.*,
     sum(quote_amount) over (partition by wallet_id, own_decision order by ord) as of_wallet,
@@ -178,16 +189,15 @@ const insertAccepted = sql.fragment`
   returning settlement_id, wallet_id, delegate_id, quote_amount`;
 
 /**
- * Evaluates candidates in one statement, so one round trip and one commit: checks in rank order, and
- * for each accepted one the attempt, the holds, the settlement row and the outbox rows, all or none
- * of it (rules 1 to 6).
+ * Evaluates candidates in one statement, so one round trip and one commit: checks in rank order,
+ * and for each accepted one the attempt, the holds, the settlement row and the outbox rows, all or
+ * none of it (rules 1 to 6).
  *
- * Rows of delegates, then of payers, are locked in the order of their ids, as in every statement that
- * locks both. Holds are therefore computed from the newest versions. `existing` and `quote_settled`
- * come from the statement's snapshot, so the unique indexes decide last: an insert that they refuse
- * gives `conflict`.
- * The hold: gross ≤ min(balance, allowance) − held on the last known chain state; of a delegate
- * gross ≤ cap − held − spent for each of its caps.
+ * Rows of delegates, then of payers, are locked in the order of their ids, as in every statement
+ * that locks both. Holds are therefore computed from the newest versions. `existing` and
+ * `quote_settled` come from the statement's snapshot, so the unique indexes decide last: an insert
+ * that they refuse gives `conflict`. The hold: gross ≤ min(balance, allowance) − held on the last
+ * known chain state; of a delegate gross ≤ cap − held − spent for each of its caps.
  *
  * Each candidate is evaluated as if it were the only one. A refusal is then correct, because the
  * candidate could have come first. Those of one wallet or delegate that could be accepted this way

@@ -3,7 +3,7 @@ import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { chainState } from './conditions.ts';
 
 const UnderWay = z.object({
-  /** Null: of all states together. */
+  /** Null: the total of all states. */
   state: z.enum(['pending', 'confirmed', 'reopened']).nullable(),
   attempts: z.bigint(),
   /** Seconds. */
@@ -11,12 +11,12 @@ const UnderWay = z.object({
   held: z.bigint(),
   holding_wallets: z.bigint(),
 });
-export type UnderWay = z.infer<typeof UnderWay>;
+type UnderWay = z.infer<typeof UnderWay>;
 
 /**
- * Attempts that are not terminal, by state and in total: over the partial index of the resume job, so over open rows
- * alone. What is held is the sum over them, which is what the payers' `held` adds up to; summing those would read
- * every wallet that ever paid.
+ * Attempts that are not terminal, by state and in total. The query uses the partial index of the
+ * resume job, so it reads only open rows. `held` equals the sum of the payers' `held`, whose table
+ * has a row for every wallet that ever paid.
  */
 export const countAttemptsUnderWay = (db: Db): Promise<readonly UnderWay[]> =>
   db.any(sql.type(UnderWay)`

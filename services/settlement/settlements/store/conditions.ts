@@ -18,10 +18,16 @@ export const allows = (event: Event) => sql.fragment`${state.allows(event)} and 
 export const windowElapsed = sql.fragment`(redeem_expires_at <= app_now() and chain_status <> 'pending'
   and redeem_expires_at + forked_for <= app_now())`;
 
-/** Whether units of a redeemed settlement can still be consumed (docs/spec/decisions.md, Redeem). */
+/**
+ * Whether units of a redeemed settlement can still be consumed (docs/spec/decisions.md, Redeem).
+ */
 export const isConsumable = sql.fragment`redeemed_at > app_now() - interval '30 days'`;
 
-/** Condition of redeem: refunds have not reserved the whole net (docs/spec/decisions.md, Funding). */
+/**
+ * Condition of redeem: refunds have not reserved the whole net (docs/spec/decisions.md, Funding).
+ */
 export const isRedeemable = sql.fragment`refund_reserved < quote_amount - fee_amount`;
-/** Condition of consume, which is stricter: no unit is consumed while any amount is to be refunded. */
+/**
+ * Condition of consume, which is stricter: no unit is consumed while any amount is to be refunded.
+ */
 export const isUnreserved = sql.fragment`refund_reserved = 0`;

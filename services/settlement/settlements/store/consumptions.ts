@@ -5,7 +5,7 @@ import { chainStatuses, statuses } from '../model/status.ts';
 import { allows, isConsumable, isUnreserved, state, windowElapsed } from './conditions.ts';
 import { endColumns, redeemedEvents } from './end-events.ts';
 
-/** A draw as its vendor asks for it, with the trace it belongs to. */
+/** The vendor's request to consume units, with its trace. */
 export type ConsumeRequest = {
   settlement_id: string;
   service_id: string;
@@ -20,58 +20,59 @@ const Consumed = z.object({
   units_consumed: z.number(),
   issued_at: z.number(),
   redeemed_at: z.number(),
-  // The event of the consume that redeemed.
-  told: outboxColumn,
+  // The event of the request that redeemed the settlement, if it is this one.
+  events: outboxColumn,
 });
 
 /**
- * Draws units once each, redeeming with a settlement's first draw, whose event is inserted too, in one statement and one commit. A
- * settlement's row is locked first, so what is left is its newest version and the unique key has seen every request before
- * this one; a refund, a redeem or the expiry job that races it waits, or was there before. Tokens are compared with the one
- * that was issued (docs/adr/0033).
- * @param draws of different settlements, which are locked in the order of their ids
- * @returns in their order: what is consumed then, or null where nothing was taken (the caller reads
- * why)
+ * Consumes the units of each request once, in one statement and one commit. The first request of a
+ * settlement redeems it, and the event of that is inserted too. The settlement's row is locked
+ * first: the remaining units are then those of its newest version, and the unique key contains
+ * every earlier request. A concurrent refund, redeem or expiry waits, or has committed before.
+ * Tokens are compared with the issued one (docs/adr/0033).
+ * @param requests of different settlements, which are locked in the order of their ids
+ * @returns in their order: what is consumed then, or null where nothing was consumed (the caller
+ * reads the reason)
  */
 export const recordConsumptions = async (
   db: Db,
-  draws: readonly ConsumeRequest[],
+  requests: readonly ConsumeRequest[],
 ): Promise<(z.infer<typeof Consumed> | null)[]> => {
-  const ids = draws.map(({ settlement_id }) => settlement_id);
+  const ids = requests.map(({ settlement_id }) => settlement_id);
   const consumed = await db.any(sql.type(Consumed)`
     with prepaid as (
-      select s.settlement_id as prepaid_id, status as was, units_consumed + given.units as consumed,
-        given.request_id, given.units, given.traceparent
-      from jsonb_to_recordset(${JSON.stringify(draws)}::jsonb)
-        as given(settlement_id text, service_id uuid, settlement_token text, request_id text, units int,
+      select s.settlement_id as prepaid_id, status as was, units_consumed + input.units as consumed,
+        input.request_id, input.units, input.traceparent
+      from jsonb_to_recordset(${JSON.stringify(requests)}::jsonb)
+        as input(settlement_id text, service_id uuid, settlement_token text, request_id text, units int,
           traceparent text)
-      join settlements as s on s.settlement_id = given.settlement_id and s.service_id = given.service_id
-        and s.settlement_token = given.settlement_token
+      join settlements as s on s.settlement_id = input.settlement_id and s.service_id = input.service_id
+        and s.settlement_token = input.settlement_token
       where s.settlement_id = any(${sql.array(ids, 'text')}) and ${allows('consume')}
         and (${state.is('issued')} and not ${windowElapsed} or ${state.is('redeemed')} and ${isConsumable})
-        and ${isUnreserved} and units_consumed + given.units <= units_total
+        and ${isUnreserved} and units_consumed + input.units <= units_total
       order by s.settlement_id for update of s
-    ), taken as (
+    ), inserted as (
       insert into consumptions (settlement_id, request_id, units, units_consumed)
       select prepaid_id, request_id, units, consumed from prepaid
       on conflict do nothing
-      returning settlement_id as taken_id
-    ), drawn as (
+      returning settlement_id as inserted_id
+    ), updated as (
       update settlements as s
       set units_consumed = consumed, status = ${state.after('consume')}, redeemed_at = coalesce(redeemed_at, app_now())
-      from taken join prepaid on prepaid_id = taken_id
-      where s.settlement_id = taken_id
+      from inserted join prepaid on prepaid_id = inserted_id
+      where s.settlement_id = inserted_id
       returning ${endColumns('s')}, units_total, units_consumed, issued_at, traceparent, was = 'issued' as redeems
     ), changed as (
-      select * from drawn where redeems
-    ), told as (${redeemedEvents})
+      select * from updated where redeems
+    ), published as (${redeemedEvents})
     select settlement_id, units_total, units_consumed, issued_at, redeemed_at,
       case when redeems then
-        (select jsonb_agg(to_jsonb(told)) from told where payload ->> 'settlement_id' = settlement_id)
-      else '[]'::jsonb end as told
-    from drawn`);
+        (select jsonb_agg(to_jsonb(published)) from published where payload ->> 'settlement_id' = settlement_id)
+      else '[]'::jsonb end as events
+    from updated`);
   const found = new Map(consumed.map((row) => [row.settlement_id, row]));
-  return draws.map(({ settlement_id }) => found.get(settlement_id) ?? null);
+  return requests.map(({ settlement_id }) => found.get(settlement_id) ?? null);
 };
 
 const Consumable = z.object({
@@ -83,20 +84,28 @@ const Consumable = z.object({
   units_total: z.number().nullable(),
   units_consumed: z.number(),
   refund_reserved: z.bigint(),
-  // Of the request, when it took units before.
-  known_units: z.number().nullable(),
-  known_consumed: z.number().nullable(),
+  // Of this request, if it consumed units before.
+  request_units: z.number().nullable(),
+  request_consumed: z.number().nullable(),
 });
+export type ConsumableRow = z.infer<typeof Consumable>;
 
-/** A service's settlement as consume judges it, with what the request took of it before; null: not this service's. */
+/**
+ * The columns that decide about a consume, and what the request consumed before. Null: not this
+ * service's.
+ */
 export const findConsumable = (
   db: Db,
-  { settlementId, serviceId, requestId }: { settlementId: string; serviceId: string; requestId: string },
-): Promise<z.infer<typeof Consumable> | null> =>
+  {
+    settlement_id,
+    service_id,
+    request_id,
+  }: Pick<ConsumeRequest, 'settlement_id' | 'service_id' | 'request_id'>,
+): Promise<ConsumableRow | null> =>
   db.maybeOne(sql.type(Consumable)`
     select s.settlement_token, s.status, s.chain_status, coalesce(${windowElapsed}, false) as elapsed,
       s.redeemed_at is not null and not ${isConsumable} as closed, s.units_total, s.units_consumed, s.refund_reserved,
-      known.units as known_units, known.units_consumed as known_consumed
+      earlier.units as request_units, earlier.units_consumed as request_consumed
     from settlements as s
-    left join consumptions as known on known.settlement_id = s.settlement_id and known.request_id = ${requestId}
-    where s.settlement_id = ${settlementId} and s.service_id = ${serviceId}`);
+    left join consumptions as earlier on earlier.settlement_id = s.settlement_id and earlier.request_id = ${request_id}
+    where s.settlement_id = ${settlement_id} and s.service_id = ${service_id}`);

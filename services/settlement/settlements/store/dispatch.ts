@@ -14,11 +14,16 @@ const Dispatch = z.object({
   generation: z.number(),
   created_at: z.number(),
 });
+/** What the settle job of a settlement says. */
 export type DispatchRow = z.infer<typeof Dispatch>;
 
+const returning = sql.fragment`returning s.settlement_id, s.account_id, s.payment_attempt_id, s.quote_token, s.wallet_id,
+  p.owner, p.authority, s.dispatch_count, s.generation, s.created_at`;
+
 /**
- * Claims settlements without progress (15 s while pending; longer once confirmed, since finality takes its time) and
- * raises their dispatch count, so that the re-published job carries a new message id (rules 6 and 16).
+ * Claims settlements without progress (for 15 s while pending, for longer once confirmed, since
+ * finality takes its time) and raises their dispatch count, so that the job is published with a new
+ * message id (rules 6 and 16).
  */
 export const claimStalled = (db: Db, limit: number): Promise<readonly DispatchRow[]> =>
   db.any(sql.type(Dispatch)`
@@ -29,14 +34,14 @@ export const claimStalled = (db: Db, limit: number): Promise<readonly DispatchRo
       where ${chainState.isOpen}
         and progressed_at < app_now() - case chain_status when 'pending' then interval '15 seconds' else interval '45 seconds' end
       order by progressed_at limit ${limit} for update skip locked)
-    returning s.settlement_id, s.account_id, s.payment_attempt_id, s.quote_token, s.wallet_id, p.owner, p.authority, s.dispatch_count,
-      s.generation, s.created_at`);
+    ${returning}`);
 
-/** Claims one settlement that is under way, whenever it last made progress. Null: it is not there, or at its end. */
+/**
+ * Claims one settlement that is under way, whenever it made progress. Null: absent, or at its end.
+ */
 export const claimSettlement = (db: Db, settlementId: string): Promise<DispatchRow | null> =>
   db.maybeOne(sql.type(Dispatch)`
     update settlements as s set dispatch_count = dispatch_count + 1, progressed_at = app_now()
     from payers as p
     where p.wallet_id = s.wallet_id and s.settlement_id = ${settlementId} and ${chainState.isOpen}
-    returning s.settlement_id, s.account_id, s.payment_attempt_id, s.quote_token, s.wallet_id, p.owner, p.authority, s.dispatch_count,
-      s.generation, s.created_at`);
+    ${returning}`);

@@ -1,7 +1,9 @@
 import { sql } from '../../../../shared/db/pool.ts';
 import { insertEvents, isoText } from '../../../../shared/events/outbox.ts';
 
-/** The columns of a statement's `changed` that the events below read, and not the tokens, which are long. */
+/**
+ * The columns of CTE `changed` that the events below read. The tokens are left out: they are long.
+ */
 export const endColumns = (settlements: string) => {
   const table = sql.identifier([settlements]);
   return sql.fragment`${table}.settlement_id, ${table}.redeem_id, quote_id, account_id, delegate_id, wallet_id,
@@ -22,9 +24,8 @@ const about = {
 const rows = { from: sql.fragment`changed`, traceparent: sql.fragment`changed.traceparent` };
 
 /**
- * The events of settlements that were redeemed, and of those that have expired, inserted by the
- * statement that changed them: one for each row of its `changed`, which has `endColumns` and its
- * `traceparent`.
+ * The events of redeemed and of expired settlements, inserted by the statement that changed them:
+ * one for each row of its CTE `changed`, which has `endColumns` and `traceparent`.
  */
 export const redeemedEvents = insertEvents('settlement.redeemed', {
   ...rows,

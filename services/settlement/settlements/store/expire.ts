@@ -5,8 +5,8 @@ import { chainState, state, windowElapsed } from './conditions.ts';
 import { endColumns, expiredEvents } from './end-events.ts';
 
 /**
- * Marks settlements whose window has elapsed; returns their events, a row each. Any number of
- * replicas may run it.
+ * Marks settlements past their window as expired; returns their events. Replicas may run it at
+ * once.
  */
 export const recordExpired = (db: Db, limit: number): Promise<readonly OutboxRow[]> =>
   db.any(sql.type(outboxRow)`

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import type { Message } from '../../../../shared/events/event.ts';
 import {
+  insertedColumn,
+  insertedRows,
   type OutboxRow,
   outboxRow,
   outboxValues,
-  insertedColumn,
-  insertedRows,
 } from '../../../../shared/events/outbox.ts';
 import { updateDelegateCounters } from '../../delegates/store.ts';
 import { holdPayersAgain, releasePayers } from '../../payers/store.ts';
@@ -14,8 +14,8 @@ import { allows, chainState, state } from './conditions.ts';
 import { Row } from './settlements.ts';
 
 /*
- * The events of chain-submitter as conditional updates, guarded by the tables of ../model/status.ts.
- * A repeated or overtaken event changes nothing and returns no outbox rows.
+ * The events of chain-submitter as conditional updates, guarded by the tables of
+ * ../model/status.ts. A repeated or overtaken event changes nothing and returns no outbox rows.
  *
  * A delegate's counters follow the payment: confirmed turns held into spent, a fork turns it back,
  * and only a proven failure releases the amount, from the counter that holds it. The sum of held
@@ -77,27 +77,27 @@ export type Confirmation = {
   messages: { issued: Message; finalized: Message };
 };
 
-/** Sets the columns of settlement `s` from its row of CTE `given` and its state in CTE `before`. */
+/** Sets the columns of settlement `s` from its row of CTE `input` and its state in CTE `before`. */
 const confirmedColumns = sql.fragment`
-  status = case when given.finalized then ${state.after('finalized')} else ${state.after('confirmed')} end,
-  chain_status = case when given.finalized then ${chainState.after('finalized')}
+  status = case when input.finalized then ${state.after('finalized')} else ${state.after('confirmed')} end,
+  chain_status = case when input.finalized then ${chainState.after('finalized')}
     else ${chainState.after('confirmed')} end,
   holding = false,
-  generation = given.generation,
-  superseded_tx_hashes = case when before.was <> 'pending' and s.tx_hash <> given."txHash"
+  generation = input.generation,
+  superseded_tx_hashes = case when before.was <> 'pending' and s.tx_hash <> input."txHash"
     then s.superseded_tx_hashes || s.tx_hash else s.superseded_tx_hashes end,
-  tx_hash = given."txHash",
-  issued_at = coalesce(s.issued_at, to_timestamp(given."issuedAt" / 1000)),
-  redeem_expires_at = coalesce(s.redeem_expires_at, to_timestamp(given."redeemExpiresAt" / 1000)),
-  settlement_token = coalesce(s.settlement_token, given."settlementToken"),
+  tx_hash = input."txHash",
+  issued_at = coalesce(s.issued_at, to_timestamp(input."issuedAt" / 1000)),
+  redeem_expires_at = coalesce(s.redeem_expires_at, to_timestamp(input."redeemExpiresAt" / 1000)),
+  settlement_token = coalesce(s.settlement_token, input."settlementToken"),
   forked_for = s.forked_for + coalesce(app_now() - s.forked_at, '0'), forked_at = null,
   progressed_at = app_now()`;
 
 /**
  * Confirmed, or finalized without a confirmation before: issues pending settlements with their
  * tokens, or confirms forked ones again and adds the old hash to the superseded ones. One statement
- * and one commit record all of them. It locks settlements in the order of their ids, then delegates,
- * then payers.
+ * and one commit record all of them. It locks settlements in the order of their ids, then
+ * delegates, then payers.
  * @param confirmations at most one of a settlement
  * @returns each one's record as it is now, in their order; null where the event changed nothing
  */
@@ -105,25 +105,25 @@ export const recordConfirmed = async (
   db: Db,
   confirmations: readonly Confirmation[],
 ): Promise<(ConfirmedRow | null)[]> => {
-  const given = confirmations.map(({ messages: _, ...confirmation }) => confirmation);
+  const input = confirmations.map(({ messages: _, ...confirmation }) => confirmation);
   const messages = confirmations.flatMap(({ messages: { issued, finalized }, finalized: isFinal }) =>
     isFinal ? [issued, finalized] : [issued],
   );
   const { issued, finalized } = confirmations[0]!.messages;
   const rows = await db.any(sql.type(Confirmed)`
-    with given as (
-      select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as given("settlementId" text, generation integer,
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as input("settlementId" text, generation integer,
         "txHash" text, slot bigint, finalized boolean, "issuedAt" float8, "redeemExpiresAt" float8, "settlementToken" text)
     ), before as (
       select settlement_id, status as was, holding as was_holding from settlements
-      where settlement_id = any(array(select "settlementId" from given))
+      where settlement_id = any(array(select "settlementId" from input))
       order by settlement_id for update
     ), changed as (
       update settlements as s set ${confirmedColumns}
-      from before join given on given."settlementId" = before.settlement_id
-      where s.settlement_id = before.settlement_id and s.generation <= given.generation
-        and case when given.finalized then ${allows('finalized')} else ${allows('confirmed')} end
-      returning s.*, before.was, before.was_holding, given.slot
+      from before join input on input."settlementId" = before.settlement_id
+      where s.settlement_id = before.settlement_id and s.generation <= input.generation
+        and case when input.finalized then ${allows('finalized')} else ${allows('confirmed')} end
+      returning s.*, before.was, before.was_holding, input.slot
     ), delegated as (${heldToSpent}), released as (${releasePayers}), sent as (
       insert into outbox (subject, msg_id, payload, traceparent)
       select message.* from ${outboxValues(messages)}
@@ -131,13 +131,13 @@ export const recordConfirmed = async (
       where message.subject = ${issued.subject} and changed.was = 'pending'
         or message.subject = ${finalized.subject} and changed.chain_status = 'finalized'
       returning outbox_id, msg_id, payload ->> 'settlement_id' as settlement_id
-    ), told as (
+    ), published as (
       select settlement_id, jsonb_agg(jsonb_build_object('outbox_id', outbox_id, 'msg_id', msg_id)) as outbox
       from sent group by settlement_id
     )
     select changed.settlement_id, was, status, tx_hash, superseded_tx_hashes, settlement_token, redeem_expires_at,
-      failure_code, failure_message, coalesce(told.outbox, '[]'::jsonb) as outbox
-    from changed left join told on told.settlement_id = changed.settlement_id`);
+      failure_code, failure_message, coalesce(published.outbox, '[]'::jsonb) as outbox
+    from changed left join published on published.settlement_id = changed.settlement_id`);
   const found = new Map(rows.map((row) => [row.settlement_id, row]));
   return confirmations.map((confirmation) => {
     const row = found.get(confirmation.settlementId);
@@ -147,7 +147,10 @@ export const recordConfirmed = async (
   });
 };
 
-/** Forked away: the settlement is executed again and holds its amount again. It stays issued or redeemed. */
+/**
+ * Forked away: the settlement is executed again and holds its amount again. It stays issued or
+ * redeemed.
+ */
 export const recordReopened = (db: Db, settlementId: string, generation: number): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     with changed as (

@@ -33,8 +33,8 @@ export const addReserved = sql.fragment`
   returning settlements.settlement_id as id`;
 
 /**
- * Subtracts the amount of the statement's CTE `released` (settlement_id, amount) from the value that
- * is read under the lock: the reservation may have been inserted while the statement waited.
+ * Subtracts the amount of the statement's CTE `released` (settlement_id, amount) from the value
+ * that is read under the lock: the reservation may have been inserted while the statement waited.
  */
 export const subtractReleased = sql.fragment`
   update settlements set refund_reserved = locked.refund_reserved - released.amount

@@ -32,22 +32,23 @@ export const Row = z.object({
   units_total: z.number().nullable(),
   units_consumed: z.number(),
   created_at: z.number(),
-  // Of the moment of reading: an issued settlement past its window counts as expired before the job has marked it.
+  // At the time of the read: an issued settlement past its window counts as expired even before the
+  // job has marked it.
   elapsed: z.boolean(),
 });
 export type SettlementRow = z.infer<typeof Row>;
 
-export const columns = sql.fragment`settlement_id, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id,
+const columns = sql.fragment`settlement_id, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id,
   quote_token, vendor_account_id, service_id, quote_amount, fee_amount, status, chain_status, tx_hash,
   superseded_tx_hashes, settlement_token, issued_at, redeem_window_seconds, redeem_expires_at, redeemed_at, redeem_id,
   failure_code, failure_message, units_total, units_consumed, created_at,
   coalesce(${windowElapsed}, false) as elapsed`;
 
-/** By id, whoever owns it: for the service's own use, never straight into an answer. */
+/** By id, in no scope: for the service's own use, never directly for an answer. */
 export const getSettlement = (db: Db, settlementId: string): Promise<SettlementRow> =>
   db.one(sql.type(Row)`select ${columns} from settlements where settlement_id = ${settlementId}`);
 
-/** The same for a fact of another service, which may speak of what this database does not know. */
+/** The same for an event of another service, whose settlement may be absent in this database. */
 export const findSettlement = (db: Db, settlementId: string): Promise<SettlementRow | null> =>
   db.maybeOne(sql.type(Row)`select ${columns} from settlements where settlement_id = ${settlementId}`);
 
@@ -64,10 +65,10 @@ const Terms = Row.pick({
   redeem_window_seconds: true,
   created_at: true,
 });
-/** What of a settlement never changes, and every fact about it says. */
+/** The columns that never change and that every event has. */
 export type Terms = z.infer<typeof Terms>;
 
-/** Of those of the settlements that are known here, in no order. */
+/** The terms of the settlements that this database has, in no order. */
 export const listTerms = (db: Db, settlementIds: readonly string[]): Promise<readonly Terms[]> =>
   db.any(sql.type(Terms)`
     select settlement_id, quote_id, account_id, delegate_id, wallet_id, service_id, vendor_account_id, quote_amount,
@@ -79,39 +80,50 @@ export const findAttempt = (db: Db, accountId: string, attemptId: string): Promi
   db.maybeOne(sql.type(Row)`
     select ${columns} from settlements where account_id = ${accountId} and payment_attempt_id = ${attemptId}`);
 
-/** The settlement of a payer's account that pays a quote, or has paid it; null: none, or it failed. */
-export const findPayingSettlement = (db: Db, accountId: string, quoteId: string): Promise<SettlementRow | null> =>
+/** The account's settlement that pays a quote or has paid it. Null: none, or it failed. */
+export const findPayingSettlement = (
+  db: Db,
+  accountId: string,
+  quoteId: string,
+): Promise<SettlementRow | null> =>
   db.maybeOne(sql.type(Row)`
     select ${columns} from settlements
     where quote_id = ${quoteId} and ${state.isNot('failed')} and account_id = ${accountId}`);
 
-/** Who may see which settlements: it goes into the query, so that a forgotten check finds nothing. */
-export type Viewer =
+/**
+ * Which settlements a caller may see. It is part of the query, so a forgotten check returns
+ * nothing.
+ */
+export type Scope =
   | { as: 'service'; service_id: string }
   | { as: 'payer'; account_id: string }
   | { as: 'delegate'; account_id: string; delegate_id: string }
   | { as: 'vendor'; account_id: string }
   | { as: 'either'; account_id: string };
 
-const seenBy = (viewer: Viewer) => {
-  switch (viewer.as) {
+const inScope = (scope: Scope) => {
+  switch (scope.as) {
     case 'service':
-      return sql.fragment`service_id = ${viewer.service_id}`;
+      return sql.fragment`service_id = ${scope.service_id}`;
     case 'payer':
-      return sql.fragment`account_id = ${viewer.account_id}`;
+      return sql.fragment`account_id = ${scope.account_id}`;
     case 'delegate':
-      return sql.fragment`account_id = ${viewer.account_id} and delegate_id = ${viewer.delegate_id}`;
+      return sql.fragment`account_id = ${scope.account_id} and delegate_id = ${scope.delegate_id}`;
     case 'vendor':
-      return sql.fragment`vendor_account_id = ${viewer.account_id}`;
+      return sql.fragment`vendor_account_id = ${scope.account_id}`;
     case 'either':
-      return sql.fragment`(account_id = ${viewer.account_id} or vendor_account_id = ${viewer.account_id})`;
+      return sql.fragment`(account_id = ${scope.account_id} or vendor_account_id = ${scope.account_id})`;
   }
 };
 
-/** The viewer's settlement, or null: another's does not exist for them. */
-export const findSettlementInScope = (db: Db, viewer: Viewer, settlementId: string): Promise<SettlementRow | null> =>
+/** The settlement, or null where it is outside the scope: a caller cannot learn that it exists. */
+export const findSettlementInScope = (
+  db: Db,
+  scope: Scope,
+  settlementId: string,
+): Promise<SettlementRow | null> =>
   db.maybeOne(sql.type(Row)`
-    select ${columns} from settlements where settlement_id = ${settlementId} and ${seenBy(viewer)}`);
+    select ${columns} from settlements where settlement_id = ${settlementId} and ${inScope(scope)}`);
 
 const Verified = Row.pick({
   settlement_id: true,
@@ -131,43 +143,44 @@ const Verified = Row.pick({
 export type VerifyRequest = { settlement_id: string; service_id: string };
 
 /**
- * What a service may verify, in one statement for all that is sought at the moment. The ids are given as an array too: of
- * the rows of a document Postgres assumes a hundred, and would rather read all of a service's settlements.
- * @returns in their order; null: not this service's
+ * The columns that verify shows, in one statement for all requests of the moment. The ids are bound
+ * as an array too: the planner assumes a hundred rows for a JSON document, and would scan all
+ * settlements of a service.
+ * @returns in the order of the requests; null: not this service's settlement
  */
 export const findForVerify = async (
   db: Db,
-  sought: readonly VerifyRequest[],
+  requests: readonly VerifyRequest[],
 ): Promise<(z.infer<typeof Verified> | null)[]> => {
-  const ids = sought.map(({ settlement_id }) => settlement_id);
+  const ids = requests.map(({ settlement_id }) => settlement_id);
   const rows = await db.any(sql.type(Verified)`
     select s.settlement_id, s.service_id, quote_token, quote_amount, fee_amount, status, chain_status, tx_hash,
       redeem_expires_at, redeemed_at, units_total, units_consumed,
       coalesce(${windowElapsed}, false) as elapsed
-    from jsonb_to_recordset(${JSON.stringify(sought)}::jsonb) as sought(settlement_id text, service_id uuid)
-    join settlements as s on s.settlement_id = sought.settlement_id and s.service_id = sought.service_id
+    from jsonb_to_recordset(${JSON.stringify(requests)}::jsonb) as input(settlement_id text, service_id uuid)
+    join settlements as s on s.settlement_id = input.settlement_id and s.service_id = input.service_id
     where s.settlement_id = any(${sql.array(ids, 'text')})`);
   const keyOf = ({ settlement_id, service_id }: VerifyRequest) => `${settlement_id} ${service_id}`;
   const found = new Map(rows.map((row) => [keyOf(row), row]));
-  return sought.map((each) => found.get(keyOf(each)) ?? null);
+  return requests.map((each) => found.get(keyOf(each)) ?? null);
 };
 
-export type SettlementScope = {
-  viewer: Viewer;
+type SettlementFilter = {
+  scope: Scope;
   status?: SettlementRow['status'] | undefined;
   service_id?: string | undefined;
   payment_attempt_id?: string | undefined;
 };
 
-/** A page of the viewer's settlements, newest first, and one more. */
+/** A page of the settlements in scope, newest first, and one more row. */
 export const listSettlements = (
   db: Db,
-  { viewer, status, service_id, payment_attempt_id }: SettlementScope,
+  { scope, status, service_id, payment_attempt_id }: SettlementFilter,
   page: Page,
 ): Promise<readonly SettlementRow[]> =>
   db.any(sql.type(Row)`
     select ${columns} from settlements
-    where ${seenBy(viewer)} ${matching({ service_id, payment_attempt_id })}
+    where ${inScope(scope)} ${matching({ service_id, payment_attempt_id })}
       ${status === undefined ? sql.fragment`` : sql.fragment`and ${hasStatus(status)}`}
       ${pageBy('settlement_id', page)}`);
 
@@ -182,8 +195,9 @@ const hasStatus = (status: SettlementRow['status']) => {
 const ActivityRow = z.object({ open: z.boolean(), ends_at: z.number().nullable() });
 
 /**
- * Whether a service's settlements are under way, can be redeemed or have prepaid units to draw, and when the last
- * redeem window of all ends: the days in which units may be drawn are the caller's to add, since they are everybody's.
+ * Whether any settlement of a service is under way, can be redeemed or has prepaid units left, and
+ * when the last redeem window ends. The caller adds the days in which units can be consumed,
+ * because they are the same for all settlements.
  */
 export const getActivity = (db: Db, serviceId: string): Promise<z.infer<typeof ActivityRow>> =>
   db.one(sql.type(ActivityRow)`
@@ -202,23 +216,26 @@ const OfQuote = z.object({
   status: z.enum(statuses.states),
 });
 
-/** Of each quote the settlement that did not fail (rule 2: there is one at most), or else the one that is named. */
+/**
+ * The settlement of each quote that did not fail (rule 2: at most one), or else the one of the
+ * given id.
+ */
 export const listLatestByQuotes = (
   db: Db,
   quotes: readonly { quote_id: string; settlement_id: string | null }[],
 ): Promise<readonly z.infer<typeof OfQuote>[]> =>
   db.any(sql.type(OfQuote)`
     select quote_id, found.settlement_id, found.status
-    from jsonb_to_recordset(${JSON.stringify(quotes)}::jsonb) as asked(quote_id text, settlement_id text)
+    from jsonb_to_recordset(${JSON.stringify(quotes)}::jsonb) as input(quote_id text, settlement_id text)
     cross join lateral (
-      select settlement_id, status from settlements s where s.quote_id = asked.quote_id and s.status <> 'failed'
+      select settlement_id, status from settlements s where s.quote_id = input.quote_id and s.status <> 'failed'
       union all
       select settlement_id, status from settlements s
-      where s.settlement_id = asked.settlement_id and s.quote_id = asked.quote_id and s.status = 'failed'
+      where s.settlement_id = input.settlement_id and s.quote_id = input.quote_id and s.status = 'failed'
       limit 1
     ) as found`);
 
-/** Settlements that were ever issued, after an id in the order of ids. */
+/** Settlements that were ever issued, in the order of their ids, after the given one. */
 export const listIssued = (
   db: Db,
   { after, limit }: { after: string | null; limit: number },
@@ -228,7 +245,7 @@ export const listIssued = (
     where issued_at is not null ${after === null ? sql.fragment`` : sql.fragment`and settlement_id > ${after}`}
     order by settlement_id limit ${limit}`);
 
-/** Those of the named settlements that were ever issued. */
+/** The settlements of these ids that were ever issued. */
 export const listIssuedByIds = (db: Db, ids: readonly string[]): Promise<readonly SettlementRow[]> =>
   db.any(sql.type(Row)`
     select ${columns} from settlements

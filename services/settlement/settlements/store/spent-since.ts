@@ -4,8 +4,8 @@ import { type Db, sql } from '../../../../shared/db/pool.ts';
 const Spent = z.object({ wallet_id: z.string(), spent: z.bigint() });
 
 /**
- * Of each wallet the sum of the payments that were issued since a moment, and of those still under way: the chain may
- * have carried them out already. Zero for one that paid nothing.
+ * The sum of each wallet's payments that were issued since a time or are under way: the chain may
+ * have executed the latter already. Zero for a wallet that paid nothing.
  */
 export const sumSpent = (
   db: Db,

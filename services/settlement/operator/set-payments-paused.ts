@@ -6,9 +6,9 @@ import { changeByOperator } from '../../../shared/operator/actions.ts';
 import { describeIntake } from './intake.ts';
 import { lockPausedAt, updatePausedAt } from './store.ts';
 
-/** Internal: pauses or resumes payments. Every replica heeds it within 1 s. */
-export const setIntakePaused =
-  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.setIntakePaused> =>
+/** int.settlement.setPaymentsPaused: pauses or resumes payments, on every replica within 1 s. */
+export const setPaymentsPaused =
+  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.setPaymentsPaused> =>
   async ({ paused, ...operator }) => {
     const { changed, state } = await changeByOperator(pool, operator, {
       action: paused ? 'intake.pause' : 'intake.resume',

@@ -1,0 +1,25 @@
+/** The order of stopping. Each kind stops when the previous one is gone. */
+export const stopOrder = ['service', 'tool', 'server'] as const;
+
+export type ProcessSpec = {
+  /** The name in stack.json and of the log. */
+  name: string;
+  kind: (typeof stopOrder)[number];
+  command: string;
+  args: readonly string[];
+  /** The child's whole environment besides PATH and the like. Nothing else is inherited. */
+  env?: Readonly<Record<string, string>>;
+  cwd?: string;
+  uid?: number;
+  gid?: number;
+  /** Default SIGTERM. */
+  stopSignal?: NodeJS.Signals;
+  /** Runs before every start, including restarts. */
+  prepare?: () => Promise<void> | void;
+  /** Polled every few milliseconds until true. */
+  ready: () => Promise<boolean>;
+  /** Runs after every start, once ready. On an error it runs again. */
+  afterReady?: () => Promise<void>;
+  /** False keeps it out of `pids`. */
+  listed?: boolean;
+};

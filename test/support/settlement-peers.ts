@@ -1,0 +1,75 @@
+import type { Bus } from '../../shared/bus/connect.ts';
+import type { AttemptReport } from '../../shared/contract/chain-submitter.ts';
+import type { Principal } from '../../shared/contract/principal.ts';
+import { newId } from '../../shared/lib/id.ts';
+import type { TestBus } from './bus.ts';
+
+/** The services that settlement calls, as stand-ins whose answers a test sets. */
+const AUTHORITY = 'Vote111111111111111111111111111111111111111';
+
+/** The wallets of the wallet service, by account (its default wallet) and by wallet id. */
+export const wallets = new Map<string, { wallet_id: string; owner: string }>();
+/** The chain's token accounts by owner. */
+export const snapshots = new Map<string, { balance: bigint; allowance: bigint; slot: number }>();
+/** Whether the chain can be read, and whether the lamport budget allows settles. */
+export const chainCondition = { readable: true, budgetRefillsInSeconds: null as number | null };
+/** The accounts that identity has frozen. */
+export const frozen = new Set<string>();
+/** The payments on the chain of quotes whose records are lost, by quote token. */
+export const payments = new Map<string, { paid: boolean; owner: string | null }>();
+/** The report of chain-submitter about every attempt. */
+export const attemptReport: AttemptReport = {
+  outcome: 'open',
+  reason: 'not queried',
+  intent: null,
+  transactions: [],
+  under_reference: [],
+  finalized_height: 1,
+};
+
+const serve = (bus: Bus, subject: string, answer: (input: Record<string, string>) => unknown): void => {
+  bus.nc.subscribe(subject, {
+    callback: (_error, msg) => {
+      const { input } = msg.json<{ input: Record<string, string> }>();
+      msg.respond(JSON.stringify({ ok: answer(input) }));
+    },
+  });
+};
+
+/** Serves wallet and chain-submitter. @returns the bus of chain-submitter, for its events */
+export const servePeers = async (testBus: TestBus): Promise<Bus> => {
+  const [walletBus, chainBus] = await Promise.all([testBus.as('wallet'), testBus.as('chain-submitter')]);
+  serve(walletBus, 'int.wallet.find', ({ account_id, wallet_id }) => {
+    const found = wallets.get(wallet_id ?? account_id!);
+    return found === undefined ? null : { ...found, token_account: found.owner, authority: AUTHORITY };
+  });
+  serve(chainBus, 'int.chain-submitter.observeWallet', ({ owner }) => {
+    const { balance, allowance, slot } = snapshots.get(owner!)!;
+    return {
+      token_account: owner,
+      balance: `${balance}`,
+      allowance: `${allowance}`,
+      slot,
+      exists: true,
+      delegate: AUTHORITY,
+      served: true,
+    };
+  });
+  serve(chainBus, 'int.chain-submitter.getAttemptReport', () => attemptReport);
+  await Promise.all([walletBus.nc.flush(), chainBus.nc.flush()]);
+  return chainBus;
+};
+
+type Consumer = Extract<Principal, { kind: 'jwt' }> & { owner: string };
+
+/** A consumer with a wallet of its own. */
+export const consumer = (balance = 100_000_000n, allowance = balance): Consumer => {
+  const account_id = newId('acct');
+  const owner = `Consumer${account_id.slice(5).replaceAll(/[0l]/g, 'z')}`.slice(0, 34);
+  wallets.set(account_id, { wallet_id: newId('wal'), owner });
+  snapshots.set(owner, { balance, allowance, slot: 100 });
+  // Not enumerable, because the principal that goes over the bus has no owner.
+  return Object.defineProperty({ kind: 'jwt', account_id, session_id: 's', auth_time: 0 } as never, 'owner', {
+    value: owner,
+  });
+};

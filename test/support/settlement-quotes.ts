@@ -1,0 +1,64 @@
+import type { QuoteClaims } from '../../shared/contract/tokens.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
+import { signToken } from '../../shared/lib/compact-token.ts';
+import { privateKeyFromSeed, publicKeyFromRaw, rawPublicKey } from '../../shared/lib/ed25519.ts';
+import { newId, newServiceId } from '../../shared/lib/id.ts';
+import type { PublicKeys } from '../../shared/lib/keys.ts';
+
+/** The signing keys of the settlement fixture, its vendor, and the quotes that the vendor signs. */
+export const MINT = 'So11111111111111111111111111111111111111112';
+export const PAYOUT = 'SysvarC1ock11111111111111111111111111111111';
+
+const signingKey = (kid: string, fill: number) => ({
+  kid,
+  key: privateKeyFromSeed(new Uint8Array(32).fill(fill)),
+});
+const quoteKey = signingKey('test.quote.1', 1);
+export const settlementKey = signingKey('test.settlement.1', 2);
+
+export const publicKeys: PublicKeys = new Map(
+  [quoteKey, settlementKey].map(({ kid, key }) => {
+    const [env, use] = kid.split('.') as [string, 'quote' | 'settlement'];
+    const raw = rawPublicKey(key);
+    const x = Buffer.from(raw).toString('base64url');
+    return [kid, { kid, env, use, x, key: publicKeyFromRaw(raw), retiredAt: null }];
+  }),
+);
+
+export const vendor = { account_id: newId('acct'), service_id: newServiceId() };
+
+export type QuoteOptions = {
+  expiresInMs?: number;
+  window?: number;
+  scope?: QuoteClaims['scope'];
+  mint?: string;
+};
+
+export const signQuote = (
+  now: number,
+  amount: bigint,
+  { expiresInMs = 600_000, window = 900, scope = null, mint = MINT }: QuoteOptions = {},
+): { quote_id: string; quote_token: string } => {
+  const quote_id = newId('q');
+  const quote_token = signToken(
+    'quote',
+    {
+      env: 'test',
+      quote_id,
+      vendor_account_id: vendor.account_id,
+      service_id: vendor.service_id,
+      service_name: 'Weather',
+      payout_address: PAYOUT,
+      mint,
+      quote_amount: `${amount}`,
+      fee_amount: '10000',
+      currency: 'USDC',
+      issued_at: isoTime(now),
+      expires_at: isoTime(now + expiresInMs),
+      redeem_window_seconds: window,
+      scope,
+    },
+    quoteKey,
+  );
+  return { quote_id, quote_token };
+};
