@@ -284,7 +284,7 @@ test('empty, failing and slow', async () => {
   await page.page.route(/v1\/(transactions|spending)/, () => new Promise(() => {}));
   await page.page.goto(`${stack.console_url}/activity`);
   await page.page.getByText('Loading your transactions…').waitFor();
-  await page.page.getByText('This takes longer than it should').first().waitFor();
+  await page.page.getByText('This takes longer than expected').first().waitFor();
   await page.page.getByText('Loading the spending…').waitFor();
   await page.shoot('activity-slow');
 }, 180_000);

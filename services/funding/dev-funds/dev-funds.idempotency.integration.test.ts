@@ -31,12 +31,25 @@ const fund = (key: string, options: { amount?: string; timeoutMs?: number } = {}
     { key, timeoutMs },
   );
 };
+/** Repeats a call until the chain has confirmed its funds, which may take longer than one wait. */
+const answered = async (key: string): ReturnType<typeof fund> => {
+  const result = await waitFor(
+    () => fund(key).catch((error: Error) => error),
+    (each) => !(each instanceof Error),
+  );
+  return result as Awaited<ReturnType<typeof fund>>;
+};
 const funds = () => fixture.rows('dev_funds', `account_id = '${ada.account_id}'`);
 const balance = () => fixture.chain.account(ada.owner).balance - 100_000_000n;
 
 test('64 concurrent calls with one key send the amount once and have the same answer', async () => {
-  const answers = await atOnce(64, () => fund('k', { timeoutMs: 20_000 }));
-  for (const { body } of answers) expect(body).toEqual(answers[0]!.body);
+  const results = await atOnce(64, () => fund('k', { timeoutMs: 20_000 }).catch((error: Error) => error));
+  // On a busy machine some calls time out. Their error asks for the same repeat.
+  for (const result of results)
+    if (result instanceof Error) expect(result).toMatchObject({ code: 'service_unavailable' });
+  const repeat = await answered('k');
+  const answers = results.filter((result) => 'body' in result);
+  for (const { body } of answers) expect(body).toEqual(repeat.body);
   // The call that reads the confirmation first records the answer, which need not be the first
   // call.
   expect(answers.filter(({ replayed }) => !replayed).length).toBeLessThanOrEqual(1);
@@ -53,13 +66,7 @@ test('after a timeout the repeat waits for the same funds', async () => {
     message: expect.stringContaining('same Idempotency-Key'),
   });
   fixture.chain.outcomes.fund = 'confirmed';
-  // The job is dispatched again at any time within the wait of a call, so one repeat may not suffice.
-  const redispatched = await fixture.database.withClock('16 seconds', () =>
-    waitFor(
-      () => fund('k').catch((error: Error) => error),
-      (result) => 'body' in result,
-    ),
-  );
+  const redispatched = await fixture.database.withClock('16 seconds', () => answered('k'));
   expect(redispatched).toMatchObject({ replayed: true, body: { balance: '100000005' } });
   expect([await funds(), balance()]).toEqual([1, 5n]);
 });

@@ -7,7 +7,9 @@ import { showDelegate } from './view.ts';
 
 const capOf = (digits: string | null): bigint | null => (digits === null ? null : parseMicro(digits));
 
-/** int.settlement.upsertDelegate: sets the caps of a delegate that still has the expected version. */
+/**
+ * int.settlement.upsertDelegate: sets the caps of a delegate that still has the expected version.
+ */
 export const upsertDelegate =
   ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.upsertDelegate> =>
   async ({ account_id, delegate_id, limits, allowed_service_ids, expected_version }) => {

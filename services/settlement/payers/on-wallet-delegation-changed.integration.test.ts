@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { publish } from '../../../shared/bus/publish.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { newId } from '../../../shared/lib/id.ts';
+import { publishEvent } from '../../../test/support/publish.ts';
 import {
   base,
   deps,
@@ -26,19 +26,15 @@ const publishChange = async (
   payer: ReturnType<typeof consumer>,
   change: { delegate: string | null; allowance: string; balance: string; slot: number },
 ) =>
-  publish(await testBus.as('wallet'), {
-    subject: 'evt.wallet.delegationChanged',
-    msgId: newId('evt'),
-    payload: {
-      wallet_id: wallets.get(payer.account_id)!.wallet_id,
-      account_id: payer.account_id,
-      owner: 'Vote111111111111111111111111111111111111111',
-      status: 'revoked',
-      previous_status: 'active',
-      token_account_closed: false,
-      seen_at: isoTime(base.clock.now()),
-      ...change,
-    },
+  publishEvent(await testBus.as('wallet'), 'wallet.delegationChanged', {
+    wallet_id: wallets.get(payer.account_id)!.wallet_id,
+    account_id: payer.account_id,
+    owner: 'Vote111111111111111111111111111111111111111',
+    status: 'revoked',
+    previous_status: 'active',
+    token_account_closed: false,
+    observed_at: isoTime(base.clock.now()),
+    ...change,
   });
 
 test('rule 5: a delegation that was revoked elsewhere is stored before the next attempt, and an older snapshot is ignored', async () => {

@@ -62,8 +62,8 @@ const notInSnapshot = sql.fragment`
  * Releases the holds of what the statement's CTE `changed` returns. A payment that was included
  * after the payer's snapshot is subtracted from it; an earlier one is part of it already. The slot
  * of the payment (null: none was included) is stored, so that no older snapshot replaces this one
- * (`upsertPayer`). A snapshot thus never counts a payment twice, and never shows too much. Payers are
- * locked in the order of their ids, and the values are computed from the locked rows
+ * (`upsertPayer`). A snapshot thus never counts a payment twice, and never shows too much. Payers
+ * are locked in the order of their ids, and the values are computed from the locked rows
  * (`updateDelegateCounters` says why).
  */
 export const releasePayers = sql.fragment`
