@@ -84,6 +84,31 @@ export const reservedAmounts = async (
 export const deleteOldSpending = (db: Db): Promise<unknown> =>
   db.query(sql.typeAlias('void')`delete from spending where period < app_now() - interval '2 days'`);
 
+const startOf = (period: Budget['period'], at: number) => Math.floor(at / MS[period]) * MS[period];
+
+/**
+ * A release goes to the allotment of its own period: another one would exceed what it has reserved
+ * of its cap.
+ */
+const reservationOf = (
+  pool: Pool,
+  allotment: Allotment,
+  { size, amount }: { size: bigint; amount: bigint },
+): Reservation => ({
+  release: () => {
+    allotment.left += amount;
+    if (allotment.left <= 2n * size) return;
+    // Other processes cannot use this amount, so the surplus over one allotment returns to the
+    // table.
+    const surplus = allotment.left - size;
+    allotment.left = size;
+    // A caller that needs more than is left waits for this statement.
+    const { scope, startsAt } = allotment;
+    const work = () => releaseAmount(pool, { scope, startsAt, amount: surplus });
+    allotment.queue = allotment.queue.then(work).catch(() => {});
+  },
+});
+
 /**
  * Budgets that many processes share. Each process reserves allotments in advance, so most
  * reservations need no statement. An allotment that is lost with its process, or evicted from the
@@ -96,33 +121,12 @@ export const createBudgets = (pool: Pool, clock: Clock): Budgets => {
     keysOf: ({ scope }) => [scope],
   });
 
-  const startOf = (period: Budget['period'], at: number) => Math.floor(at / MS[period]) * MS[period];
-
   const allotmentOf = (scope: string, startsAt: number): Allotment => {
     const key = `${scope}@${startsAt}`;
     const allotment = allotments.get(key) ?? { scope, startsAt, left: 0n, queue: Promise.resolve() };
     allotments.set(key, allotment);
     return allotment;
   };
-
-  /**
-   * A release goes to the allotment of its own period: another one would exceed what it has
-   * reserved of its cap.
-   */
-  const reservationOf = (allotment: Allotment, size: bigint, amount: bigint): Reservation => ({
-    release: () => {
-      allotment.left += amount;
-      if (allotment.left <= 2n * size) return;
-      // Other processes cannot use this amount, so the surplus over one allotment returns to the
-      // table.
-      const surplus = allotment.left - size;
-      allotment.left = size;
-      // A caller that needs more than is left waits for this statement.
-      const { scope, startsAt } = allotment;
-      const work = () => releaseAmount(pool, { scope, startsAt, amount: surplus });
-      allotment.queue = allotment.queue.then(work).catch(() => {});
-    },
-  });
 
   const enlarge = async (
     allotment: Allotment,
@@ -149,7 +153,7 @@ export const createBudgets = (pool: Pool, clock: Clock): Budgets => {
     reserve: async ({ scope, period, cap }, amount, at = clock()) => {
       const allotment = allotmentOf(scope, startOf(period, at));
       const size = cap / ALLOTMENTS_PER_CAP;
-      const reservation = reservationOf(allotment, size, amount);
+      const reservation = reservationOf(pool, allotment, { size, amount });
       if (allotment.left >= amount) {
         allotment.left -= amount;
         return reservation;

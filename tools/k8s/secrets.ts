@@ -57,28 +57,7 @@ export const clusterSecrets = (options: {
   gatewayNamespace: string;
 }): Manifest[] => {
   const { folder, environments, gatewayNamespace } = options;
-  const found = new Map<
-    string,
-    Manifest & { stringData?: Record<string, string>; data?: Record<string, string> }
-  >();
-  const add = (
-    kind: 'Secret' | 'ConfigMap',
-    namespace: string,
-    name: string,
-    values: Record<string, string>,
-  ) => {
-    const field = kind === 'Secret' ? 'stringData' : 'data';
-    const id = `${namespace}/${kind}/${name}`;
-    // The trial has the gateway beside the services: what both call `gateway` is one.
-    const before = found.get(id)?.[field] ?? {};
-    found.set(id, {
-      apiVersion: 'v1',
-      kind,
-      metadata: { name, namespace },
-      [field]: { ...before, ...values },
-    });
-  };
-
+  const { add, manifests } = collectManifests();
   const running = environments.map((environment) => runningEnvironment(folder, environment));
   const redisPassword = secretIn(folder, 'redis-password');
   const shared = {
@@ -125,7 +104,33 @@ export const clusterSecrets = (options: {
   const gateway = gatewayEnvironment(HTTP_PORT, running, { ...shared, smtpUrl: '' });
   add('Secret', gatewayNamespace, 'gateway', { ...only('secret', gateway), REDIS_PASSWORD: redisPassword });
   add('ConfigMap', gatewayNamespace, 'public-keys', only('public-keys', gateway));
-  return [...found.values()];
+  return manifests();
+};
+
+/** Secrets and config maps by name. Values for the same name are merged. */
+const collectManifests = () => {
+  const found = new Map<
+    string,
+    Manifest & { stringData?: Record<string, string>; data?: Record<string, string> }
+  >();
+  const add = (
+    kind: 'Secret' | 'ConfigMap',
+    namespace: string,
+    name: string,
+    values: Record<string, string>,
+  ) => {
+    const field = kind === 'Secret' ? 'stringData' : 'data';
+    const id = `${namespace}/${kind}/${name}`;
+    // In single-node the gateway runs beside the services, and both have a secret `gateway`.
+    const before = found.get(id)?.[field] ?? {};
+    found.set(id, {
+      apiVersion: 'v1',
+      kind,
+      metadata: { name, namespace },
+      [field]: { ...before, ...values },
+    });
+  };
+  return { add, manifests: () => [...found.values()] };
 };
 
 const runningEnvironment = (
