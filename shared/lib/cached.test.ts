@@ -1,27 +1,29 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { cached } from './cached.ts';
 
-test('concurrent calls ask once, an old answer is asked for again, a failure is not kept', async () => {
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+test('concurrent calls share one load, an old answer is loaded again, and a failure is not cached', async () => {
   let calls = 0;
   const get = cached(
     async (key) => {
       calls += 1;
-      if (key === 'bad') throw new Error('away');
+      if (key === 'bad') throw new Error('unavailable');
       return `${key}${calls}`;
     },
     { maxAgeMs: 30 },
   );
   expect(await Promise.all([get('a'), get('a'), get('b')])).toEqual(['a1', 'a1', 'b2']);
   expect(await get('a')).toBe('a1');
-  await sleep(40);
+  jest.advanceTimersByTime(40);
   expect(await get('a')).toBe('a3');
-  await expect(get('bad')).rejects.toThrow('away');
-  await expect(get('bad')).rejects.toThrow('away');
+  await expect(get('bad')).rejects.toThrow('unavailable');
+  await expect(get('bad')).rejects.toThrow('unavailable');
   expect(calls).toBe(5);
 });
 
-test('answers not worth keeping are not kept, and the number of keys is bounded', async () => {
+test('an answer that is not cacheable is loaded again, and the number of keys is bounded', async () => {
   let calls = 0;
   const get = cached(async () => (calls += 1), {
     maxAgeMs: 10_000,
@@ -34,15 +36,15 @@ test('answers not worth keeping are not kept, and the number of keys is bounded'
   expect(await get('a')).toBe(5);
 });
 
-test('what is forgotten is asked again, another is not', async () => {
-  const asked: string[] = [];
-  const get = cached(async (key) => asked.push(key), { maxAgeMs: 60_000 });
+test('an invalidated key is loaded again, and another key is not', async () => {
+  const loads: string[] = [];
+  const get = cached(async (key) => loads.push(key), { maxAgeMs: 60_000 });
   expect([await get('a'), await get('b')]).toEqual([1, 2]);
   get.invalidate('a');
   expect([await get('a'), await get('b')]).toEqual([3, 2]);
 });
 
-test('an answer that was asked for before it was forgotten is not kept, nor does its failure drop a newer one', async () => {
+test('a load that began before the invalidation is not cached, and its failure drops no newer answer', async () => {
   const answers: { resolve: (value: string) => void; reject: (error: Error) => void }[] = [];
   const get = cached(() => new Promise<string>((resolve, reject) => void answers.push({ resolve, reject })), {
     maxAgeMs: 60_000,
@@ -50,19 +52,20 @@ test('an answer that was asked for before it was forgotten is not kept, nor does
   const before = get('a');
   get.invalidate('a');
   const after = get('a');
-  answers[1]!.resolve('ended');
-  expect([await after, await get('a')]).toEqual(['ended', 'ended']);
-  answers[0]!.reject(new Error('away'));
-  await expect(before).rejects.toThrow('away');
-  expect([await get('a'), answers.length]).toEqual(['ended', 2]);
+  answers[1]!.resolve('revoked');
+  expect([await after, await get('a')]).toEqual(['revoked', 'revoked']);
+  answers[0]!.reject(new Error('unavailable'));
+  await expect(before).rejects.toThrow('unavailable');
+  expect([await get('a'), answers.length]).toEqual(['revoked', 2]);
 });
 
-test('a key that was asked for of late is asked for ahead, one that was not is left alone', async () => {
+test('a recently used key is refreshed ahead, and an unused key is not', async () => {
   const calls = { busy: 0, idle: 0 };
   const busy = cached(async () => (calls.busy += 1), { maxAgeMs: 50, refreshAheadForMs: 60_000 });
   const idle = cached(async () => (calls.idle += 1), { maxAgeMs: 50, refreshAheadForMs: 1 });
   await Promise.all([busy('a'), idle('a')]);
-  while (calls.busy < 3) await sleep(5);
+  await jest.advanceTimersByTimeAsync(100);
+  expect(calls.busy).toBe(3);
   expect(calls.idle).toBe(1);
   busy.invalidate('a');
 });

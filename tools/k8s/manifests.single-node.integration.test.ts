@@ -106,10 +106,13 @@ let nats: ChildProcess;
   }, 120_000);
 
   afterAll(async () => {
+    const exits = [...processes.values()]
+      .filter(({ child }) => child.exitCode === null && child.signalCode === null)
+      .map(({ child }) => once(child, 'exit'));
     for (const { child } of processes.values()) child.kill('SIGKILL');
     nats?.kill('SIGKILL');
     await supervisor?.stop();
-    await sleep(200);
+    await Promise.all(exits);
     const client = new pg.Client({ connectionString: process.env.POSTGRES_URL });
     await client.connect();
     await client.query(`drop database if exists "${DATABASE}" with (force)`);
