@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { Deposit, deposits } from './funding.deposits.ts';
-import { Refund, refunds } from './funding.refunds.ts';
-import { Withdrawal, withdrawals } from './funding.withdrawals.ts';
+import { Deposit, deposits } from './funding/deposits.ts';
+import { Refund, refunds } from './funding/refunds.ts';
+import { Withdrawal, withdrawals } from './funding/withdrawals.ts';
 import { operatorOperations } from './operator.ts';
 import {
   AccountId,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { accountOperations } from './identity.account.ts';
-import { delegateOperations } from './identity.delegates.ts';
-import { Service, serviceOperations } from './identity.services.ts';
-import { signInOperations } from './identity.sign-in.ts';
+import { accountOperations } from './identity/accounts.ts';
+import { delegateOperations } from './identity/delegates.ts';
+import { Service, serviceOperations } from './identity/services.ts';
+import { signInOperations } from './identity/sign-in.ts';
 import { operatorFields, operatorOperations } from './operator.ts';
 import { AccountId, DelegateId, EventId, label, ServiceId, Timestamp, WalletId } from './primitives.ts';
 import { Principal } from './principal.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AllowedServices, DelegateLimits, DelegateUsage } from './identity.delegates.ts';
+import { AllowedServices, DelegateLimits, DelegateUsage } from './identity/delegates.ts';
 import { getCapsOperation, operatorFields, operatorOperations } from './operator.ts';
 import {
   AccountId,
@@ -22,7 +22,7 @@ import {
 } from './primitives.ts';
 import { Activity, Scope } from './quote.ts';
 import { internalOperation, operation, service } from './service.ts';
-import { payment, RedeemId, settlementEvents } from './settlement.events.ts';
+import { payment, RedeemId, settlementEvents } from './settlement/events.ts';
 
 export const SettlementStatus = z
   .enum(['pending', 'issued', 'redeemed', 'expired', 'failed'])

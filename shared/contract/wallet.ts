@@ -13,7 +13,7 @@ import {
   WireTransaction,
 } from './primitives.ts';
 import { internalOperation, operation, service } from './service.ts';
-import { transactionOperations } from './wallet.transactions.ts';
+import { transactionOperations } from './wallet/transactions.ts';
 
 const DelegationStatus = z.enum(['none', 'pending', 'active', 'exhausted', 'overwritten', 'revoked']);
 

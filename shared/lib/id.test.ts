@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { TransactionId } from '../contract/wallet.transactions.ts';
+import { TransactionId } from '../contract/wallet/transactions.ts';
 import { derivedId, newId } from './id.ts';
 
 test('a derived id is always the same, of its object’s age, and another for another name or object', () => {

@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { z } from 'zod';
 import { forward } from '../../shared/bus/call.ts';
 import { serve } from '../../shared/bus/serve.ts';
-import type { Deposit } from '../../shared/contract/funding.deposits.ts';
+import type { Deposit } from '../../shared/contract/funding/deposits.ts';
 import { funding, wallet } from '../../shared/contract/index.ts';
 import type { Handlers } from '../../shared/contract/service.ts';
 import { subscribe } from '../../shared/events/consume.ts';

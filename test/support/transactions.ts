@@ -9,7 +9,7 @@ import { publish } from '../../shared/bus/publish.ts';
 import type { Moved } from '../../shared/contract/funding.ts';
 import { type settlement, wallet } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
-import type { transactionOperations } from '../../shared/contract/wallet.transactions.ts';
+import type { transactionOperations } from '../../shared/contract/wallet/transactions.ts';
 import { event, type Message } from '../../shared/events/event.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
 import { createTestBus, type TestBus } from './bus.ts';

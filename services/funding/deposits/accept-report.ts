@@ -1,4 +1,4 @@
-import type { OnrampProvider } from '../../../shared/contract/funding.deposits.ts';
+import type { OnrampProvider } from '../../../shared/contract/funding/deposits.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';

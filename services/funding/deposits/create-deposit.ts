@@ -1,5 +1,5 @@
 import { conflict, notFound, ServiceError } from '../../../shared/contract/errors.ts';
-import type { OnrampProvider } from '../../../shared/contract/funding.deposits.ts';
+import type { OnrampProvider } from '../../../shared/contract/funding/deposits.ts';
 import type { CallKey } from '../../../shared/contract/idempotency.ts';
 import type { funding, wallet } from '../../../shared/contract/index.ts';
 import type { Handler } from '../../../shared/contract/service.ts';

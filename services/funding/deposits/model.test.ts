@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { DepositStatus } from '../../../shared/contract/funding.deposits.ts';
+import { DepositStatus } from '../../../shared/contract/funding/deposits.ts';
 import { type DepositEvent, deposits, matchTransfer } from './model.ts';
 
 const STATES = DepositStatus.options;

@@ -1,4 +1,4 @@
-import type { DepositStatus } from '../../../shared/contract/funding.deposits.ts';
+import type { DepositStatus } from '../../../shared/contract/funding/deposits.ts';
 import { stateMachine } from '../../../shared/state-machine.ts';
 
 /** What a provider reports of a customer's payment. A report never counts as received money. */

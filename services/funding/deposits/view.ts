@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Deposit } from '../../../shared/contract/funding.deposits.ts';
+import type { Deposit } from '../../../shared/contract/funding/deposits.ts';
 import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import type { DepositRow } from './store/deposits.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Refund } from '../../../shared/contract/funding.refunds.ts';
-import type { Withdrawal } from '../../../shared/contract/funding.withdrawals.ts';
+import type { Refund } from '../../../shared/contract/funding/refunds.ts';
+import type { Withdrawal } from '../../../shared/contract/funding/withdrawals.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import { statusNow } from './model/pending.ts';

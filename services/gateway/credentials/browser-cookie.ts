@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { BrowserNonce, LINK_MINUTES } from '../../../shared/contract/identity.sign-in.ts';
+import { BrowserNonce, LINK_MINUTES } from '../../../shared/contract/identity/sign-in.ts';
 import type { HttpOperation } from '../../../shared/contract/service.ts';
 import { cookieText, hostCookieName, isOwnPage, readCookie } from './cookies.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { domainToASCII } from 'node:url';
-import { LONGEST_EMAIL } from '../../../shared/contract/identity.sign-in.ts';
+import { LONGEST_EMAIL } from '../../../shared/contract/identity/sign-in.ts';
 import type { Limit } from '../../../shared/contract/service.ts';
 import { addressGroup } from '../http/address.ts';
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Delegate } from '../../../shared/contract/identity.delegates.ts';
+import type { Delegate } from '../../../shared/contract/identity/delegates.ts';
 import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import type { DelegateSpending } from './spending.ts';
 import type { DelegateRow } from './store.ts';

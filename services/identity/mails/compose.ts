@@ -1,4 +1,4 @@
-import { LINK_MINUTES } from '../../../shared/contract/identity.sign-in.ts';
+import { LINK_MINUTES } from '../../../shared/contract/identity/sign-in.ts';
 import type { Environment } from '../../../shared/contract/primitives.ts';
 import { loginToken, revealToken } from '../sessions/model/tokens.ts';
 import type { Mail } from './mail-text.ts';

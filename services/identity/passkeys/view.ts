@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Passkey } from '../../../shared/contract/identity.account.ts';
+import type { Passkey } from '../../../shared/contract/identity/accounts.ts';
 import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import type { PasskeyRow } from './store/passkeys.ts';
 

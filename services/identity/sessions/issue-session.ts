@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Session } from '../../../shared/contract/identity.sign-in.ts';
+import type { Session } from '../../../shared/contract/identity/sign-in.ts';
 import type { Environment } from '../../../shared/contract/primitives.ts';
 import { ACCESS_TOKEN_SECONDS, signAccessToken } from '../../../shared/lib/access-token.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';

@@ -1,5 +1,5 @@
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { transactionOperations } from '../../../shared/contract/wallet.transactions.ts';
+import type { transactionOperations } from '../../../shared/contract/wallet/transactions.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { listHandler } from '../../../shared/lists/list.ts';
 import { scopeOf } from './scope.ts';

@@ -4,7 +4,7 @@ import {
   MAX_GROUPS,
   MAX_SUMMARY_DAYS,
   type transactionOperations,
-} from '../../../shared/contract/wallet.transactions.ts';
+} from '../../../shared/contract/wallet/transactions.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Transaction } from '../../../shared/contract/wallet.transactions.ts';
+import type { Transaction } from '../../../shared/contract/wallet/transactions.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { derivedId } from '../../../shared/lib/id.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { conflict, ServiceError } from '../../../../shared/contract/errors.ts';
-import type { OnrampProvider } from '../../../../shared/contract/funding.deposits.ts';
+import type { OnrampProvider } from '../../../../shared/contract/funding/deposits.ts';
 import { DepositId, TransactionHash } from '../../../../shared/contract/primitives.ts';
 import type { ReportedEvent } from '../model.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OnrampProvider } from '../../../../shared/contract/funding.deposits.ts';
+import type { OnrampProvider } from '../../../../shared/contract/funding/deposits.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import type { ReportedEvent } from '../model.ts';
 

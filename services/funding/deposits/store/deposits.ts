@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { notFound } from '../../../../shared/contract/errors.ts';
-import { DepositStatus, OnrampProvider } from '../../../../shared/contract/funding.deposits.ts';
+import { DepositStatus, OnrampProvider } from '../../../../shared/contract/funding/deposits.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { stateColumn } from '../../../../shared/db/state-column.ts';
 import { matching, type Page, pageBy } from '../../../../shared/lists/page.ts';

@@ -1,5 +1,5 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
-import { LONGEST_EMAIL } from '../../../../shared/contract/identity.sign-in.ts';
+import { LONGEST_EMAIL } from '../../../../shared/contract/identity/sign-in.ts';
 
 /**
  * Every mailbox has one spelling. Accounts are found by it and mail is sent to it. Two spellings

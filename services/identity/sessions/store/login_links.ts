@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LINK_MINUTES } from '../../../../shared/contract/identity.sign-in.ts';
+import { LINK_MINUTES } from '../../../../shared/contract/identity/sign-in.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 
 /** Writes the newest link of an address in place of any earlier one. Locks the address. */

@@ -9,8 +9,8 @@ import {
   Timestamp,
   TransactionHash,
   WalletId,
-} from './primitives.ts';
-import { operation } from './service.ts';
+} from '../primitives.ts';
+import { operation } from '../service.ts';
 
 /** Who sells USDC for money of a bank or card. */
 export const OnrampProvider = z.enum(['moonpay', 'coinbase']).meta({ id: 'OnrampProvider' });

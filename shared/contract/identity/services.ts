@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { shownOnce } from './idempotency.ts';
-import { label, MicroUsdc, page, pageQuery, ServiceId, SolanaAddress, Timestamp } from './primitives.ts';
-import { type Limit, operation } from './service.ts';
+import { shownOnce } from '../idempotency.ts';
+import { label, MicroUsdc, page, pageQuery, ServiceId, SolanaAddress, Timestamp } from '../primitives.ts';
+import { type Limit, operation } from '../service.ts';
 
 const RedeemWindow = z
   .int()

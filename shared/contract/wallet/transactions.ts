@@ -10,8 +10,8 @@ import {
   Timestamp,
   TransactionHash,
   typeId,
-} from './primitives.ts';
-import { operation } from './service.ts';
+} from '../primitives.ts';
+import { operation } from '../service.ts';
 
 /** Transactions and spending: projections that wallet keeps of other services' facts. */
 

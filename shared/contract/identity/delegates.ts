@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { shownOnce } from './idempotency.ts';
-import { revealing, rotating, verifyingReveal } from './identity.services.ts';
+import { shownOnce } from '../idempotency.ts';
+import { revealing, rotating, verifyingReveal } from './services.ts';
 import {
   DelegateId,
   label,
@@ -11,8 +11,8 @@ import {
   ServiceId,
   Timestamp,
   WalletId,
-} from './primitives.ts';
-import { operation } from './service.ts';
+} from '../primitives.ts';
+import { operation } from '../service.ts';
 
 /** Caps in micro-units; null: no cap. Days and months are UTC. */
 export const DelegateLimits = z

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { preparedFields, submitting, transferFields } from './funding.withdrawals.ts';
+import { preparedFields, submitting, transferFields } from './withdrawals.ts';
 import {
   label,
   MicroUsdc,
@@ -9,8 +9,8 @@ import {
   ServiceId,
   SettlementId,
   SolanaAddress,
-} from './primitives.ts';
-import { operation } from './service.ts';
+} from '../primitives.ts';
+import { operation } from '../service.ts';
 
 const RefundStatus = z
   .enum(['pending_signature', 'submitted', 'confirmed', 'finalized', 'failed', 'cancelled', 'expired'])

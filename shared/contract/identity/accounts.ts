@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { AccountId, label, MicroUsdc, page, pageQuery, Timestamp, typeId, WalletId } from './primitives.ts';
-import { operation } from './service.ts';
+import { AccountId, label, MicroUsdc, page, pageQuery, Timestamp, typeId, WalletId } from '../primitives.ts';
+import { operation } from '../service.ts';
 
 /** The part of identity's contract that a person sees of their own account. */
 

@@ -9,8 +9,8 @@ import {
   WalletId,
   WireTransaction,
   WithdrawalId,
-} from './primitives.ts';
-import { operation } from './service.ts';
+} from '../primitives.ts';
+import { operation } from '../service.ts';
 
 /** What every transfer that its owner signs shows of its way. */
 export const transferFields = {

@@ -11,7 +11,7 @@ import {
   Timestamp,
   TransactionHash,
   WalletId,
-} from './primitives.ts';
+} from '../primitives.ts';
 
 export const RedeemId = label(128).meta({
   id: 'RedeemId',
