@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { preparedFields, submitting, transferFields } from './withdrawals.ts';
 import {
   label,
   MicroUsdc,
@@ -11,6 +10,7 @@ import {
   SolanaAddress,
 } from '../primitives.ts';
 import { operation } from '../service.ts';
+import { preparedFields, submitting, transferFields } from './withdrawals.ts';
 
 const RefundStatus = z
   .enum(['pending_signature', 'submitted', 'confirmed', 'finalized', 'failed', 'cancelled', 'expired'])

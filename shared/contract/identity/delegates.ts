@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { shownOnce } from '../idempotency.ts';
-import { revealing, rotating, verifyingReveal } from './services.ts';
 import {
   DelegateId,
   label,
@@ -13,6 +12,7 @@ import {
   WalletId,
 } from '../primitives.ts';
 import { operation } from '../service.ts';
+import { revealing, rotating, verifyingReveal } from './services.ts';
 
 /** Caps in micro-units; null: no cap. Days and months are UTC. */
 export const DelegateLimits = z

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { Passkey } from './accounts.ts';
 import { AccountId, Environment, label } from '../primitives.ts';
 import { type Limit, operation } from '../service.ts';
+import { Passkey } from './accounts.ts';
 
 /** The part of identity's contract by which a person becomes a sign-in. */
 

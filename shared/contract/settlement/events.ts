@@ -34,7 +34,7 @@ export const payment = { ...parties, issued_at: Timestamp };
 const about = { ...ids, ...parties };
 
 /** What settlement publishes of a payment. Every event says who is concerned. */
-export const settlementEvents = {
+export const events = {
   /** An attempt was accepted: holds reserved, the payment is on its way. */
   accepted: z.strictObject(about),
   /** The payment is confirmed on chain; the settlement can be redeemed. */

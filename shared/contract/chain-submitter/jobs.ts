@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import {
+  AccountId,
+  CompactToken,
+  MicroUsdc,
+  PaymentAttemptId,
+  SettlementId,
+  SolanaAddress,
+  Timestamp,
+  WalletId,
+} from '../primitives.ts';
+
+/** The jobs of chain-submitter. */
+export const jobs = {
+  settle: {
+    summary: 'Pay a quote',
+    producers: ['settlement'],
+    payload: z.strictObject({
+      account_id: AccountId,
+      payment_attempt_id: PaymentAttemptId,
+      settlement_id: SettlementId,
+      /**
+       * When settlement accepted the attempt: a new intent for an old one is a record that was
+       * lost.
+       */
+      accepted_at: Timestamp,
+      /**
+       * The newest generation that settlement knows: a record that was lost and made anew begins
+       * there.
+       */
+      generation: z.int().min(0).max(1_000_000),
+      quote_token: CompactToken,
+      payer: z.strictObject({ wallet_id: WalletId, owner: SolanaAddress, authority: SolanaAddress }),
+    }),
+  },
+  fund: {
+    summary: 'Mint or send test USDC to a wallet',
+    producers: ['funding'],
+    payload: z.strictObject({
+      fund_id: z.string().max(64),
+      account_id: AccountId,
+      owner: SolanaAddress,
+      amount: MicroUsdc,
+    }),
+  },
+  createTokenAccount: {
+    summary: 'Create a provisioned wallet’s token account',
+    producers: ['wallet'],
+    payload: z.strictObject({ wallet_id: WalletId, account_id: AccountId, owner: SolanaAddress }),
+  },
+} as const;

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { MicroUsdc, MicroUsdcOrZero, TransactionHash, WalletId } from '../primitives.ts';
+import { operation } from '../service.ts';
+import { deposits } from './deposits.ts';
+import { refunds } from './refunds.ts';
+import { withdrawals } from './withdrawals.ts';
+
+/** The public operations of funding. */
+export const operations = {
+  devFund: operation({
+    summary: 'Put test USDC into a wallet',
+    description: 'Test environment only, at most 10,000 USDC a call.',
+    http: { method: 'POST', path: '/v1/dev/fund', status: 200 },
+    access: ['jwt'],
+    idempotency: true,
+    onlyIn: ['test'],
+    withoutRedis: 'refuse',
+    timeoutSeconds: 20,
+    body: z.strictObject({ wallet_id: WalletId, amount: MicroUsdc }),
+    output: z.strictObject({
+      wallet_id: WalletId,
+      amount: MicroUsdc,
+      tx_hash: TransactionHash,
+      balance: MicroUsdcOrZero,
+    }),
+    errors: ['not_found', 'conflict', 'payment_failed'],
+  }),
+  ...deposits,
+  ...withdrawals,
+  ...refunds,
+};

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { AccountId, DelegateId, EventId, label, ServiceId, Timestamp, WalletId } from '../primitives.ts';
+
+/** What distinguishes a change of an account, whose account it is, and when it was made. */
+const change = { change_id: EventId, account_id: AccountId, at: Timestamp };
+
+/** The events of identity. */
+export const events = {
+  /** Keys that are refused from now on, by the hash of their text, so that caches drop them. */
+  keysRevoked: z.strictObject({ key_hashes: z.array(z.string()) }),
+  sessionRevoked: z.strictObject({ account_id: AccountId, session_id: z.string() }),
+  delegateChanged: z.strictObject({
+    ...change,
+    change: z.enum(['created', 'updated', 'deleted']),
+    delegate_id: DelegateId,
+    name: label(80, 'Research agent'),
+    wallet_id: WalletId,
+    expires_at: Timestamp.nullable(),
+  }),
+  /**
+   * Of a service or of a delegate: a new key in place of the current one, or the end of all.
+   * Never a key or its hash.
+   */
+  keyChanged: z.strictObject({
+    ...change,
+    change: z.enum(['rotated', 'revealed', 'ended']),
+    service_id: ServiceId.nullable(),
+    delegate_id: DelegateId.nullable(),
+    previous_key_expires_at: Timestamp.nullable(),
+  }),
+};

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { operatorFields, operatorOperations } from '../operator.ts';
+import { AccountId, ServiceId, Timestamp } from '../primitives.ts';
+import { Principal } from '../principal.ts';
+import { internalOperation } from '../service.ts';
+import { Service } from './services.ts';
+
+/** Bounded, so that a slip of the finger cannot switch an account's limits off. */
+export const MAX_LIMIT_FACTOR = 1000;
+const LimitFactor = z.int().min(1).max(MAX_LIMIT_FACTOR);
+/** What operators have set for an account. */
+export const AccountStatus = z.strictObject({
+  account_id: AccountId,
+  email: z.string(),
+  created_at: Timestamp,
+  frozen_at: Timestamp.nullable(),
+  limit_factor: LimitFactor,
+});
+
+/** The internal operations of identity. */
+export const internal = {
+  findKey: internalOperation({
+    summary:
+      'The principal behind a service or delegate key, by the SHA-256 of its text. Null when unknown or ended.',
+    callers: ['gateway'],
+    input: z.strictObject({ key_hash: z.string().regex(/^[A-Za-z0-9_-]{43}$/) }),
+    output: z.strictObject({ principal: Principal, limit_factor: LimitFactor }).nullable(),
+  }),
+  findSession: internalOperation({
+    summary: 'Whether a sign-in is still open, and the status of its account',
+    callers: ['gateway'],
+    input: z.strictObject({ session_id: z.string().max(64), account_id: AccountId }),
+    output: z.strictObject({ open: z.boolean(), frozen: z.boolean(), limit_factor: LimitFactor }),
+  }),
+  isFrozen: internalOperation({
+    summary: 'Whether an operator has frozen an account; false for one that is not known',
+    callers: ['settlement'],
+    input: z.strictObject({ account_id: AccountId }),
+    output: z.strictObject({ frozen: z.boolean() }),
+  }),
+  getAccountStatus: internalOperation({
+    summary: 'The status of an account. Null if it does not exist.',
+    callers: ['operator'],
+    input: z.strictObject({ account_id: AccountId }),
+    output: AccountStatus.nullable(),
+  }),
+  listAccountStatuses: internalOperation({
+    summary: 'Accounts that are frozen or have raised limits',
+    callers: ['operator'],
+    input: z.strictObject({ limit: z.int().min(1).max(1000) }),
+    output: z.array(AccountStatus),
+  }),
+  setFrozen: internalOperation({
+    summary:
+      'Freezes an account or gives it back; null when there is none. What stands already is left alone.',
+    callers: ['operator'],
+    input: z.strictObject({ account_id: AccountId, frozen: z.boolean(), ...operatorFields }),
+    output: z.strictObject({ changed: z.boolean(), account_status: AccountStatus }).nullable(),
+  }),
+  setLimitFactor: internalOperation({
+    summary: 'Multiplies the request limits of an account, 1 as the contract says; null when there is none',
+    callers: ['operator'],
+    input: z.strictObject({ account_id: AccountId, limit_factor: LimitFactor, ...operatorFields }),
+    output: z.strictObject({ changed: z.boolean(), account_status: AccountStatus }).nullable(),
+  }),
+  ...operatorOperations,
+  findService: internalOperation({
+    summary: 'What a quote needs of a service. Null when there is none.',
+    callers: ['quote'],
+    input: z.strictObject({ service_id: ServiceId }),
+    output: z.strictObject({ ...Service.shape, account_id: AccountId }).nullable(),
+  }),
+};

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { AccountId, MicroUsdcOrZero, SolanaAddress, Timestamp, WalletId } from '../primitives.ts';
+import { DelegationStatus } from './operations.ts';
+
+/** The events of wallet. */
+export const events = {
+  /**
+   * Seen on chain, whoever did it: the delegation stands otherwise, or the token account was
+   * closed or came back.
+   */
+  delegationChanged: z.strictObject({
+    wallet_id: WalletId,
+    account_id: AccountId,
+    owner: SolanaAddress,
+    status: DelegationStatus,
+    previous_status: DelegationStatus,
+    token_account_closed: z.boolean(),
+    delegate: SolanaAddress.nullable(),
+    allowance: MicroUsdcOrZero,
+    balance: MicroUsdcOrZero,
+    slot: z.int().min(0),
+    observed_at: Timestamp,
+  }),
+};

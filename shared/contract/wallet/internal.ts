@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { operatorOperations } from '../operator.ts';
+import { AccountId, SolanaAddress, WalletId } from '../primitives.ts';
+import { internalOperation } from '../service.ts';
+
+/** The internal operations of wallet. */
+export const internal = {
+  ...operatorOperations,
+  countAuthorities: internalOperation({
+    summary: 'How many wallets name each delegate authority, and how many of them let it spend',
+    callers: ['operator'],
+    input: z.strictObject({}),
+    output: z.array(
+      z.strictObject({ authority: SolanaAddress, wallets: z.int().min(0), active: z.int().min(0) }),
+    ),
+  }),
+  find: internalOperation({
+    summary:
+      'The addresses of an account’s wallet; without wallet_id its default wallet. Null when there is none.',
+    callers: ['settlement', 'funding', 'identity'],
+    input: z.strictObject({ account_id: AccountId, wallet_id: WalletId.optional() }),
+    output: z
+      .strictObject({
+        wallet_id: WalletId,
+        owner: SolanaAddress,
+        token_account: SolanaAddress,
+        authority: SolanaAddress,
+      })
+      .nullable(),
+  }),
+  setDefault: internalOperation({
+    summary:
+      'Makes a wallet of the account the one that pays where none is named; null: the first linked. False when it is not the account’s.',
+    callers: ['identity'],
+    input: z.strictObject({ account_id: AccountId, wallet_id: WalletId.nullable() }),
+    output: z.strictObject({ found: z.boolean() }),
+  }),
+};
