@@ -77,8 +77,9 @@ export const closeBase = async ({ relay, waiting, clock, bus, pool, health }: Ba
 };
 
 /**
- * Says ready, has the gauges read at each scrape, and arranges the stop: readiness 503, no more calls and messages, jobs
- * end, outbox flushed, bus drained, pool closed (docs/design/settle.md, rule 17).
+ * Says ready, has the gauges read at each scrape, and arranges the stop: readiness 503, no more
+ * calls and messages, jobs end, outbox flushed, bus drained, pool closed (docs/design/settle.md,
+ * rule 17).
  */
 export const runService = async (
   base: Base,
@@ -99,8 +100,8 @@ export const runService = async (
     base.telemetry.stop,
   ]);
   registerGauges([outboxGauges(pool), quarantineGauges(pool), ...gauges], logger);
-  // Its answer comes after the server has taken the subscriptions: who is called ready is heard. A connection lost meanwhile
-  // brings them along when it is back.
+  // Its answer comes after the server has taken the subscriptions: who is called ready is heard. A
+  // connection lost meanwhile brings them along when it is back.
   await pingBus(bus).catch(() => {});
   health.begin({ postgres: () => pingPool(pool), nats: () => pingBus(bus) });
   logger.info({ port: health.port }, 'ready');

@@ -2,8 +2,9 @@ import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { natsRights } from '../shared/bus/topology.ts';
 import { ERRORS } from '../shared/contract/errors.ts';
+import type { Json } from '../shared/contract/examples.ts';
 import { contractList } from '../shared/contract/index.ts';
-import { type Json, openApiDocument, operationId } from '../shared/contract/openapi.ts';
+import { openApiDocument, operationId } from '../shared/contract/openapi.ts';
 import { errorsOf, subjects } from '../shared/contract/service.ts';
 
 /** The contract holds what docs and code assume of it, and what docs/spec/interface.md promises. */
@@ -15,7 +16,10 @@ const fieldsOf = (schema: z.ZodObject) => Object.keys(schema.shape);
 const inOrder = (names: Iterable<string>) => [...names].sort((a, b) => (a < b ? -1 : 1));
 const repeated = (names: readonly string[]) => names.filter((name, index) => names.indexOf(name) !== index);
 
-/** Texts of any characters that a caller may send, each with where a NUL in it ends: Postgres takes none. */
+/**
+ * Texts of any characters that a caller may send, each with where a NUL in it ends: Postgres takes
+ * none.
+ */
 const ANY_TEXT = {
   cursor: 'its mac is wrong',
   message: 'compared with the one that is expected',
@@ -26,20 +30,21 @@ const ANY_TEXT = {
 
 test('no text that a caller sends can hold what the database refuses', () => {
   const free = new Set<string>();
-  const look = (schema: z.core.JSONSchema.JSONSchema | boolean | undefined, name: string) => {
+  const visit = (schema: z.core.JSONSchema.JSONSchema | boolean | undefined, name: string) => {
     if (typeof schema !== 'object' || Object.hasOwn(ANY_TEXT, name)) return void free.add(name);
     const { type, pattern, enum: values, const: value } = schema;
     if (type === 'string' && (pattern ?? values ?? value) === undefined) free.add(name);
-    for (const [field, each] of Object.entries(schema.properties ?? {})) look(each, field);
+    for (const [field, each] of Object.entries(schema.properties ?? {})) visit(each, field);
     for (const each of [schema.items, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flat())
-      if (each !== undefined) look(each, name);
+      if (each !== undefined) visit(each, name);
   };
-  for (const { op } of operations) look(z.toJSONSchema(op.input, { io: 'input', reused: 'inline' }), '');
+  for (const { op } of operations) visit(z.toJSONSchema(op.input, { io: 'input', reused: 'inline' }), '');
   expect(inOrder(free)).toEqual(inOrder(Object.keys(ANY_TEXT)));
 });
 
 test('the shape of a mail address is looked for in nothing longer than one', () => {
-  // Its pattern takes time by the square of the length: of a 60 kB body four seconds, in which the gateway did nothing else.
+  // Its pattern takes time by the square of the length: of a 60 kB body four seconds, in which the
+  // gateway did nothing else.
   const email = `a@${'.'.repeat(60_000)}@`;
   const { body } = operations.find(({ name }) => name === 'createAccount')!.op;
   expect(body.safeParse({ email }).error?.issues.map(({ code }) => code)).toEqual(['too_big']);
@@ -56,7 +61,7 @@ test('routes, operation names and subjects are unique', () => {
   expect(
     repeated(
       contractList.flatMap(({ name, events, jobs }) => [
-        ...Object.keys(events).map((fact) => subjects.event(name, fact)),
+        ...Object.keys(events).map((event) => subjects.event(name, event)),
         ...Object.keys(jobs).map((job) => subjects.job(name, job)),
       ]),
     ),

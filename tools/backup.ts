@@ -1,5 +1,6 @@
-// `npm run backup -- dump <folder>` beside a running stack, `npm run backup -- restore <folder>` while no service runs
-// (docs/operations.md, Backup). POSTGRES_URL is a superuser's, of the environment's database.
+// `npm run backup -- dump <folder>` beside a running stack, `npm run backup -- restore <folder>`
+// while no service runs (docs/operations.md, Backup). POSTGRES_URL is a superuser's, of the
+// environment's database.
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import path from 'node:path';

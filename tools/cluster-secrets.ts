@@ -1,5 +1,5 @@
-// Prints the Secrets of an installation for `kubectl apply --filename -` (docs/kubernetes.md); whoever reads the output has
-// all keys.
+// Prints the Secrets of an installation for `kubectl apply --filename -` (docs/kubernetes.md);
+// whoever reads the output has all keys.
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { stringify } from 'yaml';

@@ -20,8 +20,8 @@ const partWith = (block: string, text: string): string => {
 };
 
 /**
- * What the console's page of snippets shows, out of `sdk/README.md` and `examples/`: code that tests run or that stands in the
- * manual, so that the page cannot drift from them.
+ * What the console's page of snippets shows, out of `sdk/README.md` and `examples/`: code that
+ * tests run or that stands in the manual, so that the page cannot drift from them.
  */
 export const consoleExamples = (): string => {
   const readme = read('sdk/README.md');

@@ -1,6 +1,7 @@
 /**
- * Migrations run before the services of their release do, beside those of the release before it. So a release may add what
- * the older services do not look at, and takes away only what no service of the release before it uses any more.
+ * Migrations run before the services of their release do, beside those of the release before it. So
+ * a release may add what the older services do not look at, and takes away only what no service of
+ * the release before it uses any more.
  */
 const FORBIDDEN: readonly [RegExp, string][] = [
   [/\bdrop\s+(table|column|view|type|function|schema)\b/, 'takes away what older services may use'],
@@ -35,7 +36,8 @@ const clausesOf = (sql: string): { text: string; contract: string | null }[] => 
 
 /**
  * What in a migration would break the services of the release before it.
- * @param releases that exist. `-- contract: <release>` above a statement says that this one no longer used it.
+ * @param releases that exist. `-- contract: <release>` above a statement says that this one no
+ *   longer used it.
  * @returns one line per finding
  */
 export const contractingIn = (sql: string, releases: readonly string[]): string[] =>

@@ -1,6 +1,6 @@
 /**
- * Grafana's dashboards, declared in short; grafana.ts writes them out. Queries name metrics of the catalog alone
- * (test/alerts.test.ts reads them).
+ * Grafana's dashboards, declared in short; grafana.ts writes them out. Queries name metrics of the
+ * catalog alone (test/alerts.test.ts reads them).
  */
 type Query = { expr: string; legend?: string };
 export type Panel = {

@@ -7,8 +7,9 @@ import { schemaName } from '../shared/db/migrate.ts';
 import { createTestDatabase } from '../test/support/database.ts';
 
 /**
- * Writes `services/<name>/schema.sql`: what the migrations of a service add up to, read back from the catalogs of a
- * freshly migrated database, so that a review sees a schema change as the change it is.
+ * Writes `services/<name>/schema.sql`: what the migrations of a service add up to, read back from
+ * the catalogs of a freshly migrated database, so that a review sees a schema change as the change
+ * it is.
  *
  *   node tools/dump-schema.ts           writes the files
  *   node tools/dump-schema.ts --check   exits 1 naming every file that differs
@@ -74,7 +75,10 @@ const FUNCTIONS = `
 
 type Line = { table: string; line: string };
 
-/** The text of one schema: types, tables each with their indexes and triggers, views, functions, all by name. */
+/**
+ * The text of one schema: types, tables each with their indexes and triggers, views, functions, all
+ * by name.
+ */
 const dumpSchema = async (client: pg.Client, schema: string): Promise<string> => {
   // With the schema on the path, the catalogs name its objects without it.
   await client.query(`set search_path = "${schema}", public`);

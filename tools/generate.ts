@@ -10,8 +10,9 @@ import { metricsPage } from './metrics-page.ts';
 import { sdkErrors, sdkOperations, sdkTypes } from './sdk-sources.ts';
 
 /**
- * Writes what is derived from the contract, the services' settings, the catalog of metrics and the examples into docs/, sdk/,
- * k8s/ and console/. With --check it writes nothing and exits 1 where a file differs from what it would write, naming the file.
+ * Writes what is derived from the contract, the services' settings, the catalog of metrics and the
+ * examples into docs/, sdk/, k8s/ and console/. With --check it writes nothing and exits 1 where a
+ * file differs from what it would write, naming the file.
  */
 const root = path.resolve(import.meta.dirname, '..');
 const outputs: Record<string, string> = {

@@ -49,7 +49,10 @@ const panelsOf = ({ rows }: Dashboard): object[] => {
   });
 };
 
-/** The file of a dashboard as Grafana 10 and newer is provisioned with, from deploy/observability/grafana/dashboards/. */
+/**
+ * The file of a dashboard as Grafana 10 and newer is provisioned with, from
+ * deploy/observability/grafana/dashboards/.
+ */
 export const grafanaJson = (dashboard: Dashboard): string => {
   const variable = {
     label: 'Environment',

@@ -51,9 +51,9 @@ const endpointRow = (service: string, name: string, op: HttpOperation): string[]
   ];
 };
 
-const hearersOf = (fact: string): string[] =>
+const hearersOf = (event: string): string[] =>
   contractList.flatMap(({ name, consumes }) =>
-    consumes.some((each) => each === fact) ? [consumerOf(name, fact)] : [],
+    consumes.some((each) => each === event) ? [consumerOf(name, event)] : [],
   );
 
 const endpoints = () =>
@@ -85,9 +85,9 @@ const events = () =>
   table(
     ['Subject', 'Consumers'],
     rowsOf(({ name, events }) =>
-      Object.keys(events).map((fact) => [
-        code(subjects.event(name, fact)),
-        list(hearersOf(`${name}.${fact}`)),
+      Object.keys(events).map((event) => [
+        code(subjects.event(name, event)),
+        list(hearersOf(`${name}.${event}`)),
       ]),
     ),
   );

@@ -1,5 +1,6 @@
-// `npm run ops -- <command>`: what operators read and change in a running system (docs/operations.md). It calls the
-// services over NATS as the user `operator`, which may call only the operations that name it as a caller.
+// `npm run ops -- <command>`: what operators read and change in a running system
+// (docs/operations.md). It calls the services over NATS as the user `operator`, which may call only
+// the operations that name it as a caller.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,5 +1,6 @@
-// npm run rebuild-projections: services/wallet/transactions/rebuild.ts against the system that `npm start` runs, its first
-// environment. A deployment runs that file itself, with the configuration of its wallet service.
+// npm run rebuild-projections: services/wallet/transactions/rebuild.ts against the system that `npm
+// start` runs, its first environment. A deployment runs that file itself, with the configuration of
+// its wallet service.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,10 +1,14 @@
 import openapiTS, { astToString } from 'openapi-typescript';
 import { ERRORS } from '../shared/contract/errors.ts';
+import type { Json } from '../shared/contract/examples.ts';
 import { contractList } from '../shared/contract/index.ts';
-import { type Json, openApiDocument, operationId } from '../shared/contract/openapi.ts';
+import { openApiDocument, operationId } from '../shared/contract/openapi.ts';
 import { errorsOf, type HttpOperation } from '../shared/contract/service.ts';
 
-/** What the SDK knows of the contract, written out, so that neither zod nor a schema is shipped with it. */
+/**
+ * What the SDK knows of the contract, written out, so that neither zod nor a schema is shipped with
+ * it.
+ */
 
 const HEAD = '// Generated from shared/contract/ by `npm run generate`; do not edit.\n';
 /** The name of our own error shape is taken by the language; the SDK's classes say the same. */
@@ -41,7 +45,10 @@ const slimDocument = (): Json => {
 export const sdkTypes = async (): Promise<string> =>
   `${HEAD}${astToString(await openapiTS(slimDocument() as never))}`;
 
-/** Services with the operations that a client may call: a provider's webhook is not one, its signature covers bytes. */
+/**
+ * Services with the operations that a client may call: a provider's webhook is not one, its
+ * signature covers bytes.
+ */
 const callable = (): { service: string; operations: [string, HttpOperation][] }[] =>
   contractList
     .map(({ name, operations }) => ({

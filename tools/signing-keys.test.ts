@@ -46,7 +46,8 @@ test('three steps, and at each everybody who is a step behind or ahead still agr
   const steps = [start, published, used, retired];
   for (const [i, signer] of steps.entries()) {
     for (const verifier of steps.slice(Math.max(0, i - 1), i + 2)) {
-      // One verifier is not yet told of a key that only just came: publishing comes before use for that reason.
+      // One verifier is not yet told of a key that only just came: publishing comes before use for
+      // that reason.
       expect(await taken(verifier, await signed(signer))).toBe(true);
     }
   }

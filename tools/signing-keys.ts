@@ -1,4 +1,5 @@
-// Replaces a signing key of quote, settlement or identity in three steps, each a change of configuration:
+// Replaces a signing key of quote, settlement or identity in three steps, each a change of
+// configuration:
 //   SIGNING_KEYS=… PUBLIC_KEYS=… node tools/signing-keys.ts publish | use | retire
 // prints both variables anew. When each step may follow the one before: docs/signing-keys.md.
 import { randomBytes } from 'node:crypto';
@@ -24,7 +25,9 @@ const print = (signing: readonly string[], published: readonly Entry[]): KeyConf
   publicKeys: JSON.stringify(published),
 });
 
-/** Step 1: a next key stands last among the signing keys, where it signs nothing, and is published. */
+/**
+ * Step 1: a next key stands last among the signing keys, where it signs nothing, and is published.
+ */
 export const publish = (config: KeyConfig): KeyConfig => {
   const { signing, published } = parse(config);
   if (signing.length !== 1) throw new Error('there is a next key already: use it, or retire the old one');
@@ -36,7 +39,9 @@ export const publish = (config: KeyConfig): KeyConfig => {
   return print([...signing, `${kid}:${seed.toString('base64url')}`], [...published, { kid, x }]);
 };
 
-/** Step 2: the next key signs; the old one stands behind it, so that going back is one more `use`. */
+/**
+ * Step 2: the next key signs; the old one stands behind it, so that going back is one more `use`.
+ */
 export const use = (config: KeyConfig): KeyConfig => {
   const { signing, published } = parse(config);
   const [old, next] = signing;
@@ -45,7 +50,10 @@ export const use = (config: KeyConfig): KeyConfig => {
   return print([next!, old!], published);
 };
 
-/** Step 3: the old key is gone from the signer; its public half stays, with the time after which it signed nothing. */
+/**
+ * Step 3: the old key is gone from the signer; its public half stays, with the time after which it
+ * signed nothing.
+ */
 export const retire = (config: KeyConfig, now = new Date()): KeyConfig => {
   const { signing, published } = parse(config);
   const [current, old] = signing;

@@ -10,7 +10,10 @@ import { inBusSpan, traceHeaders } from './trace.ts';
 
 const DEFAULT_TIMEOUT_MS = 5000;
 
-/** This call, or an earlier one with the same ids, may have been carried out: only the same ids are safe. */
+/**
+ * This call, or an earlier one with the same ids, may have been carried out: only the same ids are
+ * safe.
+ */
 const unavailable = () =>
   new ServiceError(
     'service_unavailable',
@@ -42,7 +45,8 @@ const request = (
 
 /**
  * Calls an internal operation of another service.
- * @throws ServiceError what the other side answered, or service_unavailable when nobody did in time.
+ * @throws ServiceError what the other side answered, or service_unavailable when nobody did in
+ *   time.
  */
 export const call = async <S extends ServiceContract, N extends InternalName<S>>(
   bus: Bus,
@@ -90,7 +94,10 @@ export const forward = async (
   return ok;
 };
 
-/** Whether anybody serves a service's public operations: the answer "no such operation" is an answer. */
+/**
+ * Whether anybody serves a service's public operations: the answer "no such operation" is an
+ * answer.
+ */
 export const isServed = async (bus: Bus, contract: ServiceContract, timeoutMs: number): Promise<boolean> => {
   try {
     await request(bus, subjects.rpc(contract.name, 'ping'), { input: {} }, timeoutMs);

@@ -12,8 +12,8 @@ import './reconnect.ts';
 import { inboxPrefix } from './topology.ts';
 
 /**
- * The bus of one environment. `nats` (2.x, its maintained successor is @nats-io/*, docs/adr/0005) is known
- * to this folder alone.
+ * The bus of one environment. `nats` (2.x, its maintained successor is @nats-io/*, docs/adr/0005)
+ * is known to this folder alone.
  */
 export type Bus = {
   user: BusUser;
@@ -22,14 +22,17 @@ export type Bus = {
   logger: Logger;
   /** Calls and messages being worked on, so that a drain can wait for them. */
   inFlight: Set<Promise<unknown>>;
-  /** False between a lost connection and the next: what is published then would be sent late, after its caller gave up. */
+  /**
+   * False between a lost connection and the next: what is published then would be sent late, after
+   * its caller gave up.
+   */
   connected: boolean;
 };
 
 /**
- * What is sent in one turn of the event loop goes out in one write: calls that came together, answers, acknowledgements. The
- * library writes once per chain of microtasks, so that each of them had a write of its own (50 to 100 µs, and as much on the
- * other side). It has no setting for this.
+ * What is sent in one turn of the event loop goes out in one write: calls that came together,
+ * answers, acknowledgements. The library writes once per chain of microtasks, so that each of them
+ * had a write of its own (50 to 100 µs, and as much on the other side). It has no setting for this.
  */
 const writeOncePerTurn = (nc: NatsConnection): void => {
   const { protocol } = nc as unknown as { protocol: { flushPending: () => void } };
@@ -46,8 +49,9 @@ const writeOncePerTurn = (nc: NatsConnection): void => {
 };
 
 /**
- * A request that is answered is cancelled by the library, which makes an error with a stack trace that nobody ever sees:
- * measured 3 to 4 % of the gateway's and of settlement's time. It has no setting for this either.
+ * A request that is answered is cancelled by the library, which makes an error with a stack trace
+ * that nobody ever sees: measured 3 to 4 % of the gateway's and of settlement's time. It has no
+ * setting for this either.
  */
 const { cancel } = RequestOne.prototype;
 const cancelled = NatsError.errorForCode(ErrorCode.Cancelled);
@@ -55,7 +59,10 @@ RequestOne.prototype.cancel = function (this: RequestOne, error = cancelled): vo
   cancel.call(this, error);
 };
 
-/** Connects as the given user; reconnects for ever, so a restarted server is met by waiting, not by dying. */
+/**
+ * Connects as the given user; reconnects for ever, so a restarted server is met by waiting, not by
+ * dying.
+ */
 export const connectBus = async (options: {
   url: string;
   user: BusUser;

@@ -2,7 +2,10 @@ import { type ErrorBody, type ErrorExtras, isErrorCode, ServiceError } from '../
 import type { Principal } from '../contract/principal.ts';
 import { isUnavailable } from '../lib/unavailable.ts';
 
-/** What travels on `rpc.*` (with the caller) and `int.*` (without). Amounts are strings, so plain JSON is enough. */
+/**
+ * What travels on `rpc.*` (with the caller) and `int.*` (without). Amounts are strings, so plain
+ * JSON is enough.
+ */
 export type RequestEnvelope = { input: unknown; principal?: Principal; idempotency_key?: string | undefined };
 /** `replayed`: what an earlier call with the same key was answered. */
 export type Answered = { ok: unknown; replayed?: true };
@@ -14,14 +17,20 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 export const encode = (value: unknown): Uint8Array => encoder.encode(JSON.stringify(value));
 export const decode = (bytes: Uint8Array): unknown => JSON.parse(decoder.decode(bytes));
 
-/** What the caller is told while a server of ours is away. The commit may have gone through before it went. */
+/**
+ * What the caller is told while a server of ours is away. The commit may have gone through before
+ * it went.
+ */
 const AWAY = new ServiceError(
   'service_unavailable',
   'not available right now; it is safe to repeat the call with the same ids',
   { money_moved: 'unknown', safe_action: 'retry_same_attempt', retryAfterSeconds: 1 },
 );
 
-/** An error as its public body. Anything that is not an expected failure is a bug and says nothing of itself. */
+/**
+ * An error as its public body. Anything that is not an expected failure is a bug and says nothing
+ * of itself.
+ */
 export const toErrorReply = (thrown: unknown): { error: ErrorBody; retryAfterSeconds?: number } => {
   const error = isUnavailable(thrown) ? AWAY : thrown;
   if (!(error instanceof ServiceError)) {

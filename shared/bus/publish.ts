@@ -6,9 +6,9 @@ import { encode } from './envelope.ts';
 import { inBusSpan, traceHeaders } from './trace.ts';
 
 /**
- * Puts a message on its JetStream stream and waits for the server's word that it is stored. Inside the
- * duplicate window a repeat of the same id is dropped, even after the first was consumed: a re-drive must
- * carry a new id (docs/design/settle.md, rule 6).
+ * Puts a message on its JetStream stream and waits for the server's word that it is stored. Inside
+ * the duplicate window a repeat of the same id is dropped, even after the first was consumed: a
+ * re-drive must carry a new id (docs/design/settle.md, rule 6).
  * @throws when the stream is full or away; the outbox keeps the row.
  */
 export const publish = (

@@ -6,7 +6,10 @@ import { subjects } from '../contract/service.ts';
 import type { Bus } from './connect.ts';
 import { publish } from './publish.ts';
 
-/** Long before the library would try again by itself: after 20 s, or when a clock has come to where it was. */
+/**
+ * Long before the library would try again by itself: after 20 s, or when a clock has come to where
+ * it was.
+ */
 const SOON_MS = 10_000;
 
 let testBus: TestBus;

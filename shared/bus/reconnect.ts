@@ -59,7 +59,9 @@ NodeTransport.prototype.close = function (this: NodeTransport, error?: Error): P
   return close.call(this, error);
 };
 
-/** A dead connection is dropped at once. The library waits until it has taken what is to be sent. */
+/**
+ * A dead connection is dropped at once. The library waits until it has taken what is to be sent.
+ */
 NodeTransport.prototype.disconnect = function (this: NodeTransport): void {
   void this.close();
 };

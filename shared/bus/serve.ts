@@ -46,7 +46,9 @@ export const parseInput = <T>(schema: z.ZodType<T>, value: unknown): T => {
   throw new ServiceError('validation_error', `${where}${first?.message ?? 'invalid request'}`, { details });
 };
 
-/** A call with an Idempotency-Key. @param input checked; the raw body has many spellings of one call */
+/**
+ * A call with an Idempotency-Key. @param input checked; the raw body has many spellings of one call
+ */
 export type KeyedCall = {
   operation: string;
   idempotency: Idempotency;
@@ -55,7 +57,9 @@ export type KeyedCall = {
   caller: Principal;
   input: unknown;
 };
-/** Answers a call from an earlier one with its key, else by `work` (shared/idempotency/calls.ts). */
+/**
+ * Answers a call from an earlier one with its key, else by `work` (shared/idempotency/calls.ts).
+ */
 export type IdempotentCalls = (
   call: KeyedCall,
   work: (key: CallKey) => Promise<unknown>,
@@ -75,13 +79,13 @@ const answer = async (
     recordIds(span, input);
     return input;
   };
-  const told = (result: unknown) => {
+  const reply = (result: unknown) => {
     const output = operation.output.parse(result);
     recordIds(span, output);
     return output;
   };
   if (!('access' in operation)) {
-    return { ok: told(await handler(checked(envelope.input))) };
+    return { ok: reply(await handler(checked(envelope.input))) };
   }
   const caller = Principal.parse(envelope.principal);
   // The gateway refuses a wrong kind first; this is the second lock on the same door.
@@ -90,27 +94,31 @@ const answer = async (
   if (!allowed) throw new ServiceError('forbidden', 'this kind of credential may not do this');
   if (caller.kind !== 'none' && caller.frozen && isRefusedWhenFrozen(operation))
     throw accountFrozen({ safe_action: 'stop' });
-  // Before the input is looked at: who has to sign in again learns that first, whatever else is wrong.
+  // Before the input is looked at: who has to sign in again learns that first, whatever else is
+  // wrong.
   if (operation.stepUp === true && caller.kind === 'jwt') requireFresh(caller, now());
   const input = checked(envelope.input);
   if (operation.idempotency === undefined || envelope.idempotency_key === undefined) {
-    return { ok: told(await handler(input, caller)) };
+    return { ok: reply(await handler(input, caller)) };
   }
   if (calls === undefined) throw new Error(`${name} takes keys, and this service records none`);
   const { idempotency, output } = operation;
   return calls(
     { operation: name, idempotency, output, key: envelope.idempotency_key, caller, input },
-    async (key) => told(await handler(input, caller, key)),
+    async (key) => reply(await handler(input, caller, key)),
   );
 };
 
 export type Serving = { stop: () => Promise<void> };
 
 /**
- * Answers every operation of the contract: parse, await the handler, check the output, map errors. Replicas
- * share the work through a queue group. `stop` takes no more calls and waits for those in flight.
- * @param now epoch milliseconds of the clock that the age of a sign-in is told by: the database's where there is one
- * @param calls answers calls with an Idempotency-Key, in a service that has operations which take one
+ * Answers every operation of the contract: parse, await the handler, check the output, map errors.
+ * Replicas share the work through a queue group. `stop` takes no more calls and waits for those in
+ * flight.
+ * @param now epoch milliseconds of the clock that the age of a sign-in is measured by: the database's
+ *   where there is one
+ * @param calls answers calls with an Idempotency-Key, in a service that has operations which take
+ *   one
  */
 export const serve = <S extends ServiceContract>(
   bus: Bus,
@@ -120,7 +128,10 @@ export const serve = <S extends ServiceContract>(
 ): Serving => {
   const byName = handlers as unknown as Record<string, AnyHandler>;
 
-  /** False when the answer cannot be sent: one larger than a message may be must end its call alone, not the process. */
+  /**
+   * False when the answer cannot be sent: one larger than a message may be must end its call alone,
+   * not the process.
+   */
   const respond = (msg: Msg, reply: ReplyEnvelope): boolean => {
     try {
       return msg.respond(encode(reply));

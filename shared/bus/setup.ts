@@ -12,8 +12,9 @@ import { durables, STREAMS } from './topology.ts';
 const seconds = (n: number) => nanos(n * 1000);
 
 /**
- * A message whose worker died is delivered again after this. A back-off list would be finer, but nats-server 2.9
- * refuses it together with `max_deliver: -1`; a handler that fails says its own delay (nak).
+ * A message whose worker died is delivered again after this. A back-off list would be finer, but
+ * nats-server 2.9 refuses it together with `max_deliver: -1`; a handler that fails says its own
+ * delay (nak).
  */
 const ACK_WAIT = seconds(10);
 
@@ -68,8 +69,9 @@ const ensureStream = async (jsm: JetStreamManager, config: ReturnType<typeof str
 };
 
 /**
- * A server that lost its message blocks and kept the rest counts messages from one again, and its consumers wait for
- * numbers that lie far ahead: whatever is published is stored and never delivered. Such a consumer is made anew.
+ * A server that lost its message blocks and kept the rest counts messages from one again, and its
+ * consumers wait for numbers that lie far ahead: whatever is published is stored and never
+ * delivered. Such a consumer is made anew.
  */
 const removeStrayed = async (jsm: JetStreamManager): Promise<void> => {
   const lastOf = new Map<string, number>();
@@ -104,8 +106,9 @@ const ensureConsumers = async (jsm: JetStreamManager): Promise<void> => {
 };
 
 /**
- * Creates or updates the streams and durable consumers of the contract. Run by a job with the admin user before
- * the services start, and again after the server's data was lost: services bind, they hold no right to create.
+ * Creates or updates the streams and durable consumers of the contract. Run by a job with the admin
+ * user before the services start, and again after the server's data was lost: services bind, they
+ * hold no right to create.
  */
 export const ensureStreams = async (options: {
   servers: string;

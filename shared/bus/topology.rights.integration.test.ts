@@ -5,7 +5,10 @@ import { contractList } from '../contract/index.ts';
 import { type BusUser, subjects } from '../contract/service.ts';
 import { inboxPrefix, natsRights } from './topology.ts';
 
-/** Forged messages on the inside: what the contract gives a user, the server lets it do, and nothing else. */
+/**
+ * Forged messages on the inside: what the contract gives a user, the server lets it do, and nothing
+ * else.
+ */
 let bus: TestBus;
 beforeAll(async () => {
   bus = await createTestBus();
@@ -18,7 +21,7 @@ const everySubject = [
   ...contractList.flatMap(({ name, operations, internal, events, jobs }) => [
     ...Object.keys(operations).map((operation) => subjects.rpc(name, operation)),
     ...Object.keys(internal).map((operation) => subjects.internal(name, operation)),
-    ...Object.keys(events).map((fact) => subjects.event(name, fact)),
+    ...Object.keys(events).map((event) => subjects.event(name, event)),
     ...Object.keys(jobs).map((job) => subjects.job(name, job)),
     subjects.wake(name, 'stl_x'),
     `${inboxPrefix(name)}.x.1`,

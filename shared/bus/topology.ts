@@ -3,8 +3,8 @@ import type { BusUser, ServiceName } from '../contract/service.ts';
 import { subjects } from '../contract/service.ts';
 
 /**
- * Streams, consumers and rights, all derived from the contract. One place defines them for every deployment:
- * `ensureStreams` creates them, `natsRights` says who may publish and subscribe what.
+ * Streams, consumers and rights, all derived from the contract. One place defines them for every
+ * deployment: `ensureStreams` creates them, `natsRights` says who may publish and subscribe what.
  */
 export const STREAMS = { jobs: 'JOBS', events: 'EVENTS' } as const;
 
@@ -48,9 +48,9 @@ export const inboxPrefix = (user: BusUser): string => `_INBOX_${user}`;
 type Rights = { publish: string[]; subscribe: string[] };
 
 /**
- * What each NATS user may do, and nothing else. Replies go to the callers' inboxes by name instead of
- * `allow_responses`: with that, a client allowed a single subject could publish anywhere it was once asked
- * from, the work queue and `$JS.API.>` included (docs/design/settle.md, JetStream).
+ * What each NATS user may do, and nothing else. Replies go to the callers' inboxes by name instead
+ * of `allow_responses`: with that, a client allowed a single subject could publish anywhere it was
+ * once asked from, the work queue and `$JS.API.>` included (docs/design/settle.md, JetStream).
  */
 export const natsRights = (): Record<BusUser, Rights> => {
   const users: BusUser[] = [...contractList.map(({ name }) => name), 'operator'];

@@ -26,7 +26,10 @@ type BusOperation = {
   /** The subject; one of the contract's, so that there are few. */
   destination: string;
   kind: SpanKind;
-  /** Of what was received: their context is the parent and, as the semantic conventions ask of consumers, also a link. */
+  /**
+   * Of what was received: their context is the parent and, as the semantic conventions ask of
+   * consumers, also a link.
+   */
   headers?: MsgHdrs | undefined;
 };
 
@@ -42,8 +45,8 @@ const measure = ({ operation, destination }: BusOperation, startedAt: number, er
 };
 
 /** Runs work in a span of its own and measures how long it took. */
-export const inBusSpan = <T>(told: BusOperation, work: (span: Span) => Promise<T>): Promise<T> => {
-  const { operation, destination, kind, headers } = told;
+export const inBusSpan = <T>(busOperation: BusOperation, work: (span: Span) => Promise<T>): Promise<T> => {
+  const { operation, destination, kind, headers } = busOperation;
   const parent =
     headers === undefined ? context.active() : propagation.extract(context.active(), headers, getter);
   const remote = trace.getSpanContext(parent);
@@ -58,10 +61,10 @@ export const inBusSpan = <T>(told: BusOperation, work: (span: Span) => Promise<T
     const startedAt = performance.now();
     try {
       const result = await work(span);
-      measure(told, startedAt, 'none');
+      measure(busOperation, startedAt, 'none');
       return result;
     } catch (error) {
-      measure(told, startedAt, errorType(error));
+      measure(busOperation, startedAt, errorType(error));
       throw error;
     }
   });

@@ -16,11 +16,15 @@ import {
 import { internalOperation, service } from './service.ts';
 
 /**
- * How far an intent has come. `signed`: bytes are committed, they may land. `failed`: proven that nothing
- * moved and nothing will. `reopened`: a confirmed transaction was forked away and is driven again.
+ * How far an intent has come. `signed`: bytes are committed, they may land. `failed`: proven that
+ * nothing moved and nothing will. `reopened`: a confirmed transaction was forked away and is driven
+ * again.
  */
 export const Progress = z.strictObject({
-  /** `settlement_id`, the id of the fund, withdrawal or refund, or the preparation's id: what the asking service calls it. */
+  /**
+   * `settlement_id`, the id of the fund, withdrawal or refund, or the preparation's id: what the
+   * asking service calls it.
+   */
   object_id: z.string(),
   status: z.enum(['signed', 'confirmed', 'finalized', 'failed', 'reopened']),
   /** Rises with every newly signed transaction of the intent; a fact of an older one is void. */
@@ -37,11 +41,13 @@ export const Progress = z.strictObject({
 });
 export type Progress = z.infer<typeof Progress>;
 
-/** Everything known about an attempt: for an operator, and for a decision that must not be wrong. */
+/**
+ * Everything known about an attempt: for an operator, and for a decision that must not be wrong.
+ */
 export const AttemptReport = z.strictObject({
   /**
-   * `included`: a transaction of it is finalized on every provider. `excluded`: none can be included any more
-   * (docs/design/settle.md, rule 11). `open`: neither is proven.
+   * `included`: a transaction of it is finalized on every provider. `excluded`: none can be
+   * included any more (docs/design/settle.md, rule 11). `open`: neither is proven.
    */
   outcome: z.enum(['included', 'excluded', 'open']),
   reason: z.string(),
@@ -78,7 +84,10 @@ export const WalletSnapshot = z.strictObject({
   exists: z.boolean(),
   balance: MicroUsdcOrZero,
   delegate: SolanaAddress.nullable(),
-  /** Whether the delegate is an authority that is configured here, so that payments can be signed with it. */
+  /**
+   * Whether the delegate is an authority that is configured here, so that payments can be signed
+   * with it.
+   */
   served: z.boolean(),
   /** What the delegate may still spend; "0" without one. */
   allowance: MicroUsdcOrZero,
@@ -88,9 +97,15 @@ export const WalletSnapshot = z.strictObject({
 /** Whether anything is signed, what is under way, and by which keys. */
 const Signing = z.strictObject({
   paused: z.boolean(),
-  /** Work that has not come to its end: settles, funds, token accounts, delegations, withdrawals, refunds. */
+  /**
+   * Work that has not come to its end: settles, funds, token accounts, delegations, withdrawals,
+   * refunds.
+   */
   open: z.int().min(0),
-  /** In the order of FEE_PAYER_KEYS: the first pays. Those that are configured no more have no number. */
+  /**
+   * In the order of FEE_PAYER_KEYS: the first pays. Those that are configured no more have no
+   * number.
+   */
   fee_payers: z.array(
     z.strictObject({
       number: z.int().nullable(),
@@ -198,11 +213,16 @@ export const chainSubmitter = service({
       callers: ['funding'],
       input: z.strictObject({ tx_hash: TransactionHash, owner: SolanaAddress }),
       output: z.strictObject({
-        /** `unknown`: not final yet, or no provider knows it. `failed`: final, and it moved nothing. */
+        /**
+         * `unknown`: not final yet, or no provider knows it. `failed`: final, and it moved nothing.
+         */
         status: z.enum(['unknown', 'failed', 'finalized']),
         transfers: z.array(
           z.strictObject({
-            /** Its place in the transaction: "2", or "2.1" for one made by the program of instruction 2. */
+            /**
+             * Its place in the transaction: "2", or "2.1" for one made by the program of
+             * instruction 2.
+             */
             instruction: z.string().max(16),
             source: SolanaAddress,
             amount: MicroUsdc,
@@ -270,7 +290,10 @@ export const chainSubmitter = service({
       callers: ['funding'],
       input: z.strictObject({
         transfer: z.enum(['withdrawal', 'refund']),
-        /** Of the withdrawal or refund; it names the preparation too, so that one of them is ever co-signed. */
+        /**
+         * Of the withdrawal or refund; it names the preparation too, so that one of them is ever
+         * co-signed.
+         */
         object_id: z.string().max(64),
         /** Of a refund: its reference ties the transfer to the settlement. */
         settlement_id: SettlementId.nullable(),
@@ -321,9 +344,15 @@ export const chainSubmitter = service({
         account_id: AccountId,
         payment_attempt_id: PaymentAttemptId,
         settlement_id: SettlementId,
-        /** When settlement accepted the attempt: a new intent for an old one is a record that was lost. */
+        /**
+         * When settlement accepted the attempt: a new intent for an old one is a record that was
+         * lost.
+         */
         accepted_at: Timestamp,
-        /** The newest generation that settlement knows: a record that was lost and made anew begins there. */
+        /**
+         * The newest generation that settlement knows: a record that was lost and made anew begins
+         * there.
+         */
         generation: z.int().min(0).max(1_000_000),
         quote_token: CompactToken,
         payer: z.strictObject({ wallet_id: WalletId, owner: SolanaAddress, authority: SolanaAddress }),

@@ -1,6 +1,7 @@
 /**
- * The one table of error codes. A code that is not here does not compile; OpenAPI, the gateway and the SDK
- * read it from here. `retryable` says that the same call with the same ids may be sent again as it is.
+ * The one table of error codes. A code that is not here does not compile; OpenAPI, the gateway and
+ * the SDK read it from here. `retryable` says that the same call with the same ids may be sent
+ * again as it is.
  */
 export const ERRORS = {
   validation_error: { http: 400, retryable: false, meaning: 'The request body or parameters are invalid.' },
@@ -47,7 +48,9 @@ export type MoneyMoved = (typeof MONEY_MOVED)[number];
 /** What a caller may do next without the danger of paying twice. */
 export const SAFE_ACTIONS = [
   'retry_same_attempt',
-  /** The caller's account has a settlement for this quote: `settlement_id` names it, GET shows it. */
+  /**
+   * The caller's account has a settlement for this quote: `settlement_id` names it, GET shows it.
+   */
   'read_settlement',
   'new_quote',
   'top_up',
@@ -56,7 +59,10 @@ export const SAFE_ACTIONS = [
 ] as const;
 export type SafeAction = (typeof SAFE_ACTIONS)[number];
 
-/** Everything an error may say to the caller besides its code and message. Nothing of the inside belongs here. */
+/**
+ * Everything an error may say to the caller besides its code and message. Nothing of the inside
+ * belongs here.
+ */
 export type ErrorExtras = {
   details?: readonly { path: string; message: string }[];
   money_moved?: MoneyMoved;

@@ -80,8 +80,9 @@ export const EVENT_IDENTITY: { readonly [N in EventName]: Identity<EventPayload<
 };
 
 /**
- * The fields that distinguish a job among those of its name. How often it was dispatched belongs to its message id besides: the
- * queue drops a repeated id inside its window, even after the first was consumed (docs/design/settle.md, rule 6).
+ * The fields that distinguish a job among those of its name. How often it was dispatched belongs to
+ * its message id besides: the queue drops a repeated id inside its window, even after the first was
+ * consumed (docs/design/settle.md, rule 6).
  */
 export const JOB_IDENTITY: { readonly [N in JobName]: readonly Field<JobPayload<N>>[] } = {
   'chain-submitter.settle': ['account_id', 'payment_attempt_id'],

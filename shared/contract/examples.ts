@@ -1,9 +1,10 @@
-import type { Json } from './openapi.ts';
-
 /**
- * Examples for the API document, made of the `.meta({ examples })` of the contract's shapes: what has none is put
- * together from its parts. A pattern cannot be guessed from, so a string with one must bring an example.
+ * Examples for the API document, made of the `.meta({ examples })` of the contract's shapes: what
+ * has none is put together from its parts. A pattern cannot be guessed from, so a string with one
+ * must bring an example.
  */
+
+export type Json = { [key: string]: unknown };
 
 const LOCAL = '#/components/schemas/';
 

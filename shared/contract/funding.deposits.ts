@@ -51,7 +51,9 @@ const FiatCurrency = z
   .regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code')
   .meta({ id: 'FiatCurrency', description: 'ISO 4217', examples: ['USD'] });
 
-/** Where a browser goes after the payment. Plain http is for pages on the developer's own machine. */
+/**
+ * Where a browser goes after the payment. Plain http is for pages on the developer's own machine.
+ */
 const RedirectUrl = z
   .string()
   .max(2048)

@@ -16,8 +16,9 @@ import {
 import { internalOperation, operation, service } from './service.ts';
 
 /**
- * A transfer of this service as the chain has it: told when it is confirmed, when it is final, and when it was
- * confirmed and then undone by a fork for good. Every telling holds everything, so that they may come in any order.
+ * A transfer of this service as the chain has it: told when it is confirmed, when it is final, and
+ * when it was confirmed and then undone by a fork for good. Every telling holds everything, so that
+ * they may come in any order.
  */
 const Moved = z.strictObject({
   type: z.enum(['deposit', 'withdrawal', 'refund', 'dev_fund']),
@@ -80,7 +81,10 @@ export const funding = service({
   },
   events: {
     moved: Moved,
-    /** The status has changed: the object as its owner reads it then. The answer of the call that made it is not told. */
+    /**
+     * The status has changed: the object as its owner reads it then. The answer of the call that
+     * made it is not told.
+     */
     withdrawalChanged: z.strictObject({ account_id: AccountId, withdrawal: Withdrawal }),
     refundChanged: z.strictObject({
       vendor_account_id: AccountId,

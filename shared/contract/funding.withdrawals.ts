@@ -35,7 +35,10 @@ const signedBody = z.strictObject({
     description: 'Signed by the owner; leave out to have one prepared afresh',
   }),
 });
-/** What submits a signed transfer: check, simulate, co-sign (10 s), wait for the confirmation (15 s). */
+/**
+ * What submits a signed transfer: check, simulate, co-sign (10 s), wait for the confirmation (15
+ * s).
+ */
 export const submitting = {
   timeoutSeconds: 29,
   body: signedBody,

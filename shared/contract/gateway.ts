@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { Environment, SolanaAddress, Timestamp } from './primitives.ts';
 import { operation, service } from './service.ts';
 
-/** Asked often, so limited generously. What the gateway answers by itself is limited in its process alone. */
+/**
+ * Asked often, so limited generously. What the gateway answers by itself is limited in its process
+ * alone.
+ */
 const health = { access: [], limits: [{ points: 1200, windowSeconds: 60, per: 'ip' }], errors: [] } as const;
 
 const Key = z.strictObject({

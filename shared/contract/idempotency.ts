@@ -1,8 +1,14 @@
 import { z } from 'zod';
 
-/** How a call that creates something is told from its own repeat (docs/adr/0017-idempotency-keys.md). */
+/**
+ * How a call that creates something is told from its own repeat
+ * (docs/adr/0017-idempotency-keys.md).
+ */
 
-/** The request's header, and the one of an answer that an earlier call has been given. Lower case, as Node has them. */
+/**
+ * The request's header, and the one of an answer that an earlier call has been given. Lower case,
+ * as Node has them.
+ */
 export const IDEMPOTENCY_KEY = 'idempotency-key';
 export const IDEMPOTENT_REPLAYED = 'idempotent-replayed';
 
@@ -18,7 +24,9 @@ export const IdempotencyKey = z
     examples: ['0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17'],
   });
 
-/** Which operations take a key; with the field of the answer that is shown once and never stored. */
+/**
+ * Which operations take a key; with the field of the answer that is shown once and never stored.
+ */
 export type Idempotency = true | { secret: string };
 
 /** A call with a key, as the handler gets it and records it in the commit that creates. */
@@ -31,11 +39,17 @@ export type CallKey = {
   fingerprint: Uint8Array;
   /** The answer as it is stored: JSON of the contract's shape, without what is shown once. */
   answerText: (answer: object) => string;
-  /** The object of an earlier call with this key that began and did not complete: never created a second time. */
+  /**
+   * The object of an earlier call with this key that began and did not complete: never created a
+   * second time.
+   */
   begun: string | null;
 };
 
-/** The answer of a call that tells a secret: with it the first time, with the word that it was told in every repeat. */
+/**
+ * The answer of a call that tells a secret: with it the first time, with the word that it was told
+ * in every repeat.
+ */
 export const shownOnce = <Shape extends z.ZodRawShape, Secret extends z.ZodRawShape>(
   shape: Shape,
   secret: Secret,

@@ -9,8 +9,8 @@ import { type Limit, operation } from './service.ts';
 export const LONGEST_EMAIL = 254;
 
 /**
- * Shape only; the service normalises and checks the rest (IDN look-alikes, CR and LF). abort: the pattern must not see a longer
- * text, or one of dots stops the process for seconds.
+ * Shape only; the service normalises and checks the rest (IDN look-alikes, CR and LF). abort: the
+ * pattern must not see a longer text, or one of dots stops the process for seconds.
  */
 const Email = z
   .string()
@@ -82,7 +82,10 @@ const refresh_in = z
 
 // ---------- WebAuthn, in the JSON form of PublicKeyCredential.toJSON() ----------
 
-/** Attestation objects without attestation are some 300 bytes; a certificate chain would be refused anyway. */
+/**
+ * Attestation objects without attestation are some 300 bytes; a certificate chain would be refused
+ * anyway.
+ */
 const bytes = (max = 4096) =>
   z
     .string()
@@ -93,7 +96,8 @@ const credential = {
   id: bytes(1366),
   rawId: bytes(1366),
   type: z.literal('public-key'),
-  // What extensions gave (a PRF's output is the client's secret) is the client's business: taken and dropped.
+  // What extensions gave (a PRF's output is the client's secret) is the client's business: taken
+  // and dropped.
   clientExtensionResults: z.record(z.string().max(64), z.unknown()),
   authenticatorAttachment: z.enum(['platform', 'cross-platform']).nullish(),
 };

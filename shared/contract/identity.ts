@@ -97,7 +97,10 @@ export const identity = service({
       wallet_id: WalletId,
       expires_at: Timestamp.nullable(),
     }),
-    /** Of a service or of a delegate: a new key in place of the current one, or the end of all. Never a key or its hash. */
+    /**
+     * Of a service or of a delegate: a new key in place of the current one, or the end of all.
+     * Never a key or its hash.
+     */
     keyChanged: z.strictObject({
       ...change,
       change: z.enum(['rotated', 'revealed', 'ended']),

@@ -8,7 +8,9 @@ import { settlement } from './settlement.ts';
 import { wallet } from './wallet.ts';
 import { webhook } from './webhook.ts';
 
-/** Every service there is. Adding an endpoint = one entry in its contract file + one handler file. */
+/**
+ * Every service there is. Adding an endpoint = one entry in its contract file + one handler file.
+ */
 export const contracts = {
   gateway,
   quote,

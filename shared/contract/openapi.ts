@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode, MONEY_MOVED, SAFE_ACTIONS } from './errors.ts';
-import { exampleOf } from './examples.ts';
+import { exampleOf, type Json } from './examples.ts';
 import { IDEMPOTENT_REPLAYED, IdempotencyKey } from './idempotency.ts';
 import { contractList } from './index.ts';
 import type { CredentialKind } from './principal.ts';
 import { errorsOf, type HttpOperation, type Limit, type ServiceContract } from './service.ts';
 
-/** The OpenAPI 3.1 document of the public API, derived from the contract. Written to docs/ and served as it is. */
-
-export type Json = { [key: string]: unknown };
+/**
+ * The OpenAPI 3.1 document of the public API, derived from the contract. Written to docs/ and
+ * served as it is.
+ */
 
 const ERROR_ID = 'Error';
 const SECURITY: Record<CredentialKind, { scheme: string; description: string }> = {
@@ -83,7 +84,8 @@ const parametersOf = (
     const optional = field.safeParse(undefined).success;
     const inner = field instanceof z.ZodOptional ? (field.unwrap() as z.ZodType) : field;
     const converted = convert(inner, { open: false });
-    // A query shows what it may hold in its schema: filled in, its filters would exclude each other.
+    // A query shows what it may hold in its schema: filled in, its filters would exclude each
+    // other.
     const shown = place === 'path' ? { example: example(converted, name) } : {};
     return { name, in: place, required: !optional, schema: converted, ...shown };
   });
@@ -95,7 +97,10 @@ const keyParameter = ({ convert }: Converter): Json => ({
   schema: convert(IdempotencyKey, { open: false }),
 });
 
-/** The members of a settle-like answer by the status they come with: the one that `alternative` names, and the rest. */
+/**
+ * The members of a settle-like answer by the status they come with: the one that `alternative`
+ * names, and the rest.
+ */
 const bodiesByStatus = ({ http, output }: HttpOperation): [number, z.ZodType][] => {
   const { alternative, status } = http;
   if (alternative === undefined || !(output instanceof z.ZodDiscriminatedUnion)) return [[status, output]];
@@ -147,7 +152,9 @@ const successResponses = (op: HttpOperation, id: string, converter: Converter): 
     ]),
   );
 
-/** Error answers by status. Most operations share them, so each set of codes is a component, once. */
+/**
+ * Error answers by status. Most operations share them, so each set of codes is a component, once.
+ */
 const errorResponses = (op: HttpOperation, shared: Record<string, Json>): Json => {
   const byStatus = Map.groupBy(errorsOf(op), (code) => ERRORS[code].http);
   const response = (status: number, codes: ErrorCode[]) => ({

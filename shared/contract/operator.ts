@@ -8,7 +8,10 @@ export const operatorFields = {
   reason: label(500, 'ticket 1042'),
 };
 
-/** One row of the record of what operators did. `before` and `after` are what the change was about, as JSON. */
+/**
+ * One row of the record of what operators did. `before` and `after` are what the change was about,
+ * as JSON.
+ */
 export const OperatorAction = z.strictObject({
   action_id: z.int(),
   at: Timestamp,
@@ -38,7 +41,9 @@ export const Quarantined = z.strictObject(quarantined);
 
 const MAX_LISTED = 200;
 
-/** Of the services that hold the hourly caps; what they answer is made by shared/operator/caps.ts. */
+/**
+ * Of the services that hold the hourly caps; what they answer is made by shared/operator/caps.ts.
+ */
 export const getCapsOperation = internalOperation({
   summary: 'The hourly caps, and the wallets and accounts that have used most of theirs in this hour',
   callers: ['operator'],
@@ -60,7 +65,10 @@ export const getCapsOperation = internalOperation({
   }),
 });
 
-/** What every service answers to an operator; the handlers are shared/operator/handlers.ts, the same for all. */
+/**
+ * What every service answers to an operator; the handlers are shared/operator/handlers.ts, the same
+ * for all.
+ */
 export const operatorOperations = {
   listOperatorActions: internalOperation({
     summary: 'What operators did here, newest first',

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 
 /**
- * The scalar shapes of the wire. Nothing here transforms: what a caller sends is what every hop sees, so a
- * request is validated, never coerced. Domain code turns amounts into bigint (shared/lib/micro.ts).
+ * The scalar shapes of the wire. Nothing here transforms: what a caller sends is what every hop
+ * sees, so a request is validated, never coerced. Domain code turns amounts into bigint
+ * (shared/lib/micro.ts).
  */
 
 const MAX_INT64 = 2n ** 63n - 1n;
@@ -46,7 +47,10 @@ export const Timestamp = z
     examples: ['2026-11-21T10:00:00.000Z'],
   });
 
-/** A moment that exists: the shape alone lets 30 February pass, and a year 0 that Postgres does not know. */
+/**
+ * A moment that exists: the shape alone lets 30 February pass, and a year 0 that Postgres does not
+ * know.
+ */
 export const Moment = Timestamp.refine((text) => {
   const time = Date.parse(text);
   return time >= 0 && new Date(time).toISOString().slice(0, 10) === text.slice(0, 10);
@@ -83,7 +87,10 @@ export const ServiceId = z
     examples: ['0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17'],
   });
 
-/** Base58 text of 32 bytes: a wallet or token account. Whether it is a point on the curve is asked where it matters. */
+/**
+ * Base58 text of 32 bytes: a wallet or token account. Whether it is a point on the curve is asked
+ * where it matters.
+ */
 export const SolanaAddress = z
   .string()
   .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'must be a base58 address')
@@ -141,10 +148,11 @@ export type Environment = z.infer<typeof Environment>;
 export const Currency = z.literal('USDC').meta({ id: 'Currency' });
 
 /**
- * Free text shown to people. No control character and no line separator, so that it cannot forge a line in a mail or a log;
- * nothing that reorders what stands around it or cannot be seen (bidi controls, zero widths, tags, fillers), so that two
- * names that look alike are the same. ZWNJ and ZWJ are allowed, as Persian, Indic scripts and emoji are written with them,
- * and so are variation selectors; but something must be there to see.
+ * Free text shown to people. No control character and no line separator, so that it cannot forge a
+ * line in a mail or a log; nothing that reorders what stands around it or cannot be seen (bidi
+ * controls, zero widths, tags, fillers), so that two names that look alike are the same. ZWNJ and
+ * ZWJ are allowed, as Persian, Indic scripts and emoji are written with them, and so are variation
+ * selectors; but something must be there to see.
  */
 export const label = (max: number, example = 'Weather API') =>
   z
@@ -158,8 +166,9 @@ export const label = (max: number, example = 'Weather API') =>
     .meta({ examples: [example] });
 
 /**
- * What an operation with `rawBody` receives: the bytes of the request's body as base64, and its headers under
- * lower-case names without those that may hold a credential. One that came twice has both values, joined by ", ".
+ * What an operation with `rawBody` receives: the bytes of the request's body as base64, and its
+ * headers under lower-case names without those that may hold a credential. One that came twice has
+ * both values, joined by ", ".
  */
 export const RawBody = z.strictObject({
   raw_body: z.string().regex(/^[A-Za-z0-9+/]*={0,2}$/),
@@ -167,7 +176,9 @@ export const RawBody = z.strictObject({
 });
 export type RawBody = z.infer<typeof RawBody>;
 
-/** Query parameters of every list endpoint; `limit` stays text as it came (1 to 100, default 20). */
+/**
+ * Query parameters of every list endpoint; `limit` stays text as it came (1 to 100, default 20).
+ */
 export const pageQuery = {
   cursor: z.string().max(512).optional().meta({ description: 'next_cursor of the page before' }),
   limit: z

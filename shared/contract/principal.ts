@@ -4,7 +4,10 @@ import { AccountId, DelegateId, ServiceId, WalletId } from './primitives.ts';
 /** Present on the principal of an account that an operator has frozen. */
 const frozen = z.literal(true).optional();
 
-/** Who calls: made by the gateway from the credential, carried on `rpc.*` only. Nothing in a body can set it. */
+/**
+ * Who calls: made by the gateway from the credential, carried on `rpc.*` only. Nothing in a body
+ * can set it.
+ */
 export const Principal = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('none') }),
   z.strictObject({

@@ -17,7 +17,10 @@ import { internalOperation, operation, service } from './service.ts';
 
 const QuoteStatus = z.enum(['pending', 'settling', 'settled', 'expired']).meta({ id: 'QuoteStatus' });
 
-/** Arbitrary metadata, signed into the token. The 4096-byte bound is on the JSON that is signed, so the service checks it. */
+/**
+ * Arbitrary metadata, signed into the token. The 4096-byte bound is on the JSON that is signed, so
+ * the service checks it.
+ */
 export const Scope = z.record(z.string(), z.json()).meta({
   id: 'Scope',
   description: 'JSON object, at most 4096 bytes',
@@ -116,7 +119,10 @@ export const quote = service({
     }),
   },
   events: {
-    /** Told once, when settlement has said that nobody paid it and nobody can any more: five minutes after its end. */
+    /**
+     * Told once, when settlement has said that nobody paid it and nobody can any more: five minutes
+     * after its end.
+     */
     expired: z.strictObject({
       quote_id: QuoteId,
       account_id: AccountId,

@@ -5,9 +5,9 @@ import type { Environment } from './primitives.ts';
 import type { CredentialKind, PrincipalOf } from './principal.ts';
 
 /**
- * One declaration per operation. From it are derived: the gateway's route, the NATS subject and its rights,
- * the handler's type, the OpenAPI entry, the docs' endpoint map and the SDK method. Everything is data, so a
- * test, a generator or a person can read it without running anything.
+ * One declaration per operation. From it are derived: the gateway's route, the NATS subject and its
+ * rights, the handler's type, the OpenAPI entry, the docs' endpoint map and the SDK method.
+ * Everything is data, so a test, a generator or a person can read it without running anything.
  */
 
 export const SERVICE_NAMES = [
@@ -19,7 +19,10 @@ export const SERVICE_NAMES = [
   'chain-submitter',
   'webhook',
 ] as const;
-/** Services with a schema and handlers. The gateway stands apart: it has no tables and no operations. */
+/**
+ * Services with a schema and handlers. The gateway stands apart: it has no tables and no
+ * operations.
+ */
 export type ServiceName = (typeof SERVICE_NAMES)[number];
 /** Every process of the product. */
 export type Program = ServiceName | 'gateway';
@@ -30,8 +33,9 @@ export type Program = ServiceName | 'gateway';
 export type BusUser = Program | 'operator';
 
 /**
- * A true sliding window. `per` says whose calls are counted together: the account over all its credentials,
- * the caller's address, or the value of a body field (lower-cased, for instance an e-mail address).
+ * A true sliding window. `per` says whose calls are counted together: the account over all its
+ * credentials, the caller's address, or the value of a body field (lower-cased, for instance an
+ * e-mail address).
  */
 export type Limit = {
   points: number;
@@ -50,7 +54,10 @@ type HttpRoute = {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: `/${string}`;
   status: 200 | 201 | 202 | 204;
-  /** Another success status, chosen by a field of the answer: settle's 202 while a payment is pending. */
+  /**
+   * Another success status, chosen by a field of the answer: settle's 202 while a payment is
+   * pending.
+   */
   alternative?: { status: 202; field: string; equals: string; retryAfterSeconds: number };
 };
 
@@ -61,8 +68,8 @@ type HttpRoute = {
 type RefreshCookie = 'give' | 'exchange' | 'clear';
 
 /**
- * The nonce of a browser that asks for a sign-in link: `give` puts one into the body and into a cookie of the page, `show`
- * puts that of the cookie into the body.
+ * The nonce of a browser that asks for a sign-in link: `give` puts one into the body and into a
+ * cookie of the page, `show` puts that of the cookie into the body.
  */
 type BrowserCookie = 'give' | 'show';
 
@@ -85,8 +92,9 @@ type OperationDefinition = {
    */
   stepUp?: true | { when: string };
   /**
-   * What a frozen account gets from this operation; checked by `serve` before the handler runs. Unset: reads (GET) are
-   * served, everything else is refused. `handler`: the handler decides, for the part that the text names.
+   * What a frozen account gets from this operation; checked by `serve` before the handler runs.
+   * Unset: reads (GET) are served, everything else is refused. `handler`: the handler decides, for
+   * the part that the text names.
    */
   whenFrozen?: 'served' | { handler: string };
   refreshCookie?: RefreshCookie;
@@ -100,18 +108,19 @@ type OperationDefinition = {
   query?: Shape;
   body?: Shape;
   /**
-   * True where the body is not ours to parse because a signature covers its bytes: the gateway hands on what
-   * came as `RawBody` (primitives.ts), which is then the operation's `body`.
+   * True where the body is not ours to parse because a signature covers its bytes: the gateway
+   * hands on what came as `RawBody` (primitives.ts), which is then the operation's `body`.
    */
   rawBody?: true;
   /**
-   * A POST that a client may send again when its answer was lost, because nothing happens twice: always, or when the
-   * named field of the body is there to know the repeat by. A GET always may.
+   * A POST that a client may send again when its answer was lost, because nothing happens twice:
+   * always, or when the named field of the body is there to know the repeat by. A GET always may.
    */
   repeatable?: true | { with: string };
   /**
-   * A POST that would create a second thing when repeated: it takes the header Idempotency-Key, and its handler records
-   * the call in the commit that creates (shared/idempotency/store.ts). All others ignore the header, since they are harmless.
+   * A POST that would create a second thing when repeated: it takes the header Idempotency-Key, and
+   * its handler records the call in the commit that creates (shared/idempotency/store.ts). All
+   * others ignore the header, since they are harmless.
    */
   idempotency?: Idempotency;
   /** True where an absent body counts as `{}` (verify, logout). */
@@ -120,12 +129,15 @@ type OperationDefinition = {
   /** Codes of its own; those that every operation can answer are added by `errorsOf`. */
   errors: readonly ErrorCode[];
   /**
-   * Its errors carry `money_moved` and `safe_action`. `prepares`: nothing moves by the call itself, so a refusal says `no`.
-   * `moves`: this call or an earlier one with the same ids may have moved money, so only the service that owns the record
-   * says anything but `unknown`.
+   * Its errors carry `money_moved` and `safe_action`. `prepares`: nothing moves by the call itself,
+   * so a refusal says `no`. `moves`: this call or an earlier one with the same ids may have moved
+   * money, so only the service that owns the record says anything but `unknown`.
    */
   money?: 'prepares' | 'moves';
-  /** How long the gateway waits for the service; 20 where the service itself waits for the chain. Default 5. */
+  /**
+   * How long the gateway waits for the service; 20 where the service itself waits for the chain.
+   * Default 5.
+   */
   timeoutSeconds?: number;
 };
 
@@ -170,7 +182,10 @@ export const operation = <const D extends OperationDefinition>(definition: D) =>
     params: params as Shape,
     query: query as Shape,
     body: body as Shape,
-    /** What a handler receives: path, query and body fields side by side (names never collide: tidy test). */
+    /**
+     * What a handler receives: path, query and body fields side by side (names never collide: tidy
+     * test).
+     */
     input: z.strictObject({ ...params.shape, ...query.shape, ...body.shape }) as unknown as InputOf<D>,
     limits: (definition.limits ?? [fallback]) as readonly Limit[],
     withoutRedis: withoutRedis as WithoutRedis,
@@ -178,7 +193,10 @@ export const operation = <const D extends OperationDefinition>(definition: D) =>
   };
 };
 
-/** An operation between services: no principal, callable by the named users alone (NATS rights enforce it). */
+/**
+ * An operation between services: no principal, callable by the named users alone (NATS rights
+ * enforce it).
+ */
 export type InternalOperation = {
   summary: string;
   callers: readonly BusUser[];
@@ -215,7 +233,9 @@ export type ServiceContract = {
   subscribesLive?: readonly `${ServiceName}.${string}`[];
 };
 
-/** Declares one service. Its name is its folder, contract file, subject token, schema and manifest. */
+/**
+ * Declares one service. Its name is its folder, contract file, subject token, schema and manifest.
+ */
 export const service = <const D extends ServiceContract>(definition: D): D => definition;
 
 // ---------- derived types ----------

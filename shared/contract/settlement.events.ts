@@ -39,11 +39,17 @@ export const settlementEvents = {
   accepted: z.strictObject(about),
   /** The payment is confirmed on chain; the settlement can be redeemed. */
   issued: z.strictObject({ ...about, tx_hash: TransactionHash, issued_at: Timestamp }),
-  /** No fork can undo it any more. The transaction is another than the issued one when a fork forced a new one. */
+  /**
+   * No fork can undo it any more. The transaction is another than the issued one when a fork forced
+   * a new one.
+   */
   finalized: z.strictObject({ ...about, tx_hash: TransactionHash }),
   /** Proven: no money moved and none will. The quote may be tried again. */
   failed: z.strictObject({ ...about, code: z.string() }),
-  /** It was issued, and its payment was then reversed on chain for good. A redeemed settlement stays redeemed. */
+  /**
+   * It was issued, and its payment was then reversed on chain for good. A redeemed settlement stays
+   * redeemed.
+   */
   reversed: z.strictObject({ ...about, redeemed: z.boolean() }),
   /** The vendor has taken it, by redeem or by the first consume. */
   redeemed: z.strictObject({ ...about, redeemed_at: Timestamp, redeem_id: RedeemId.nullable() }),

@@ -118,7 +118,10 @@ const Paid = z.strictObject({
   ...payment,
 });
 
-/** Since when no new payment is taken, null while they are, and how many accepted ones are under way. */
+/**
+ * Since when no new payment is taken, null while they are, and how many accepted ones are under
+ * way.
+ */
 const Intake = z.strictObject({ paused_at: Timestamp.nullable(), under_way: z.int().min(0) });
 
 export const settlement = service({
@@ -165,7 +168,8 @@ export const settlement = service({
       limits: [{ points: 30, windowSeconds: 60, per: 'account' }],
       params: z.strictObject({ settlement_id: SettlementId }),
       body: z.strictObject({ settlement_token: CompactToken, redeem_id: RedeemId.optional() }),
-      // Without it the repeat of a redeem whose answer was lost looks like somebody else's, and nobody delivers.
+      // Without it the repeat of a redeem whose answer was lost looks like somebody else's, and
+      // nobody delivers.
       repeatable: { with: 'redeem_id' },
       output: z.strictObject({
         settlement_id: SettlementId,
@@ -301,7 +305,10 @@ export const settlement = service({
       input: z.strictObject({
         refund_id: RefundId,
         settlement_id: SettlementId,
-        /** Whose settlement it must be: this vendor account's and, for a service key, this service's. */
+        /**
+         * Whose settlement it must be: this vendor account's and, for a service key, this
+         * service's.
+         */
         account_id: AccountId,
         service_id: ServiceId.nullable(),
         amount: MicroUsdc.nullable(),

@@ -15,7 +15,10 @@ import { Scope } from './quote.ts';
 
 const kid = z.string().regex(/^(test|live)\.(quote|settlement)\.[1-9][0-9]{0,5}$/);
 
-/** What a quote token says. The payout address is frozen here: a later change of the service does not redirect it. */
+/**
+ * What a quote token says. The payout address is frozen here: a later change of the service does
+ * not redirect it.
+ */
 export const QuoteClaims = z.strictObject({
   typ: z.literal('quote'),
   kid,
@@ -36,7 +39,10 @@ export const QuoteClaims = z.strictObject({
 });
 export type QuoteClaims = z.infer<typeof QuoteClaims>;
 
-/** What a settlement token says. Redeem reads the record; the token proves that the caller was given it. */
+/**
+ * What a settlement token says. Redeem reads the record; the token proves that the caller was given
+ * it.
+ */
 export const SettlementClaims = z.strictObject({
   typ: z.literal('settlement'),
   kid,

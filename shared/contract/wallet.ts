@@ -88,7 +88,10 @@ const signed = z.strictObject({
   }),
 });
 
-/** What changes the delegation: prepared by the service, signed by the owner, submitted by the same call. */
+/**
+ * What changes the delegation: prepared by the service, signed by the owner, submitted by the same
+ * call.
+ */
 const byOwnersSignature = {
   access: ['jwt'],
   // Submit (10 s), wait for the confirmation (15 s), look at the chain.
@@ -218,7 +221,10 @@ export const wallet = service({
     }),
   },
   events: {
-    /** Seen on chain, whoever did it: the delegation stands otherwise, or the token account was closed or came back. */
+    /**
+     * Seen on chain, whoever did it: the delegation stands otherwise, or the token account was
+     * closed or came back.
+     */
     delegationChanged: z.strictObject({
       wallet_id: WalletId,
       account_id: AccountId,

@@ -5,8 +5,8 @@ import { AccountId, EndpointId, EventId, label, Moment, page, pageQuery, Timesta
 import { operation, service } from './service.ts';
 
 /**
- * Everything that an account is told, by the status that its object has come to. There is no `created` of what a call
- * creates: its answer says so (docs/adr/0016).
+ * Everything that an account is told, by the status that its object has come to. There is no
+ * `created` of what a call creates: its answer says so (docs/adr/0016).
  */
 const EVENT_TYPES = [
   'quote.settling',

@@ -2,12 +2,16 @@ import { type Context, context } from '@opentelemetry/api';
 import { hasErrorCode } from '../lib/error-causes.ts';
 
 /**
- * What one row of a shared statement may have done wrong: a value out of range (22), a constraint (23). A deadlock's victim
- * (40P01) and a lost serialization (40001) have changed nothing, and alone a row needs fewer locks.
+ * What one row of a shared statement may have done wrong: a value out of range (22), a constraint
+ * (23). A deadlock's victim (40P01) and a lost serialization (40001) have changed nothing, and
+ * alone a row needs fewer locks.
  */
 const OF_ONE_ROW = /^(22...|23...|40P01|40001)$/;
 const MAX_ITEMS = 100;
-/** Longer than the server lets a statement run: what takes longer has lost its connection, and holds up nobody else. */
+/**
+ * Longer than the server lets a statement run: what takes longer has lost its connection, and holds
+ * up nobody else.
+ */
 const HELD_UP_MS = 15_000;
 
 /** Waits for a statement, yet not for ever. */
@@ -21,13 +25,15 @@ const patiently = async (statement: Promise<void>): Promise<void> => {
 };
 
 /**
- * Group commit: what is asked for in the same turn, or while a statement is under way, goes into one statement, so one
- * round trip and one commit for all of it. A lone item waits for nobody.
+ * Group commit: what is asked for in the same turn, or while a statement is under way, goes into
+ * one statement, so one round trip and one commit for all of it. A lone item waits for nobody.
  *
- * A statement that fails by one of its rows is tried for each item alone, so that one caller's trouble is not another's; any
- * other failure is everybody's, since whether it was committed is unknown to all of them.
+ * A statement that fails by one of its rows is tried for each item alone, so that one caller's
+ * trouble is not another's; any other failure is everybody's, since whether it was committed is
+ * unknown to all of them.
  * @param run one statement for all items; its results in their order
- * @param keysOf items with a key in common never share a statement: it would see one row twice. They keep their order.
+ * @param keysOf items with a key in common never share a statement: it would see one row twice.
+ *   They keep their order.
  * @param maxItems of one statement
  */
 export const batched = <I, O>(
@@ -82,7 +88,8 @@ export const batched = <I, O>(
       waiting.push({ item, of: context.active(), resolve, reject });
       if (running) return;
       running = true;
-      // After what is ready in this turn: messages that arrived in one read of the socket are asked for one by one.
+      // After what is ready in this turn: messages that arrived in one read of the socket are asked
+      // for one by one.
       process.nextTick(() => void work());
     });
 };

@@ -7,7 +7,9 @@ import { type Db, type Pool, sql } from './pool.ts';
 /** What may be reserved of one scope in each UTC hour or day. */
 export type Budget = { scope: string; period: 'hour' | 'day'; cap: bigint };
 
-/** An amount that was reserved. Releasing it is for what was not used in the end; it is done once. */
+/**
+ * An amount that was reserved. Releasing it is for what was not used in the end; it is done once.
+ */
 export type Reservation = { release: () => void };
 
 /** Budgets over a table `spending` of the service's own schema. */
@@ -27,12 +29,13 @@ export type Budgets = {
 type Allotment = { scope: string; startsAt: number; left: bigint; queue: Promise<unknown> };
 type Asked = { scope: string; startsAt: number; amount: bigint; cap: bigint };
 
-const PORTIONS = 100n;
+const ALLOTMENTS = 100n;
 const MS = { hour: 3_600_000, day: 86_400_000 } as const;
 const MAX_KEPT = 10_000;
 
 /**
- * Reserves amounts of different scopes by one conditional statement, so that no sum ever passes its cap, whoever races.
+ * Reserves amounts of different scopes by one conditional statement, so that no sum ever passes its
+ * cap, whoever races.
  * @returns in their order; false: that much is not left
  */
 export const reserveAmounts = async (db: Db, asked: readonly Asked[]): Promise<boolean[]> => {
@@ -84,11 +87,12 @@ export const deleteOldSpending = (db: Db): Promise<unknown> =>
   db.query(sql.typeAlias('void')`delete from spending where period < app_now() - interval '2 days'`);
 
 /**
- * Budgets that many processes share. Each reserves portions in advance, so the table is asked once in many reservations.
- * A portion that is lost with its process, or forgotten because many others were used since, only makes a cap tighter.
+ * Budgets that many processes share. Each reserves allotments in advance, so the table is asked once
+ * in many reservations. A allotment that is lost with its process, or forgotten because many others
+ * were used since, only makes a cap tighter.
  */
 export const createBudgets = (pool: Pool, clock: Clock): Budgets => {
-  const portions = new LRUCache<string, Allotment>({ max: MAX_KEPT });
+  const allotments = new LRUCache<string, Allotment>({ max: MAX_KEPT });
   // The first payments of many wallets in an hour come together.
   const reserveInTable = batched((asked: readonly Asked[]) => reserveAmounts(pool, asked), {
     keysOf: ({ scope }) => [scope],
@@ -96,67 +100,70 @@ export const createBudgets = (pool: Pool, clock: Clock): Budgets => {
 
   const startOf = (period: Budget['period'], at: number) => Math.floor(at / MS[period]) * MS[period];
 
-  const portionOf = (scope: string, startsAt: number): Allotment => {
+  const allotmentOf = (scope: string, startsAt: number): Allotment => {
     const key = `${scope}@${startsAt}`;
-    const portion = portions.get(key) ?? { scope, startsAt, left: 0n, queue: Promise.resolve() };
-    portions.set(key, portion);
-    return portion;
+    const allotment = allotments.get(key) ?? { scope, startsAt, left: 0n, queue: Promise.resolve() };
+    allotments.set(key, allotment);
+    return allotment;
   };
 
-  /** To the portion that it came from: another hour's would hold more than was reserved of its cap. */
-  const reservationOf = (portion: Allotment, size: bigint, amount: bigint): Reservation => ({
+  /**
+   * To the allotment that it came from: another hour's would hold more than was reserved of its cap.
+   */
+  const reservationOf = (allotment: Allotment, size: bigint, amount: bigint): Reservation => ({
     release: () => {
-      portion.left += amount;
-      if (portion.left <= 2n * size) return;
-      // What lies here is refused to every other process, so the table gets back what is more than a portion.
-      const surplus = portion.left - size;
-      portion.left = size;
+      allotment.left += amount;
+      if (allotment.left <= 2n * size) return;
+      // What lies here is refused to every other process, so the table gets back what is more than
+      // a allotment.
+      const surplus = allotment.left - size;
+      allotment.left = size;
       // Whoever needs more than is left waits for it.
-      const { scope, startsAt } = portion;
+      const { scope, startsAt } = allotment;
       const work = () => releaseAmount(pool, { scope, startsAt, amount: surplus });
-      portion.queue = portion.queue.then(work).catch(() => {});
+      allotment.queue = allotment.queue.then(work).catch(() => {});
     },
   });
 
   const enlarge = async (
-    portion: Allotment,
+    allotment: Allotment,
     { size, amount, cap }: Record<'size' | 'amount' | 'cap', bigint>,
   ) => {
-    const { scope, startsAt, left } = portion;
+    const { scope, startsAt, left } = allotment;
     if (left >= amount) {
-      portion.left -= amount;
+      allotment.left -= amount;
       return true;
     }
     // Nobody else may use what is left meanwhile, or more would be handed out than was reserved.
-    portion.left = 0n;
+    allotment.left = 0n;
     const missing = amount - left;
     for (const asked of size > missing ? [size, missing] : [missing]) {
       if (!(await reserveInTable({ scope, startsAt, amount: asked, cap }))) continue;
-      portion.left += asked - missing;
+      allotment.left += asked - missing;
       return true;
     }
-    portion.left += left;
+    allotment.left += left;
     return false;
   };
 
   return {
     reserve: async ({ scope, period, cap }, amount, at = clock()) => {
-      const portion = portionOf(scope, startOf(period, at));
-      const size = cap / PORTIONS;
-      const reservation = reservationOf(portion, size, amount);
-      if (portion.left >= amount) {
-        portion.left -= amount;
+      const allotment = allotmentOf(scope, startOf(period, at));
+      const size = cap / ALLOTMENTS;
+      const reservation = reservationOf(allotment, size, amount);
+      if (allotment.left >= amount) {
+        allotment.left -= amount;
         return reservation;
       }
-      // One after the other, or every caller of a burst would reserve a portion of its own.
-      const result = portion.queue.then(() => enlarge(portion, { size, amount, cap }));
-      portion.queue = result.catch(() => {});
+      // One after the other, or every caller of a burst would reserve a allotment of its own.
+      const result = allotment.queue.then(() => enlarge(allotment, { size, amount, cap }));
+      allotment.queue = result.catch(() => {});
       return (await result) ? reservation : null;
     },
     hasLeft: async ({ scope, period, cap }, amount) => {
       const startsAt = startOf(period, clock());
       return (
-        portionOf(scope, startsAt).left >= amount ||
+        allotmentOf(scope, startsAt).left >= amount ||
         (await reservedAmounts(pool, [{ scope, startsAt }]))[0]! + amount <= cap
       );
     },

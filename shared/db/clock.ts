@@ -4,8 +4,8 @@ import { everyMs, type Periodic } from '../lib/periodic.ts';
 import { type Pool, sql } from './pool.ts';
 
 /**
- * The database's clock (app_now) without a round trip per reading: what a process stamps into a token agrees
- * with what SQL later compares it to, even on a machine whose own clock is wrong.
+ * The database's clock (app_now) without a round trip per reading: what a process stamps into a
+ * token agrees with what SQL later compares it to, even on a machine whose own clock is wrong.
  */
 export type DbClock = Periodic & { now: () => number };
 

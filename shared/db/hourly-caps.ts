@@ -19,7 +19,10 @@ const WalletCaps = z
   })
   .default(new Map());
 
-/** Settings of settlement and chain-submitter alike: one accepts within these caps, the other signs within them. */
+/**
+ * Settings of settlement and chain-submitter alike: one accepts within these caps, the other signs
+ * within them.
+ */
 export const hourlyCapsConfig = {
   WALLET_HOURLY_CAP_MICRO: MicroCap(1_000_000_000n),
   /** An account has a tenth of it. */
@@ -55,9 +58,15 @@ export type ReachedCap = { reached: (typeof HOURLY_CAPS)[number]; capMicro: bigi
 /** Who pays: the wallet's address, and the account that says it is its own. */
 export type CappedPayer = { wallet: string; accountId: string };
 
-/** What may be paid in a UTC hour by a wallet, by an account with all its wallets, and by everybody together. */
+/**
+ * What may be paid in a UTC hour by a wallet, by an account with all its wallets, and by everybody
+ * together.
+ */
 export type HourlyCaps = {
-  /** All three or none. The environment's comes last: who is over a cap of their own takes nothing from others. */
+  /**
+   * All three or none. The environment's comes last: who is over a cap of their own takes nothing
+   * from others.
+   */
   reserve: (payer: CappedPayer, amountMicro: bigint, at?: number) => Promise<Reservation | ReachedCap>;
   refillsInSeconds: () => number;
   limits: HourlyLimits;
@@ -73,7 +82,10 @@ export const capOfWallet = ({ ofWallet, walletMicro }: HourlyLimits, wallet: str
 
 const Used = z.object({ wallet: z.number(), account: z.number(), environment: z.number() });
 
-/** How much of each cap is reserved in the running hour, as samples of its metric; of wallets and accounts, the most. */
+/**
+ * How much of each cap is reserved in the running hour, as samples of its metric; of wallets and
+ * accounts, the most.
+ */
 export const measureCapUse = async (db: Db, limits: HourlyLimits) => {
   const { walletMicro, environmentMicro } = limits;
   const ofWallet = Object.fromEntries([...limits.ofWallet].map(([wallet, cap]) => [wallet, String(cap)]));

@@ -5,8 +5,8 @@ import { SERVICE_NAMES, type ServiceName } from '../contract/service.ts';
 import { migrateEnvironment, roleName, schemaName } from './migrate.ts';
 
 /**
- * Migrated as in a cluster, by the owner of the database who may make roles and is no superuser: each service's role has
- * rights on its own schema alone.
+ * Migrated as in a cluster, by the owner of the database who may make roles and is no superuser:
+ * each service's role has rights on its own schema alone.
  */
 const database = `quittance_${randomBytes(6).toString('hex')}`;
 const owner = `${database}_owner`;
@@ -48,9 +48,9 @@ test('it may be run again, and sets the passwords anew', async () => {
   await migrateEnvironment({ adminUrl: urlAs(owner), passwords: changed });
   await expect(query(urlAs(roleName(database, 'quote')), 'select')).rejects.toThrow(/password/);
   await migrateEnvironment({ adminUrl: urlAs(owner), passwords });
-  expect(await query(urlAs(roleName(database, 'quote')), 'select app_now() is not null as told')).toEqual([
-    { told: true },
-  ]);
+  expect(await query(urlAs(roleName(database, 'quote')), 'select app_now() is not null as reported')).toEqual(
+    [{ reported: true }],
+  );
 });
 
 test.each(SERVICE_NAMES)('%s has its own schema and nothing of another', async (service) => {

@@ -4,7 +4,10 @@ import { createTestDatabase, type TestDatabase } from '../../test/support/databa
 import { SERVICE_NAMES } from '../contract/service.ts';
 import { schemaName } from './migrate.ts';
 
-/** What a service whose process was taken over could do to the others' records: nothing, says the server. */
+/**
+ * What a service whose process was taken over could do to the others' records: nothing, says the
+ * server.
+ */
 let database: TestDatabase;
 let other: TestDatabase;
 const tables = new Map<string, string[]>();
@@ -33,7 +36,10 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all([database?.drop(), other?.drop()]));
 
-/** SQLSTATE of each statement, `done` where it was carried out; each in a transaction that is undone. */
+/**
+ * SQLSTATE of each statement, `done` where it was carried out; each in a transaction that is
+ * undone.
+ */
 const tried = (url: string, statements: readonly string[]): Promise<Record<string, string>> =>
   asking(url, async (client) => {
     const answers: Record<string, string> = {};

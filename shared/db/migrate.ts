@@ -11,7 +11,10 @@ export const schemaName = (service: ServiceName): string => service.replaceAll('
 export const roleName = (database: string, service: ServiceName): string =>
   `${database}_${schemaName(service)}`;
 
-/** From the repository's root, two folders up: of this file, and of the program that it becomes a part of. */
+/**
+ * From the repository's root, two folders up: of this file, and of the program that it becomes a
+ * part of.
+ */
 const folder = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 const migrateSchema = async (url: string, schema: string, dir: string, migrationsTable: string) => {
@@ -39,15 +42,16 @@ const makeAuditTable = async (admin: pg.Client, schema: string, role: string): P
 };
 
 /**
- * How the services' statements are planned. They are prepared, so a plan lives for minutes: one made while a table was
- * small must not read all of it when it has grown (ADR 28). Nor are they worth compiling: none takes that long.
+ * How the services' statements are planned. They are prepared, so a plan lives for minutes: one
+ * made while a table was small must not read all of it when it has grown (ADR 28). Nor are they
+ * worth compiling: none takes that long.
  */
 const PLANNING = { enable_seqscan: 'off', jit: 'off' };
 
 /**
- * Brings one environment's database to the present: the clock, a role and a schema per service, the shared
- * tables and each service's own migrations, run as the service's role. Safe to run at any time and by two at once
- * (node-pg-migrate locks).
+ * Brings one environment's database to the present: the clock, a role and a schema per service, the
+ * shared tables and each service's own migrations, run as the service's role. Safe to run at any
+ * time and by two at once (node-pg-migrate locks).
  * @param adminUrl superuser, or owner of the database who may make roles (`createrole`)
  * @param passwords of the services' roles; set anew at every run, so rotating one is running this
  */

@@ -8,7 +8,9 @@ const sqlTag = createSqlTag({
   typeAliases: { void: z.object({}), id: z.strictObject({ id: z.string() }) },
 });
 
-/** SQL is written as SQL: sql.type(rowSchema)`…` or sql.typeAlias('void')`…`; every value is bound. */
+/**
+ * SQL is written as SQL: sql.type(rowSchema)`…` or sql.typeAlias('void')`…`; every value is bound.
+ */
 export const sql = sqlTag;
 export type Pool = DatabasePool;
 /** A pool or a transaction: what a query function needs. */
@@ -17,7 +19,9 @@ export type Db = Pick<
   'any' | 'many' | 'maybeOne' | 'one' | 'query' | 'maybeOneFirst' | 'oneFirst' | 'anyFirst'
 >;
 
-/** Parses every row by the query's schema, so that a column which drifted is found at the boundary. */
+/**
+ * Parses every row by the query's schema, so that a column which drifted is found at the boundary.
+ */
 const parseRows: Interceptor = {
   name: 'parse-rows',
   transformRow: ({ resultParser }, query, row) => {
@@ -30,9 +34,9 @@ const parseRows: Interceptor = {
 };
 
 /**
- * The pool of one service on its own schema (search_path is set on its role). int8 arrives as bigint,
- * timestamptz as epoch milliseconds. No statement is ever retried by the pool: whether a money statement may be
- * repeated is decided where it stands.
+ * The pool of one service on its own schema (search_path is set on its role). int8 arrives as
+ * bigint, timestamptz as epoch milliseconds. No statement is ever retried by the pool: whether a
+ * money statement may be repeated is decided where it stands.
  */
 export const connectPool = (url: string, { max }: { max: number }): Promise<Pool> =>
   createPool(url, {
@@ -44,7 +48,8 @@ export const connectPool = (url: string, { max }: { max: number }): Promise<Pool
     idleInTransactionSessionTimeout: 10_000,
     queryRetryLimit: 0,
     transactionRetryLimit: 0,
-    // slonik sends DISCARD ALL after every use, a round trip per query; our sessions keep no state to discard.
+    // slonik sends DISCARD ALL after every use, a round trip per query; our sessions keep no state
+    // to discard.
     resetConnection: async () => {},
     driverFactory: createPreparedDriver,
     interceptors: [spans, parseRows],

@@ -30,7 +30,10 @@ afterEach(() => pool?.end());
 const Thing = z.object({ id: z.number(), size: z.union([z.number(), z.string()]) });
 const thing = (db: Db, id: number) => db.one(sql.type(Thing)`select id, size from things where id = ${id}`);
 const Known = z.object({ statement: z.string(), runs: z.bigint() });
-/** What the pool's connection keeps prepared of the statements about things, and how often it ran each. */
+/**
+ * What the pool's connection keeps prepared of the statements about things, and how often it ran
+ * each.
+ */
 const kept = async () =>
   (
     await pool.any(sql.type(Known)`

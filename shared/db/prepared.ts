@@ -2,8 +2,9 @@ import { createPgDriverFactory } from '@slonik/pg-driver';
 import type { DriverClient, DriverFactory } from 'slonik';
 
 /**
- * Statements that one connection keeps prepared. Texts are written in the source, so there are fewer; one that spells
- * out a list of any length would make many, and those beyond this are planned every time.
+ * Statements that one connection keeps prepared. Texts are written in the source, so there are
+ * fewer; one that spells out a list of any length would make many, and those beyond this are
+ * planned every time.
  */
 export const MOST_PREPARED = 300;
 
@@ -31,7 +32,8 @@ const prepareOnce = (client: DriverClient): DriverClient => {
         return await run(text, values, names.get(text) ?? prepare(text));
       } catch (error) {
         if (!isStalePlan(error)) throw error;
-        // Within a transaction it is too late, for the refusal has ended it: that is told, and not what follows from it.
+        // Within a transaction it is too late, for the refusal has ended it: that is told, and not
+        // what follows from it.
         return run(text, values, prepare(text)).catch(() => {
           throw error;
         });
@@ -40,7 +42,10 @@ const prepareOnce = (client: DriverClient): DriverClient => {
   };
 };
 
-/** slonik's driver, but every statement is prepared under a name: Postgres parses and plans it once a connection (ADR 28). */
+/**
+ * slonik's driver, but every statement is prepared under a name: Postgres parses and plans it once
+ * a connection (ADR 28).
+ */
 export const createPreparedDriver: DriverFactory = async (options) => {
   const { createClient } = await createPgDriverFactory()(options);
   return { createClient: async () => prepareOnce(await createClient()) };

@@ -8,8 +8,9 @@ const tracer = trace.getTracer('quittance');
 const summaries = new Map<string, string>();
 
 /**
- * A statement in few words, as `db.query.summary` of the semantic conventions: what it changes, or what it reads,
- * in the order of the text: `INSERT attempts UPDATE wallet_holds`. Values are bound, so the text holds none.
+ * A statement in few words, as `db.query.summary` of the semantic conventions: what it changes, or
+ * what it reads, in the order of the text: `INSERT attempts UPDATE wallet_holds`. Values are bound,
+ * so the text holds none.
  */
 export const summaryOf = (text: string): string => {
   const known = summaries.get(text);
@@ -41,7 +42,10 @@ const end = ({ sandbox }: QueryContext, error: boolean): null => {
   return null;
 };
 
-/** A span and a measurement for every statement. Work that belongs to no trace gets no span: sweeps run for ever. */
+/**
+ * A span and a measurement for every statement. Work that belongs to no trace gets no span: sweeps
+ * run for ever.
+ */
 export const spans: Interceptor = {
   name: 'spans',
   beforeQueryExecution: ({ sandbox }, { sql }) => {

@@ -121,7 +121,9 @@ test('a batch goes out when its window ends, at the latest when the service stop
 /** Well before the lease ends of a row that a sweep took. */
 const BEFORE_THE_LEASE_ENDS_MS = 12_000;
 
-/** Two replicas, the first by a way of its own that breaks: the second publishes all that was left. */
+/**
+ * Two replicas, the first by a way of its own that breaks: the second publishes all that was left.
+ */
 const oneOfTwo = async (breakWay: (proxy: TcpProxy, bus: Bus) => Promise<void>) => {
   const subject = 'evt.settlement.redeemed';
   const before = await heard(subject);

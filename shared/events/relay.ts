@@ -53,7 +53,10 @@ const claimDue = (db: Db): Promise<readonly OutboxRow[]> =>
 const deleteRows = (db: Db, ids: readonly bigint[]): Promise<unknown> =>
   db.query(sql.typeAlias('void')`delete from outbox where outbox_id = any(${sql.array(ids, 'int8')})`);
 
-/** Gives rows that were claimed and not tried, or that did not reach the bus, back to the next sweep. */
+/**
+ * Gives rows that were claimed and not tried, or that did not reach the bus, back to the next
+ * sweep.
+ */
 const releaseRows = (db: Db, ids: readonly bigint[]): Promise<unknown> =>
   db.query(
     sql.typeAlias(
@@ -122,10 +125,10 @@ export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
   };
 
   /**
-   * Claims, publishes in order, deletes: three steps, so that no transaction is open while the network is waited
-   * for. A row that fails keeps its lease and the rest is given back: one that can never be published holds up
-   * nothing behind it. A process that does not reach the bus leases nothing and gives back all: another
-   * replica may reach it.
+   * Claims, publishes in order, deletes: three steps, so that no transaction is open while the
+   * network is waited for. A row that fails keeps its lease and the rest is given back: one that
+   * can never be published holds up nothing behind it. A process that does not reach the bus leases
+   * nothing and gives back all: another replica may reach it.
    */
   const sweep = async (): Promise<number> => {
     if (!(await reachesBus(bus))) return 0;

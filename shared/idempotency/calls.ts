@@ -9,8 +9,8 @@ import { count } from '../lib/metrics.ts';
 import { callInProgress, findCall, KeyTaken } from './store.ts';
 
 /**
- * Calls with an Idempotency-Key: an earlier one is looked for before the handler runs, and the handler records its own
- * within its commit (docs/adr/0017-idempotency-keys.md).
+ * Calls with an Idempotency-Key: an earlier one is looked for before the handler runs, and the
+ * handler records its own within its commit (docs/adr/0017-idempotency-keys.md).
  */
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
@@ -23,7 +23,9 @@ const canonical = (value: unknown): string =>
       : field,
   );
 
-/** Whose calls are the same caller's: a service's keys, a delegate's keys, the account's sign-ins. */
+/**
+ * Whose calls are the same caller's: a service's keys, a delegate's keys, the account's sign-ins.
+ */
 const scopeOf = (caller: Principal): string => {
   if (caller.kind === 'service_key') return caller.service_id;
   return caller.kind === 'delegate_key' ? caller.delegate_id : caller.kind;
@@ -43,7 +45,8 @@ const callKey = ({ operation, idempotency, output, key, caller, input }: KeyedCa
     operation,
     keyHash: sha256(IdempotencyKey.parse(key)),
     fingerprint: sha256(canonical([scopeOf(caller), input])),
-    // Checked before the commit, and not again by a repeat: a later version may promise more than was answered then.
+    // Checked before the commit, and not again by a repeat: a later version may promise more than
+    // was answered then.
     answerText: (answer) => JSON.stringify(output.parse(withoutSecret(idempotency, answer))),
     begun: null,
   };
@@ -54,7 +57,8 @@ const MAX_ROUNDS = 3;
 
 /**
  * Answers a call from an earlier one with its key, else by the handler.
- * @throws ServiceError idempotency_mismatch; conflict with a Retry-After while another call with the key is under way
+ * @throws ServiceError idempotency_mismatch; conflict with a Retry-After while another call with
+ *   the key is under way
  */
 const answer = async (
   pool: Pool,
@@ -73,7 +77,8 @@ const answer = async (
       return earlier === null ? { ok } : replay(ok);
     } catch (error) {
       if (error instanceof KeyTaken) continue;
-      // What another call with the key has done meanwhile may be why this one is refused: its answer is this one's.
+      // What another call with the key has done meanwhile may be why this one is refused: its
+      // answer is this one's.
       const winner = error instanceof ServiceError ? await findCall(pool, key) : null;
       if (winner === null || winner.answer === null) throw error;
       return replay(winner.answer);

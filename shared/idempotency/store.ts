@@ -6,13 +6,17 @@ import type { Logger } from '../lib/logger.ts';
 import { everyMs, type Periodic } from '../lib/periodic.ts';
 
 /**
- * The table `idempotency` of a service: its calls with an Idempotency-Key, for 24 hours. A handler completes its call in the
- * commit that creates where that commit is all there is to do. Where network calls follow, that commit begins the call, and
- * a later one completes or abandons it. Without a key each of these functions does nothing.
+ * The table `idempotency` of a service: its calls with an Idempotency-Key, for 24 hours. A handler
+ * completes its call in the commit that creates where that commit is all there is to do. Where
+ * network calls follow, that commit begins the call, and a later one completes or abandons it.
+ * Without a key each of these functions does nothing.
  */
 
 const RETENTION = '24 hours';
-/** No call takes longer: the gateway waits 30 s at most, and the handlers that begin a call stop earlier. */
+/**
+ * No call takes longer: the gateway waits 30 s at most, and the handlers that begin a call stop
+ * earlier.
+ */
 const LEASE = '30 seconds';
 
 /** Thrown out of the transaction of a handler: another call with the key has committed first. */
@@ -25,7 +29,8 @@ const isCall = ({ accountId, operation, keyHash }: CallKey) =>
     and key_hash = ${sql.binary(Buffer.from(keyHash))}`;
 
 /**
- * The earlier call with this key, or null: what it has created, and its answer where it was completed.
+ * The earlier call with this key, or null: what it has created, and its answer where it was
+ * completed.
  * @throws ServiceError idempotency_mismatch when the key was used with another request
  */
 export const findCall = async (
@@ -44,7 +49,10 @@ export const findCall = async (
   );
 };
 
-/** A call with the same key that is not committed yet is waited for: one of the two transactions is undone. */
+/**
+ * A call with the same key that is not committed yet is waited for: one of the two transactions is
+ * undone.
+ */
 const insertCall = async (
   tx: Db,
   key: CallKey,
@@ -63,7 +71,10 @@ const insertCall = async (
   if (rowCount === 0) throw new KeyTaken();
 };
 
-/** One commit for what is created and for the call; what is a single statement without a key stays one. */
+/**
+ * One commit for what is created and for the call; what is a single statement without a key stays
+ * one.
+ */
 export const inOneCommit = <T>(
   pool: Pool,
   key: CallKey | undefined,
@@ -71,7 +82,8 @@ export const inOneCommit = <T>(
 ): Promise<T> => (key === undefined ? work(pool) : pool.transaction(work));
 
 /**
- * Records a call and the object it creates, within the transaction that inserts the object. The call has a lease of 30 s.
+ * Records a call and the object it creates, within the transaction that inserts the object. The
+ * call has a lease of 30 s.
  * @throws KeyTaken, which must undo the transaction: another call with the key was first
  */
 export const begin = async (tx: Db, key: CallKey | undefined, objectId: string): Promise<void> => {
@@ -80,8 +92,10 @@ export const begin = async (tx: Db, key: CallKey | undefined, objectId: string):
 
 /**
  * Records the answer of a call.
- * @param begun the object that `begin` named; without it the call has not begun, and this is the transaction that creates
- * @throws KeyTaken, which must undo the transaction: another call with the key was first, or has completed this one
+ * @param begun the object that `begin` named; without it the call has not begun, and this is the
+ *   transaction that creates
+ * @throws KeyTaken, which must undo the transaction: another call with the key was first, or has
+ *   completed this one
  */
 export const complete = async (
   tx: Db,

@@ -1,4 +1,5 @@
-// A job, run before the services of a release start: brings one environment's database to the present.
+// A job, run before the services of a release start: brings one environment's database to the
+// present.
 import { z } from 'zod';
 import { SERVICE_NAMES, type ServiceName } from '../contract/service.ts';
 import { migrateEnvironment } from '../db/migrate.ts';

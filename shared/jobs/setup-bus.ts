@@ -1,4 +1,5 @@
-// A job, run before the services of a release start and after a NATS lost its data: streams and durable consumers.
+// A job, run before the services of a release start and after a NATS lost its data: streams and
+// durable consumers.
 import { z } from 'zod';
 import { ensureStreams } from '../bus/setup.ts';
 import { loadConfig } from '../lib/config.ts';

@@ -52,7 +52,8 @@ const hs256 = await new SignJWT(payload)
   .sign(rawPublicKey(session.key));
 const demanding = `${encode({ alg: 'EdDSA', kid: session.kid, crit: ['more'], more: 1 })}.${part(valid, 1)}`;
 const critical = `${demanding}.${Buffer.from(signBytes(Buffer.from(demanding), session.key)).toString('base64url')}`;
-// The last of 86 characters carries 2 bits that decide nothing: another spelling of the same signature.
+// The last of 86 characters carries 2 bits that decide nothing: another spelling of the same
+// signature.
 const respelled = (token: string) => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   return token.slice(0, -1) + alphabet[alphabet.indexOf(token.at(-1)!) ^ 1]!;

@@ -18,7 +18,9 @@ type AccessClaims = {
   accountId: string;
   sessionId: string;
   environment: Environment;
-  /** How the person signed in: `email` for a link, `passkey` (RFC 8176 knows no value for either). */
+  /**
+   * How the person signed in: `email` for a link, `passkey` (RFC 8176 knows no value for either).
+   */
   amr: readonly string[];
   /** Seconds since 1970 of the sign-in itself; refresh does not renew it. */
   authTime: number;
@@ -63,14 +65,18 @@ const Payload = z.object({
   exp: z.int(),
 });
 
-/** base64url has several spellings of the same bytes (padding bits); only the one that was issued is a token. */
+/**
+ * base64url has several spellings of the same bytes (padding bits); only the one that was issued is
+ * a token.
+ */
 const isCanonical = (token: string): boolean =>
   token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 
 /**
- * Whom an access token stands for, or null for anything that is not a valid one: other algorithm (`none`, HS256
- * with the public key), unknown kid or one of another use, claim and key of different environments, foreign
- * issuer or audience, expired, altered. Never throws on attacker's bytes.
+ * Whom an access token stands for, or null for anything that is not a valid one: other algorithm
+ * (`none`, HS256 with the public key), unknown kid or one of another use, claim and key of
+ * different environments, foreign issuer or audience, expired, altered. Never throws on attacker's
+ * bytes.
  * @param now epoch milliseconds
  */
 export const verifyAccessToken = async (
@@ -81,7 +87,8 @@ export const verifyAccessToken = async (
     if (!isCanonical(token)) return null;
     const key = keys.get(decodeProtectedHeader(token).kid ?? '');
     if (key === undefined || key.use !== 'session') return null;
-    // What a key signed before it was retired has expired by then; what comes later was signed by a thief.
+    // What a key signed before it was retired has expired by then; what comes later was signed by a
+    // thief.
     if (key.retiredAt !== null && now > key.retiredAt + ACCESS_TOKEN_SECONDS * 1000) return null;
     const { payload } = await jwtVerify(token, key.key, {
       algorithms: ['EdDSA'],

@@ -3,7 +3,10 @@ import { untraced } from './trace.ts';
 
 /** A function whose answers are cached for a short time. */
 type Cached<T> = ((key: string) => Promise<T>) & {
-  /** Drops the answer for a key. An answer that is being loaded is dropped too: it may be from before the change. */
+  /**
+   * Drops the answer for a key. An answer that is being loaded is dropped too: it may be from
+   * before the change.
+   */
   invalidate: (key: string) => void;
 };
 
@@ -11,12 +14,14 @@ type Cached<T> = ((key: string) => Promise<T>) & {
 const REFRESH_AT = 0.7;
 
 /**
- * Caches a function's answers for a short time. Concurrent calls share one promise. A rejected promise is not cached.
- * @param maxAgeMs how old an answer may be, counted from the start of its load. This bounds how long a change can go
- *   unnoticed when no `invalidate` follows it
- * @param refreshAheadForMs for how long after its last use a key is refreshed before its answer expires, so that no
- *   caller waits. For a small number of keys that many callers need
- * @param maxEntries the least recently used entries beyond this number are dropped, so that new keys cannot exhaust memory
+ * Caches a function's answers for a short time. Concurrent calls share one promise. A rejected
+ * promise is not cached.
+ * @param maxAgeMs how old an answer may be, counted from the start of its load. This bounds how
+ *   long a change can go unnoticed when no `invalidate` follows it
+ * @param refreshAheadForMs for how long after its last use a key is refreshed before its answer
+ *   expires, so that no caller waits. For a small number of keys that many callers need
+ * @param maxEntries the least recently used entries beyond this number are dropped, so that new
+ *   keys cannot exhaust memory
  * @param isCacheable whether an answer may be cached
  */
 export const cached = <T>(

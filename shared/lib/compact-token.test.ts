@@ -39,7 +39,9 @@ const token = signToken('quote', claims, quote.signing);
 const [payload, signature] = token.split('.') as [string, string];
 const json = JSON.parse(Buffer.from(payload, 'base64url').toString());
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
-/** The same bytes spelled otherwise: the unused bits of the last character are free in base64url. */
+/**
+ * The same bytes spelled otherwise: the unused bits of the last character are free in base64url.
+ */
 const respell = (part: string) => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   const other = alphabet[alphabet.indexOf(part.at(-1)!) + 1]!;

@@ -16,7 +16,9 @@ const SCHEMAS: { [T in keyof Claims]: z.ZodType<Claims[T]> } = {
 };
 type Unsigned<T extends keyof Claims> = Omit<Claims[T], 'kid' | 'typ'>;
 
-/** Signs claims with the current key. Deterministic: the same claims and key give the same token. */
+/**
+ * Signs claims with the current key. Deterministic: the same claims and key give the same token.
+ */
 export const signToken = <T extends keyof Claims>(
   typ: T,
   claims: Unsigned<T>,
@@ -31,8 +33,8 @@ export const storedClaims = (token: string): QuoteClaims =>
   JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString('utf8')) as QuoteClaims;
 
 /**
- * What a token says of itself, for a look-up of the caller's own records when it does not verify: by a key that was taken
- * out it may have been paid. Null: it is no token of this type.
+ * What a token says of itself, for a look-up of the caller's own records when it does not verify:
+ * by a key that was taken out it may have been paid. Null: it is no token of this type.
  */
 export const unverifiedClaims = <T extends keyof Claims>(typ: T, token: string): Claims[T] | null => {
   try {
@@ -49,8 +51,8 @@ const refuse = (message: string): never => {
 
 const decode = (part: string): Buffer => {
   const bytes = Buffer.from(part, 'base64url');
-  // One spelling per token: base64url has several for the same bytes (padding bits), and two spellings of one
-  // quote must not look like two quotes to anybody's cache.
+  // One spelling per token: base64url has several for the same bytes (padding bits), and two
+  // spellings of one quote must not look like two quotes to anybody's cache.
   if (bytes.toString('base64url') !== part) refuse('the token is not in canonical base64url');
   return bytes;
 };
@@ -60,7 +62,8 @@ export type TokenOptions = { env: string; keys: PublicKeys };
 
 /**
  * The verified claims of a token of this type and environment.
- * @throws ServiceError validation_error for anything else: other type, other environment, unknown key, altered bytes.
+ * @throws ServiceError validation_error for anything else: other type, other environment, unknown
+ *   key, altered bytes.
  */
 export const verifyToken = <T extends keyof Claims>(
   typ: T,

@@ -1,12 +1,16 @@
 import { z } from 'zod';
 import { Environment } from '../contract/primitives.ts';
 
-/** What every process reads. Times are the services' own; nothing here can turn a check, a limit or a fault off. */
+/**
+ * What every process reads. Times are the services' own; nothing here can turn a check, a limit or
+ * a fault off.
+ */
 export const commonConfig = {
   HTTP_HOST: z.string().default('0.0.0.0'),
   HTTP_PORT: z.coerce.number().int().min(0).max(65535),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
-  // The standard variables of OpenTelemetry that switch it on; the others are the SDK's to read (telemetry.ts).
+  // The standard variables of OpenTelemetry that switch it on; the others are the SDK's to read
+  // (telemetry.ts).
   OTEL_SERVICE_NAME: z.string().optional(),
   OTEL_METRICS_EXPORTER: z.string().optional(),
   OTEL_TRACES_EXPORTER: z.string().optional(),
@@ -26,7 +30,10 @@ export const serviceConfig = {
   POSTGRES_POOL: z.coerce.number().int().min(1).max(100).default(10),
 };
 
-/** A variable that holds JSON; what it must be is said by `.pipe(schema)`. The text itself is never repeated. */
+/**
+ * A variable that holds JSON; what it must be is said by `.pipe(schema)`. The text itself is never
+ * repeated.
+ */
 export const JsonText = z.string().transform((text, context): unknown => {
   try {
     return JSON.parse(text);
@@ -36,7 +43,10 @@ export const JsonText = z.string().transform((text, context): unknown => {
   }
 });
 
-/** Comma separated origins, exactly as a browser spells them: scheme, host and a port that is not the scheme's own. */
+/**
+ * Comma separated origins, exactly as a browser spells them: scheme, host and a port that is not
+ * the scheme's own.
+ */
 export const OriginList = z
   .string()
   .transform((text) => text.split(',').map((part) => part.trim()))
@@ -52,8 +62,8 @@ export const SecretBytes = z
   .transform((text) => Buffer.from(text, 'base64url'));
 
 /**
- * Parses the environment once, at boot. On a problem it names the variables, never their values, and ends
- * the process: a half configured money service must not start.
+ * Parses the environment once, at boot. On a problem it names the variables, never their values,
+ * and ends the process: a half configured money service must not start.
  */
 export const loadConfig = <S extends z.ZodObject>(
   schema: S,

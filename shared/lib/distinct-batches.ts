@@ -1,6 +1,6 @@
 /**
- * Splits items into batches in which no key repeats, as a statement that writes many rows requires. Items with the same
- * key keep their order. There is usually one batch.
+ * Splits items into batches in which no key repeats, as a statement that writes many rows requires.
+ * Items with the same key keep their order. There is usually one batch.
  */
 export const distinctBatches = <T>(items: readonly T[], keyOf: (item: T) => string): T[][] => {
   const counts = new Map<string, number>();

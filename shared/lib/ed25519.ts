@@ -1,8 +1,8 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 
 /**
- * Ed25519 (RFC 8032) by node:crypto: the measured choice on the server (docs/adr/0004). The portable
- * implementation is @noble/ed25519; a test holds both against each other.
+ * Ed25519 (RFC 8032) by node:crypto: the measured choice on the server (docs/adr/0004). The
+ * portable implementation is @noble/ed25519; a test holds both against each other.
  */
 
 // RFC 8410 DER heads of a raw 32-byte seed and a raw 32-byte public key.

@@ -31,9 +31,10 @@ export const runChecks = async (
   );
 
 /**
- * The small port that probes ask: `/v1/health` says that the event loop turns, from the first moment on, since restarting
- * a process that waits for its bus would not bring the bus back. `/v1/health/ready` says that the service has begun, that its
- * own Postgres and NATS answer and that it is not draining (503 otherwise).
+ * The small port that probes ask: `/v1/health` says that the event loop turns, from the first
+ * moment on, since restarting a process that waits for its bus would not bring the bus back.
+ * `/v1/health/ready` says that the service has begun, that its own Postgres and NATS answer and
+ * that it is not draining (503 otherwise).
  */
 export const startHealthServer = async ({
   host,

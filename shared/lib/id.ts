@@ -21,15 +21,17 @@ type IdPrefix =
   | 'evt'
   | 'whe';
 
-/** TypeID: prefix + UUIDv7 in base32, so ids sort by time and keyset pages need no second column. */
+/**
+ * TypeID: prefix + UUIDv7 in base32, so ids sort by time and keyset pages need no second column.
+ */
 export const newId = (prefix: IdPrefix): string => typeid(prefix).toString();
 
 /** A vendor service's id is a bare UUID (docs/spec/interface.md). */
 export const newServiceId = (): string => randomUUID();
 
 /**
- * The id of something that another object stands for: always the same of the same, and of its age, so that it needs
- * no column. The random part of a UUIDv7 is made of the object's id and the name.
+ * The id of something that another object stands for: always the same of the same, and of its age,
+ * so that it needs no column. The random part of a UUIDv7 is made of the object's id and the name.
  */
 export const derivedId = (prefix: IdPrefix, objectId: string, name: string): string => {
   const bytes = TypeID.fromString(objectId).toUUIDBytes();

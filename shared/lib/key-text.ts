@@ -24,7 +24,10 @@ const base62 = (value: bigint, length: number): string => {
 
 const checksum = (text: string): string => base62(BigInt(crc32(text)), CHECKSUM_LENGTH);
 
-/** SHA-256 of the key's text as base64url: all that is kept of a key. A slow hash would add nothing to 256 random bits. */
+/**
+ * SHA-256 of the key's text as base64url: all that is kept of a key. A slow hash would add nothing
+ * to 256 random bits.
+ */
 export const keyHash = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
 /** A new key. The text is shown once and never stored. */
@@ -34,8 +37,8 @@ export const createKeyText = (prefix: KeyPrefix): string => {
 };
 
 /**
- * What a key's text says of itself, with the hash to look it up by; null when it is not the text of a key. Says
- * nothing on whether the key exists.
+ * What a key's text says of itself, with the hash to look it up by; null when it is not the text of
+ * a key. Says nothing on whether the key exists.
  */
 export const parseKeyText = (text: string): ParsedKey | null => {
   const match = TEXT.exec(text);

@@ -17,7 +17,10 @@ const SECRET_FIELDS = [
   'secret',
 ];
 
-/** So long lines may wait for others: as many are lost when a process is killed, none when it ends or crashes. */
+/**
+ * So long lines may wait for others: as many are lost when a process is killed, none when it ends
+ * or crashes.
+ */
 const WRITE_WITHIN_MS = 100;
 const WARNING = 40;
 
@@ -25,7 +28,10 @@ const stdout = pino.destination({ dest: 1, sync: true, minLength: 8192 });
 process.on('exit', () => stdout.flushSync());
 let due = false;
 
-/** Lines of a moment in one write: one for each call was 5 % of the gateway's time. What warns goes out at once. */
+/**
+ * Lines of a moment in one write: one for each call was 5 % of the gateway's time. What warns goes
+ * out at once.
+ */
 const lines = {
   // Has pino say the level of each.
   [Symbol.for('pino.metadata')]: true,

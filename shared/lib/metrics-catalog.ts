@@ -2,9 +2,10 @@ import { type BusUser, SERVICE_NAMES } from '../contract/service.ts';
 import { DELIVERY_ERRORS } from '../contract/webhook.ts';
 
 /**
- * Every metric of the system: its name, what it counts, its labels and the services that report it. docs/metrics.md is
- * generated from this list, and deploy/alerts.yaml may name no other metric (test/alerts.test.ts). Names follow the
- * naming guide of Prometheus: the prefix `quittance_`, the base unit, and `_total` for a counter.
+ * Every metric of the system: its name, what it counts, its labels and the services that report it.
+ * docs/metrics.md is generated from this list, and deploy/alerts.yaml may name no other metric
+ * (test/alerts.test.ts). Names follow the naming guide of Prometheus: the prefix `quittance_`, the
+ * base unit, and `_total` for a counter.
  *
  * The number of label values stays small: no account, address, key, e-mail, id or URL is a label.
  */
@@ -13,7 +14,9 @@ export type Metric = {
   /** UCUM: `s`, `1`, or what is counted in braces. */
   unit: string;
   by: readonly BusUser[];
-  /** The values of each label. Null where another list limits them (contract, routes, error codes). */
+  /**
+   * The values of each label. Null where another list limits them (contract, routes, error codes).
+   */
   labels: Record<string, readonly string[] | null>;
   /** Upper bounds of a histogram. */
   buckets: readonly number[];
@@ -23,7 +26,9 @@ export type Metric = {
 const ALL: readonly BusUser[] = ['gateway', ...SERVICE_NAMES];
 /** Up to the 20 s that a settle may wait. */
 const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20];
-/** Up to the last moment at which a generation may be signed: the lifetime of a quote and a minute. */
+/**
+ * Up to the last moment at which a generation may be signed: the lifetime of a quote and a minute.
+ */
 const CHAIN_SECONDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 660];
 /** Up to a redeem window of a week. */
 const REDEEM_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 86_400, 604_800];

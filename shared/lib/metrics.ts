@@ -10,8 +10,8 @@ import type { Logger } from './logger.ts';
 import { METRICS, type Metric, type MetricName } from './metrics-catalog.ts';
 
 /**
- * Measurements by name. Every metric is declared in metrics-catalog.ts with its labels. Until `startTelemetry`
- * (telemetry.ts) has started an exporter, these functions do nothing.
+ * Measurements by name. Every metric is declared in metrics-catalog.ts with its labels. Until
+ * `startTelemetry` (telemetry.ts) has started an exporter, these functions do nothing.
  */
 type Of<Kind extends Metric['kind']> = {
   [N in MetricName]: (typeof METRICS)[N]['kind'] extends Kind ? N : never;
@@ -27,13 +27,14 @@ type LabelArgs<N extends MetricName> = keyof LabelsOf<N> extends never ? [] : [l
 
 const METER = 'quittance';
 /**
- * Labels of every series of this process. A gateway serves several environments, so it adds the environment to each
- * measurement.
+ * Labels of every series of this process. A gateway serves several environments, so it adds the
+ * environment to each measurement.
  */
 let common: Attributes = {};
 const instruments = new Map<MetricName, unknown>();
 
-// Created at first use, because an instrument that was created before the SDK started never has an effect.
+// Created at first use, because an instrument that was created before the SDK started never has an
+// effect.
 const instrument = <T>(name: MetricName, make: (options: { unit: string; description: string }) => T): T => {
   const existing = instruments.get(name) as T | undefined;
   if (existing !== undefined) return existing;
@@ -82,7 +83,10 @@ export type GaugeCollector = {
 /** How long a scrape waits for a collector. */
 const COLLECT_WITHIN_MS = 1000;
 
-/** The values of a collector, or null if they could not be read within the time. Runs at most once at a time. */
+/**
+ * The values of a collector, or null if they could not be read within the time. Runs at most once
+ * at a time.
+ */
 const startCollector = ({ name, collect }: GaugeCollector, logger: Logger) => {
   let running: Promise<readonly Observation[] | null> | undefined;
   const begin = () =>
@@ -101,9 +105,10 @@ const startCollector = ({ name, collect }: GaugeCollector, logger: Logger) => {
 };
 
 /**
- * Has gauges read at each scrape. If a collector fails or takes too long, its gauges are NaN for this scrape, and
- * `quittance_gauge_collector_up` is 0. No comparison of an alarm holds for NaN; without a value the SDK would repeat the
- * last one. A second run does not start while one is open, so scrapes do not pile up on an overloaded server.
+ * Has gauges read at each scrape. If a collector fails or takes too long, its gauges are NaN for
+ * this scrape, and `quittance_gauge_collector_up` is 0. No comparison of an alarm holds for NaN;
+ * without a value the SDK would repeat the last one. A second run does not start while one is open,
+ * so scrapes do not pile up on an overloaded server.
  */
 export const registerGauges = (collectors: readonly GaugeCollector[], logger: Logger): void => {
   const meter = api.getMeter(METER);
@@ -144,8 +149,8 @@ const combinations = (labels: Metric['labels']): Attributes[] | null =>
   );
 
 /**
- * Sets the labels of the process, and initializes the service's counters to zero: Prometheus sees no increase in a series
- * that appears with its first event, and alarms must count that event.
+ * Sets the labels of the process, and initializes the service's counters to zero: Prometheus sees
+ * no increase in a series that appears with its first event, and alarms must count that event.
  */
 export const beginMetrics = (service: BusUser, environment: string | undefined): void => {
   common = { service_name: service, ...(environment === undefined ? {} : { environment }) };

@@ -1,7 +1,10 @@
 import closeWithGrace from 'close-with-grace';
 import type { Logger } from './logger.ts';
 
-/** The longest call (29 s) and the longest drain (15 s) fit in: what orchestrators wait before SIGKILL must be more. */
+/**
+ * The longest call (29 s) and the longest drain (15 s) fit in: what orchestrators wait before
+ * SIGKILL must be more.
+ */
 export const STOPS_WITHIN_SECONDS = 45;
 
 /**

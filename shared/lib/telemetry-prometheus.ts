@@ -10,8 +10,9 @@ import {
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 
 /**
- * A page to scrape and nothing else, as the SDK makes it of OTEL_EXPORTER_PROMETHEUS_HOST and _PORT, without the rest of the
- * SDK: that takes 4 to 9 MB of a service, and a context of its own in every call.
+ * A page to scrape and nothing else, as the SDK makes it of OTEL_EXPORTER_PROMETHEUS_HOST and
+ * _PORT, without the rest of the SDK: that takes 4 to 9 MB of a service, and a context of its own
+ * in every call.
  * @returns what closes it
  */
 export const startPrometheus = (about: Attributes): (() => Promise<void>) => {

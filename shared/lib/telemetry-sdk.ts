@@ -3,7 +3,8 @@ import { envDetector, resourceFromAttributes, serviceInstanceIdDetector } from '
 import { NodeSDK } from '@opentelemetry/sdk-node';
 
 /**
- * The whole SDK, which reads OTEL_* by itself. It brings every exporter that those may name, with gRPC and protobuf.
+ * The whole SDK, which reads OTEL_* by itself. It brings every exporter that those may name, with
+ * gRPC and protobuf.
  * @returns what flushes and ends it
  */
 export const startSdk = (

@@ -32,7 +32,7 @@ test('metrics reach a collector over OTLP, under the names of the catalog, with 
   await new Promise((resolve) => collector.close(resolve));
 
   expect(received.map(({ path }) => path)).toContain('/v1/metrics');
-  const told = received.map(({ body }) => body).join('');
+  const exported = received.map(({ body }) => body).join('');
   for (const part of ['"quittance_quotes_total"', '"quittance"', '"service_name"', '"environment"'])
-    expect({ [part]: told.includes(part) }).toEqual({ [part]: true });
+    expect({ [part]: exported.includes(part) }).toEqual({ [part]: true });
 });

@@ -11,7 +11,9 @@ afterAll(() => {
   trace.disable();
 });
 
-/** In this order: a process starts its telemetry once, so the one that starts something comes last. */
+/**
+ * In this order: a process starts its telemetry once, so the one that starts something comes last.
+ */
 test.each<[string, TelemetryConfig, string]>([
   ['nothing set', {}, ''],
   ['empty, as a manifest leaves it', { OTEL_METRICS_EXPORTER: '', OTEL_EXPORTER_OTLP_ENDPOINT: '' }, ''],

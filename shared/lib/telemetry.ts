@@ -3,7 +3,10 @@ import type { BusUser } from '../contract/service.ts';
 import type { Logger } from './logger.ts';
 import { beginMetrics } from './metrics.ts';
 
-/** The standard variables that say whether anything is exported. The SDK reads them and its others by itself. */
+/**
+ * The standard variables that say whether anything is exported. The SDK reads them and its others
+ * by itself.
+ */
 export type TelemetryConfig = {
   ENVIRONMENT?: string;
   OTEL_SERVICE_NAME?: string | undefined;
@@ -15,15 +18,19 @@ export type TelemetryConfig = {
 };
 export type Telemetry = { stop: () => Promise<void> };
 
-/** Whether a signal goes anywhere. The SDK alone would send it to a collector on this machine, wanted or not. */
+/**
+ * Whether a signal goes anywhere. The SDK alone would send it to a collector on this machine,
+ * wanted or not.
+ */
 const wanted = (exporter: string | undefined, endpoint: string | undefined): boolean =>
   exporter === undefined || exporter === '' ? (endpoint ?? '') !== '' : exporter !== 'none';
 
 /**
- * Starts the OpenTelemetry SDK when the OTEL_* variables name an exporter: `OTEL_METRICS_EXPORTER=prometheus` opens
- * a page to scrape (OTEL_EXPORTER_PROMETHEUS_HOST, _PORT), `OTEL_EXPORTER_OTLP_ENDPOINT` sends metrics and traces to
- * a collector. Otherwise not even its code is loaded, and for a page to scrape alone a small part of it. Trouble with
- * telemetry is logged and never ends a service.
+ * Starts the OpenTelemetry SDK when the OTEL_* variables name an exporter:
+ * `OTEL_METRICS_EXPORTER=prometheus` opens a page to scrape (OTEL_EXPORTER_PROMETHEUS_HOST, _PORT),
+ * `OTEL_EXPORTER_OTLP_ENDPOINT` sends metrics and traces to a collector. Otherwise not even its
+ * code is loaded, and for a page to scrape alone a small part of it. Trouble with telemetry is
+ * logged and never ends a service.
  */
 export const startTelemetry = async (
   service: BusUser,

@@ -31,8 +31,9 @@ export const inTraceOf = <T>(traceparent: string | null, work: () => T): T =>
   traceparent === null ? work() : context.with(contextOf(traceparent), work);
 
 /**
- * Runs work that belongs to no call untraced, here and in whatever it asks of other services: what goes by the clock
- * would fill the collector with traces of nothing. What it does for a row goes on in that row's trace.
+ * Runs work that belongs to no call untraced, here and in whatever it asks of other services: what
+ * goes by the clock would fill the collector with traces of nothing. What it does for a row goes on
+ * in that row's trace.
  */
 export const untraced = <T>(work: () => T): T => {
   const spanContext = {
@@ -63,7 +64,8 @@ const isFault = (error: unknown): boolean =>
 type SpanSpec = { kind: SpanKind; attributes?: Attributes; links?: Link[]; parent?: Context };
 
 /**
- * Runs work in a span of its own. An error is told by its kind alone: messages may hold what a caller sent.
+ * Runs work in a span of its own. An error is field by its kind alone: messages may hold what a
+ * caller sent.
  * @param name of few: an operation and what it is done to, never an id
  */
 export const inSpan = <T>(
@@ -83,8 +85,11 @@ export const inSpan = <T>(
     }
   });
 
-/** Fields by which an operator finds a payment. Tokens, keys, addresses of people and wallets are never among them. */
-const TOLD = [
+/**
+ * Fields by which an operator finds a payment. Tokens, keys, addresses of people and wallets are
+ * never among them.
+ */
+const REPORTED_FIELDS = [
   'quote_id',
   'settlement_id',
   'payment_attempt_id',
@@ -102,9 +107,9 @@ const TOLD = [
 /** Puts the ids found in a call's input or answer on a span. */
 export const recordIds = (span: Span | undefined, value: unknown): void => {
   if (span?.isRecording() !== true || typeof value !== 'object' || value === null) return;
-  for (const name of TOLD) {
-    const told = (value as Record<string, unknown>)[name];
-    if (typeof told === 'boolean' || (typeof told === 'string' && told.length <= 128))
-      span.setAttribute(`quittance.${name}`, told);
+  for (const name of REPORTED_FIELDS) {
+    const field = (value as Record<string, unknown>)[name];
+    if (typeof field === 'boolean' || (typeof field === 'string' && field.length <= 128))
+      span.setAttribute(`quittance.${name}`, field);
   }
 };

@@ -4,8 +4,8 @@ import type { Db } from '../db/pool.ts';
 import type { Page } from './page.ts';
 
 /**
- * A cursor is `base64url(place).base64url(mac)`. The mac binds the cursor to the list and its scope, so that a foreign or
- * altered one is refused instead of showing another page.
+ * A cursor is `base64url(place).base64url(mac)`. The mac binds the cursor to the list and its
+ * scope, so that a foreign or altered one is refused instead of showing another page.
  */
 const mac = (key: Buffer, list: string, scope: unknown, place: string): Buffer =>
   createHmac('sha256', key)
@@ -35,15 +35,18 @@ const openCursor = <Place>(
 const DEFAULT_LIMIT = 20;
 
 /**
- * What the items of a page may have together. A NATS message has at most 1 MB, and a hundred of the largest quotes or
- * deliveries have more: such a page is shorter than the limit.
+ * What the items of a page may have together. A NATS message has at most 1 MB, and a hundred of the
+ * largest quotes or deliveries have more: such a page is shorter than the limit.
  */
 const PAGE_BYTES = 512 * 1024;
 
 const bytesOf = (item: unknown): number =>
   Buffer.byteLength(JSON.stringify(item, (_name, value) => (typeof value === 'bigint' ? `${value}` : value)));
 
-/** How many items fit into one page: at least one, so that a list with one large item does not stop there. */
+/**
+ * How many items fit into one page: at least one, so that a list with one large item does not stop
+ * there.
+ */
 const countFitting = (items: readonly unknown[]): number => {
   let bytes = 0;
   for (const [at, item] of items.entries()) {
@@ -69,10 +72,12 @@ type List<Filters, Caller, Scope, Row, Place, Item> = {
 };
 
 /**
- * The handler of a list endpoint: cursor, limit, page end and the 512 kB bound are the same for every list.
+ * The handler of a list endpoint: cursor, limit, page end and the 512 kB bound are the same for
+ * every list.
  * @param name of the list, unique among all lists
  * @returns a handler that answers `{ data, next_cursor }`, `next_cursor` null on the last page
- * @throws ServiceError validation_error for a cursor that was not made for exactly this list and scope
+ * @throws ServiceError validation_error for a cursor that was not made for exactly this list and
+ *   scope
  */
 export const listHandler =
   <Query extends PageQuery, Caller, Scope, Row, Place, Item>(

@@ -1,6 +1,9 @@
 import { sql } from '../db/pool.ts';
 
-/** Which part of a list is asked for: `limit` rows before a place, from the beginning where it is null. */
+/**
+ * Which part of a list is asked for: `limit` rows before a place, from the beginning where it is
+ * null.
+ */
 export type Page<Place = string> = { before: Place | null; limit: number };
 
 /** `and <column> = <value>` for every filter that is set. */
@@ -12,7 +15,10 @@ export const matching = (filters: Record<string, string | undefined>) => {
   return set.length === 0 ? sql.fragment`` : sql.join(set, sql.fragment``);
 };
 
-/** The end of a list statement: rows before the cursor, newest first, and one row more than the limit. */
+/**
+ * The end of a list statement: rows before the cursor, newest first, and one row more than the
+ * limit.
+ */
 export const pageBy = (column: string, { before, limit }: Page) => {
   const id = sql.identifier([column]);
   return sql.fragment`${before === null ? sql.fragment`` : sql.fragment`and ${id} < ${before}`}

@@ -20,7 +20,8 @@ export const recordAction = (
     values (${actor}, ${action}, ${target}, ${reason}, ${JSON.stringify(before)}::jsonb, ${JSON.stringify(after)}::jsonb)`);
 
 /**
- * Changes something for an operator, with the record of it in the same commit. What is so already stays and is not recorded.
+ * Changes something for an operator, with the record of it in the same commit. What is so already
+ * stays and is not recorded.
  * @param lock reads the state and locks it until the transaction ends
  * @param isSo whether a state is what the operator asks for
  * @param show a state as JSON of the record

@@ -11,7 +11,8 @@ import { listActions, recordAction } from './actions.ts';
 import { findQuarantined, listQuarantined, type QuarantineRow, recordDecision } from './quarantine.ts';
 
 /**
- * What a service adds for messages about payments, whose outcome the chain proves. The subject is what a message is about.
+ * What a service adds for messages about payments, whose outcome the chain proves. The subject is
+ * what a message is about.
  */
 export type QuarantineResolver<Subject> = {
   /** Null for a message of another kind, and for one that says too little to find its subject. */
@@ -55,7 +56,10 @@ export const operatorHandlers = <Subject>({
   consuming: readonly Consuming[];
   resolver?: QuarantineResolver<Subject>;
 }): Handlers => {
-  /** Told once more to whoever reads its subject. Handlers know repeats, so one that is lost may be told again. */
+  /**
+   * Told once more to whoever reads its subject. Handlers know repeats, so one that is lost may be
+   * told again.
+   */
   const retry = async ({ subject, body }: QuarantineRow): Promise<void> => {
     for (const consumer of consuming) if (await consumer.redeliver(subject, body)) return;
     throw conflict(`nothing here reads ${subject}`);

@@ -22,7 +22,8 @@ const MANIFEST = 'manifest.json';
 
 /**
  * Writes all schemas of one environment as they were at one moment, beside the running services.
- * @param folder must not exist. It holds password-like secrets and e-mail addresses: only its owner may read it.
+ * @param folder must not exist. It holds password-like secrets and e-mail addresses: only its owner
+ *   may read it.
  * @returns what is in it; a folder without `manifest.json` is one that was not finished
  */
 export const dump = async (databaseUrl: string, folder: string): Promise<Manifest> => {

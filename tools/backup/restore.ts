@@ -34,7 +34,10 @@ const refuseOther = async (client: pg.Client, { database, migrations }: Manifest
     );
 };
 
-/** In one commit: everything that is here goes, everything of the backup comes, and nothing may be signed. */
+/**
+ * In one commit: everything that is here goes, everything of the backup comes, and nothing may be
+ * signed.
+ */
 const replace = async (
   client: pg.Client,
   folder: string,
@@ -53,7 +56,8 @@ const replace = async (
   for (const { name, last } of manifest.sequences)
     if (last !== null) await client.query('select setval($1::regclass, $2)', [name, last]);
   await client.query('update chain_submitter.settings set paused = true');
-  // Since then attempts were accepted that nothing here knows: settlement asks the chain before it says "not paid" of one.
+  // Since then attempts were accepted that nothing here knows: settlement asks the chain before it
+  // says "not paid" of one.
   await client.query('insert into settlement.restores (taken_at) values ($1)', [manifest.taken_at]);
   await client.query(
     `insert into chain_submitter.operator_actions (actor, action, target, reason, before, after)
@@ -72,11 +76,13 @@ type Restored = {
 };
 
 /**
- * Puts a backup in the place of what a migrated database holds. From before the first row until nothing unseen can land
- * any more no service can log in, also when this process dies in between: it is then run again.
+ * Puts a backup in the place of what a migrated database holds. From before the first row until
+ * nothing unseen can land any more no service can log in, also when this process dies in between:
+ * it is then run again.
  * @param databaseUrl a superuser's
  * @param rpcUrls of every provider that chain-submitter asks
- * @throws Refusal while a service is connected, for another environment's backup, for tables of another release
+ * @throws Refusal while a service is connected, for another environment's backup, for tables of
+ *   another release
  */
 export const restore = async (
   databaseUrl: string,

@@ -13,7 +13,10 @@ import type { BusUser } from '../../shared/contract/service.ts';
 import { clusterConf, passwordsPatch, SERVERS } from './bus.ts';
 import { clusterSecrets } from './secrets.ts';
 
-/** Three real servers by the very file of k8s/components/nats, told their passwords as its StatefulSet tells them. */
+/**
+ * Three real servers by the very file of k8s/components/nats, told their passwords as its
+ * StatefulSet tells them.
+ */
 let folder = '';
 const clientPorts: number[] = [];
 const servers: ChildProcess[] = [];

@@ -3,7 +3,10 @@ import { consumerConfigs, streamConfigs } from '../../shared/bus/setup.ts';
 import { natsRights } from '../../shared/bus/topology.ts';
 import { labelsOf, type Manifest } from './manifests.ts';
 
-/** The bus of an environment in a cluster: accounts, rights, streams and consumers are those of `npm start`. */
+/**
+ * The bus of an environment in a cluster: accounts, rights, streams and consumers are those of `npm
+ * start`.
+ */
 export const SERVERS = 3;
 const PORT = 4222;
 const CLUSTER_PORT = 6222;
@@ -27,10 +30,16 @@ const account = { name: 'QUITTANCE', users: natsUsers };
 const numbers = Array.from({ length: SERVERS }, (_, i) => i);
 const routeVariable = (number: number): string => `NATS_ROUTE_${number}`;
 
-/** A server that stops sends its clients to the others first, in less than the grace period of its pod. */
+/**
+ * A server that stops sends its clients to the others first, in less than the grace period of its
+ * pod.
+ */
 const GRACEFUL = 'pid_file: "/run/nats/nats.pid"\nlame_duck_grace_period: 10s\nlame_duck_duration: 30s\n';
 
-/** The servers of a cluster, which find passwords and routes in variables: by default the pods of the StatefulSet. */
+/**
+ * The servers of a cluster, which find passwords and routes in variables: by default the pods of
+ * the StatefulSet.
+ */
 export const clusterConf = (
   own: Partial<Pick<NatsConf, 'port' | 'monitorPort' | 'storeDir'>> & { clusterPort?: number } = {},
 ): string =>
@@ -61,7 +70,10 @@ export const singleConf = (): string =>
     accounts: [account],
   });
 
-/** The server is told each password by the Secret of who logs in with it; those without a service have the job's. */
+/**
+ * The server is told each password by the Secret of who logs in with it; those without a service
+ * have the job's.
+ */
 export const passwordsPatch = (): Manifest => ({
   apiVersion: 'apps/v1',
   kind: 'StatefulSet',
@@ -119,7 +131,8 @@ export const nackResources = (): Manifest[] => [
       maxBytes: stream.max_bytes,
       duplicateWindow: duration(stream.duplicate_window),
       replicas: stream.num_replicas,
-      // Its data are jobs under way: a resource that is deleted by mistake must not take them along.
+      // Its data are jobs under way: a resource that is deleted by mistake must not take them
+      // along.
       preventDelete: true,
     }),
   ),

@@ -19,7 +19,10 @@ const kustomization = (resources: readonly string[]): string =>
 const busUsers = Object.keys(natsRights());
 const ENVIRONMENT_SECRETS = [...busUsers, 'setup', 'nats'];
 
-/** An ExternalSecret takes all properties of the secret store's entry of that name: they are called as the settings. */
+/**
+ * An ExternalSecret takes all properties of the secret store's entry of that name: they are called
+ * as the settings.
+ */
 const externalSecret = (name: string): Manifest => ({
   apiVersion: 'external-secrets.io/v1',
   kind: 'ExternalSecret',
@@ -40,7 +43,10 @@ const alerts = (): Manifest => ({
   spec: parse(readFileSync(new URL('../../deploy/alerts.yaml', import.meta.url), 'utf8')) as object,
 });
 
-/** Everything in k8s/ that follows from the contract, the services' settings and the alarms: file → content. */
+/**
+ * Everything in k8s/ that follows from the contract, the services' settings and the alarms: file →
+ * content.
+ */
 export const clusterFiles = async (): Promise<Record<string, string>> => {
   const files: Record<string, string> = {};
   for (const { name, ...workload } of workloads) {

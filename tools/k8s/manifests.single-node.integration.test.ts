@@ -20,8 +20,9 @@ import { missing, podOf, type Rendered, render, root } from '../../test/support/
 import { limitsFileOf, sourcesOf, variablesOf } from '../../test/support/k8s/settings.ts';
 
 /**
- * The overlay `single-node` without a cluster: every Deployment's process, told exactly what its container is told, over
- * real servers by the overlay's own files. What differs is where they listen and the chain, which is the local one.
+ * The overlay `single-node` without a cluster: every Deployment's process, told exactly what its
+ * container is told, over real servers by the overlay's own files. What differs is where they
+ * listen and the chain, which is the local one.
  */
 const DATABASE = 'quittance_test';
 const why = missing();

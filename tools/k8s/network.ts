@@ -3,11 +3,11 @@ import { HTTP_PORT, METRICS_PORT } from './settings.ts';
 import type { Reach, Workload, WorkloadName } from './workloads.ts';
 
 /**
- * One policy per service with the flows it has, both ways; base/common denies the rest. Namespaces are known by
- * labels, so that an environment of its own namespace and the trial in a single one read the same:
- * `quittance.dev/environment` has an environment's services, `quittance.dev/gateway` the gateway; the platform puts
- * `quittance.dev/ingress` on that of its Gateway API controller and `quittance.dev/monitoring` on that of its
- * Prometheus and collector.
+ * One policy per service with the flows it has, both ways; base/common denies the rest. Namespaces
+ * are known by labels, so that an environment of its own namespace and the trial in a single one
+ * read the same: `quittance.dev/environment` has an environment's services, `quittance.dev/gateway`
+ * the gateway; the platform puts `quittance.dev/ingress` on that of its Gateway API controller and
+ * `quittance.dev/monitoring` on that of its Prometheus and collector.
  */
 const tcp = (...ports: number[]) => ports.map((port) => ({ protocol: 'TCP', port }));
 const server = (name: string) => ({ podSelector: { matchLabels: { 'quittance.dev/server': name } } });
@@ -15,7 +15,10 @@ const labelled = (label: string) => ({
   namespaceSelector: { matchExpressions: [{ key: `quittance.dev/${label}`, operator: 'Exists' }] },
 });
 
-/** Nothing inside: neither a pod nor a node nor the metadata service of a cloud, which hands out credentials. */
+/**
+ * Nothing inside: neither a pod nor a node nor the metadata service of a cloud, which hands out
+ * credentials.
+ */
 const INTERNET = [
   {
     ipBlock: {
@@ -55,7 +58,9 @@ const telemetry = { to: [labelled('monitoring')], ports: tcp(4318) };
 const scrape = { from: [labelled('monitoring')], ports: tcp(METRICS_PORT) };
 const calls = { from: [labelled('ingress')], ports: tcp(HTTP_PORT) };
 
-/** The network policy of one service. Probes come from the node itself, which no policy keeps away. */
+/**
+ * The network policy of one service. Probes come from the node itself, which no policy keeps away.
+ */
 export const networkPolicyOf = (name: WorkloadName, { reaches }: Workload): Manifest => ({
   apiVersion: 'networking.k8s.io/v1',
   kind: 'NetworkPolicy',
@@ -82,7 +87,10 @@ const serverPolicy = (name: string, spec: object): Manifest => ({
   spec: { podSelector: { matchLabels: { 'quittance.dev/server': name } }, ...spec },
 });
 
-/** Who may reach an environment's bus and database: services by their names, the jobs, the gateway from where it runs. */
+/**
+ * Who may reach an environment's bus and database: services by their names, the jobs, the gateway
+ * from where it runs.
+ */
 export const serverPolicies = (all: readonly ({ name: WorkloadName } & Workload)[]): Manifest[] => {
   const reaching = (reach: Reach) =>
     all.filter(({ name, reaches }) => name !== 'gateway' && reaches.includes(reach)).map(({ name }) => name);

@@ -25,7 +25,10 @@ export type ClusterEnvironment = {
   smtpUrl: string;
 };
 
-/** A word that nats-server takes as a text where it stands in a variable: one of digits or with a `-` first is none to it. */
+/**
+ * A word that nats-server takes as a text where it stands in a variable: one of digits or with a
+ * `-` first is none to it.
+ */
 const natsPassword = (kept: string): string => `nats_${kept}`;
 
 const secretIn = (folder: string, name: string): string => {
@@ -44,9 +47,9 @@ const only = (from: 'secret' | 'public-keys', settings: Record<string, string>):
   );
 
 /**
- * Every Secret and the public halves of the keys that an installation needs, made at the first call and kept in
- * `folder` (as `npm start` keeps its own). For a trial and as the list of what a secret store has to hold: the keys of live
- * money belong into one from the beginning.
+ * Every Secret and the public halves of the keys that an installation needs, made at the first call
+ * and kept in `folder` (as `npm start` keeps its own). For a trial and as the list of what a secret
+ * store has to hold: the keys of live money belong into one from the beginning.
  */
 export const clusterSecrets = (options: {
   folder: string;
@@ -100,7 +103,8 @@ export const clusterSecrets = (options: {
           rpcUrls,
         },
       );
-      // The sandboxes of `npm start` are no providers, and the mint of a public network is not ours.
+      // The sandboxes of `npm start` are no providers, and the mint of a public network is not
+      // ours.
       const { MOONPAY: _1, COINBASE: _2, FUNDING_AUTHORITY_KEY: _3, ...own } = all;
       add('Secret', namespace, service, only('secret', own));
       add('ConfigMap', namespace, 'public-keys', only('public-keys', own));

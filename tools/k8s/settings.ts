@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import type { WorkloadName } from './workloads.ts';
 
 /**
- * Where a setting of services/<name>/config.ts comes from in a cluster. A new one has to be entered here: what is not a
- * secret stands in a ConfigMap that many may read.
+ * Where a setting of services/<name>/config.ts comes from in a cluster. A new one has to be entered
+ * here: what is not a secret stands in a ConfigMap that many may read.
  *
  * - `secret`: the Secret that has the service's name, under the setting's name
  * - `settings`: the ConfigMap of that name, which an overlay fills from its settings.env

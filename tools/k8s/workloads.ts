@@ -12,8 +12,9 @@ export type Workload = {
 };
 
 /**
- * Memory as measured by `npm run bench -- footprint` (docs/kubernetes.md has the figures), with room for the SDK of traces;
- * the CPU at 42 payments a second and a tenth of a core at least. Twice the memory is its limit.
+ * Memory as measured by `npm run bench -- footprint` (docs/kubernetes.md has the figures), with
+ * room for the SDK of traces; the CPU at 42 payments a second and a tenth of a core at least. Twice
+ * the memory is its limit.
  */
 const small = { cpu: '100m', memory: '128Mi', memoryLimit: '256Mi' };
 

@@ -4,7 +4,9 @@ type Row = readonly string[];
 /** A table for people. The first row is the head. */
 export type Table = readonly Row[];
 
-/** The output of a command: JSON for programs, text for people. `code`: an exit code other than 0. */
+/**
+ * The output of a command: JSON for programs, text for people. `code`: an exit code other than 0.
+ */
 export type CommandOutput = { json: unknown; text: string; code?: number };
 
 /** Who makes a change, and why. */
@@ -12,7 +14,9 @@ export type Attribution = { actor: string; reason: string };
 
 /** A change that is planned and not made yet. */
 export type Plan = {
-  /** What will change: a head, then a row per object with both states. Null: nothing will change. */
+  /**
+   * What will change: a head, then a row per object with both states. Null: nothing will change.
+   */
   table: Table | null;
   /** What the change means, and what it does not affect. */
   notes: readonly string[];

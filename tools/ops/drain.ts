@@ -50,7 +50,8 @@ export const drainCommands: readonly Command[] = [
         notes: [`Waits for up to ${seconds} s. New payments stay paused until \`payments resume\`.`],
         make: async (attribution) => {
           await operator.call(settlement, 'setPaymentsPaused', { paused: true, ...attribution });
-          // A replica reads the pause at most a second late. What it accepted until then is counted as open.
+          // A replica reads the pause at most a second late. What it accepted until then is counted
+          // as open.
           await sleep(2000);
           const until = Date.now() + seconds * 1000;
           let left = await leftIn(operator);

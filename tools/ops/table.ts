@@ -1,8 +1,8 @@
 import type { Table } from './command.ts';
 
 /**
- * A table as text with columns of minimal width. Control characters become dots, because a quarantined message may be
- * forged and must not control the operator's terminal.
+ * A table as text with columns of minimal width. Control characters become dots, because a
+ * quarantined message may be forged and must not control the operator's terminal.
  */
 export const tableText = (table: Table): string => {
   const rows = table.map((row) => row.map((cell) => cell.replaceAll(/\p{Cc}/gu, '·')));

@@ -21,7 +21,9 @@ const inParallel = async <T, R>(list: readonly T[], work: (item: T) => Promise<R
   return results;
 };
 
-/** The chain by plain RPC at confirmed commitment, independent of the services' own reading of it. */
+/**
+ * The chain by plain RPC at confirmed commitment, independent of the services' own reading of it.
+ */
 export const chainAt = (rpcUrl: string, mintAddress: string) => {
   const connection = new Connection(rpcUrl, 'confirmed');
   const mint = new PublicKey(mintAddress);

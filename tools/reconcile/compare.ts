@@ -2,10 +2,10 @@ import type { History, Landed } from './chain.ts';
 import type { Transfer } from './records.ts';
 
 /**
- * `foreign`: not signed by us; explains itself. `open`: ours, and its record waits for the news. The others are what
- * must not be: `missing` is recorded and not on the chain, `doubled` a second transaction of one record, `unrecorded`
- * signed by our keys and in no record, `altered` another amount than the record says, `incomplete` a history that
- * does not add up to the balance.
+ * `foreign`: not signed by us; explains itself. `open`: ours, and its record waits for the news.
+ * The others are what must not be: `missing` is recorded and not on the chain, `doubled` a second
+ * transaction of one record, `unrecorded` signed by our keys and in no record, `altered` another
+ * amount than the record says, `incomplete` a history that does not add up to the balance.
  */
 type Kind = 'foreign' | 'open' | 'missing' | 'doubled' | 'unrecorded' | 'altered' | 'incomplete';
 type Finding = { kind: Kind; amount: bigint; what: string };
@@ -41,7 +41,9 @@ const amountIn = (transfer: Transfer, account: string): bigint =>
 
 const nameOf = ({ source, id }: Transfer): string => `${source} ${id}`;
 
-/** Tells of each landed transaction whose record it is, and which is the one that the record names. */
+/**
+ * Tells of each landed transaction whose record it is, and which is the one that the record names.
+ */
 const indexOf = ({ after, signed }: Books) => {
   const byId = new Map(after.map((transfer) => [transfer.id, transfer]));
   const bySignature = new Map(

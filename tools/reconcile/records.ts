@@ -1,6 +1,8 @@
 import { referenceOf } from '../../services/chain-submitter/transactions/reference.ts';
 
-/** What the services have written down about money, as a list of transfers that the chain must hold. */
+/**
+ * What the services have written down about money, as a list of transfers that the chain must hold.
+ */
 type Move = { account: string; amount: bigint };
 export type Transfer = {
   /** Name of its source. */
@@ -9,9 +11,15 @@ export type Transfer = {
   id: string;
   /** The transaction that carried it out, null before. */
   signature: string | null;
-  /** `landed`: confirmed or finalized. `open`: it may land at any moment. `failed`: proven that nothing moved. */
+  /**
+   * `landed`: confirmed or finalized. `open`: it may land at any moment. `failed`: proven that
+   * nothing moved.
+   */
   state: 'landed' | 'open' | 'failed';
-  /** The read-only key on its transfer, where it has one: finds a second payment that no table knows. */
+  /**
+   * The read-only key on its transfer, where it has one: finds a second payment that no table
+   * knows.
+   */
   reference: string | null;
   moves: Move[];
 };
@@ -31,13 +39,17 @@ const fromTo = (from: string, to: string, amount: string): Move[] => [
   { account: to, amount: BigInt(amount) },
 ];
 
-/** The payout address that a quote was signed with: it never changes, whatever becomes of the service. */
+/**
+ * The payout address that a quote was signed with: it never changes, whatever becomes of the
+ * service.
+ */
 const payoutOf = (quoteToken: string): string =>
   JSON.parse(Buffer.from(quoteToken.split('.')[0]!, 'base64url').toString()).payout_address;
 
 /**
- * Every kind of transfer of this system: one source, one entry. A kind that is left out shows as `unrecorded`, since
- * our keys signed it; a deposit is signed by its provider alone and shows as `foreign`.
+ * Every kind of transfer of this system: one source, one entry. A kind that is left out shows as
+ * `unrecorded`, since our keys signed it; a deposit is signed by its provider alone and shows as
+ * `foreign`.
  */
 const sources: Record<string, (query: Query, places: Places) => Promise<Omit<Transfer, 'source'>[]>> = {
   settlement: async (query, { environment, feeWallet, tokenAccount }) => {
@@ -112,7 +124,10 @@ export const transfersOf = async (query: Query, places: Places): Promise<Transfe
     )
   ).flat();
 
-/** Object ids by signature, of everything that our keys ever signed: rule 8 has it written before it leaves. */
+/**
+ * Object ids by signature, of everything that our keys ever signed: rule 8 has it written before it
+ * leaves.
+ */
 export const signedOf = async (query: Query): Promise<Map<string, string>> =>
   new Map(
     (

@@ -7,8 +7,8 @@ create table outbox (
   payload jsonb not null,
   traceparent text,
   created_at timestamptz not null default app_now(),
-  -- From when on the sweep may publish a row: after the fast path has had its chance, and again when
-  -- the lease of the sweep that claimed it is over.
+  -- From when on the sweep may publish a row: after the fast path has had its chance, and again
+  -- when the lease of the sweep that claimed it is over.
   next_at timestamptz not null default app_now() + interval '2 seconds'
 );
 
