@@ -1,6 +1,6 @@
 import type { OutboxRow } from '../../shared/events/outbox.ts';
 import type { Relay } from '../../shared/events/relay.ts';
-import { Away, type Outbox } from './database.ts';
+import { type Outbox, Unavailable } from './database.ts';
 import { type Harness, isMistake, type Process } from './harness.ts';
 
 const DUPLICATE_WINDOW_MS = 120_000;
@@ -31,13 +31,13 @@ export const createBus = (harness: Harness) => {
   const publishedAt = new Map<string, number>();
   const consumers = new Map<Process, Map<string, Handle>>();
   const stored = new Set<Message>();
-  let awayUntil = 0;
-  const isAway = () => harness.now() < awayUntil;
+  let unavailableUntil = 0;
+  const isUnavailable = () => harness.now() < unavailableUntil;
 
   const deliver = (message: Message): void => {
     if (!stored.has(message)) return;
-    if (isAway()) {
-      harness.schedule(awayUntil - harness.now(), () => deliver(message));
+    if (isUnavailable()) {
+      harness.schedule(unavailableUntil - harness.now(), () => deliver(message));
       return;
     }
     const able = [...consumers].filter(
@@ -61,7 +61,8 @@ export const createBus = (harness: Harness) => {
     handlers.get(message.subject)!(message.payload as never).then(
       () => {
         // An acknowledgement may be lost as well.
-        if (process.alive && !isAway() && !random.chance(harness.faults.repeat / 4)) stored.delete(message);
+        if (process.alive && !isUnavailable() && !random.chance(harness.faults.repeat / 4))
+          stored.delete(message);
       },
       (error: unknown) => {
         if (isMistake(error)) harness.fault(error);
@@ -92,10 +93,10 @@ export const createBus = (harness: Harness) => {
   return {
     publish: (process: Process, row: OutboxRow): Promise<void> =>
       harness.io(process, LATENCY_MS, () => {
-        if (isAway()) throw new Away('nobody listens');
+        if (isUnavailable()) throw new Unavailable('nobody listens');
         const away = random.chance(harness.faults.lostAnswer);
         if (!away || random.chance(0.5)) store(row);
-        if (away) throw new Away('the server did not answer');
+        if (away) throw new Unavailable('the server did not answer');
       }),
     consume: (process: Process, handlers: Record<string, Handle>) =>
       consumers.set(process, new Map(Object.entries(handlers))),
@@ -103,10 +104,10 @@ export const createBus = (harness: Harness) => {
     /**
      * The server is killed; `wiped`: with everything it stored, what it knew of repeated ids too.
      */
-    kill: (awayMs: number, wiped: boolean) => {
+    kill: (unavailableMs: number, wiped: boolean) => {
       const lost = wiped ? `, ${stored.size} messages lost` : '';
-      harness.trace('bus', `is away for ${awayMs.toFixed(0)} ms${lost}`);
-      awayUntil = harness.now() + awayMs;
+      harness.trace('bus', `is away for ${unavailableMs.toFixed(0)} ms${lost}`);
+      unavailableUntil = harness.now() + unavailableMs;
       if (!wiped) return;
       stored.clear();
       publishedAt.clear();

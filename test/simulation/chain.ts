@@ -20,14 +20,14 @@ export type Payment = {
   outside?: (accounts: Map<string, TokenAccount>) => void;
 };
 type ChainError = { InstructionError: [number, { Custom: number }] };
-export type Landed = {
+export type Included = {
   payment: Payment;
   slot: number;
   error: ChainError | null;
   deltas: Map<string, bigint>;
   before: Map<string, TokenAccount>;
 };
-type Block = { slot: number; hash: string; landed: Landed[] };
+type Block = { slot: number; hash: string; included: Included[] };
 
 const parsed = new Map<string, Payment>();
 const MAX_PARSED = 2000;
@@ -84,14 +84,14 @@ export const createChain = (harness: Harness) => {
   const accounts = new Map<string, TokenAccount>();
   const blocks: Block[] = [];
   const hashes = new Map<string, number>();
-  const landedBySignature = new Map<string, Landed>();
+  const includedBySignature = new Map<string, Included>();
   const rolledBack = new Set<string>();
   let pending: { payment: Payment; slot: number }[] = [];
   let forks = 0;
 
   const addBlock = (slot: number): Block => {
     const hash = bs58.encode(Buffer.from(`block ${slot}/${forks}`.padEnd(32, '.')));
-    const block: Block = { slot, hash, landed: [] };
+    const block: Block = { slot, hash, included: [] };
     hashes.set(hash, blocks.length);
     blocks.push(block);
     return block;
@@ -104,7 +104,7 @@ export const createChain = (harness: Harness) => {
   };
 
   const land = (payment: Payment, block: Block) => {
-    if (landedBySignature.has(payment.signature) || !isAlive(payment)) return;
+    if (includedBySignature.has(payment.signature) || !isAlive(payment)) return;
     const before = new Map<string, TokenAccount>();
     const copy = new Map<string, TokenAccount>();
     const at = (address: string): TokenAccount => {
@@ -129,9 +129,9 @@ export const createChain = (harness: Harness) => {
         accounts.set(address, account);
       }
     }
-    const landed: Landed = { payment, slot: block.slot, error, deltas, before };
-    block.landed.push(landed);
-    landedBySignature.set(payment.signature, landed);
+    const included: Included = { payment, slot: block.slot, error, deltas, before };
+    block.included.push(included);
+    includedBySignature.set(payment.signature, included);
     harness.trace(
       'chain',
       `slot ${block.slot}: ${payment.signature} lands${error === null ? '' : ` and fails ${JSON.stringify(error)}`}`,
@@ -171,14 +171,14 @@ export const createChain = (harness: Harness) => {
     advance();
     forks += 1;
     const gone = blocks.splice(Math.max(1, indexBehind(slots) + 1));
-    const lost = gone.flatMap((block) => block.landed).reverse();
+    const lost = gone.flatMap((block) => block.included).reverse();
     harness.trace('chain', `fork: ${gone.length} blocks are gone, ${lost.length} transactions with them`);
     for (const { hash } of gone) hashes.delete(hash);
     const tip = gone.at(-1)?.slot ?? 0;
     addBlock(tip);
     for (const { payment, error, before, deltas } of lost) {
       if (error === null) for (const address of deltas.keys()) accounts.set(address, before.get(address)!);
-      landedBySignature.delete(payment.signature);
+      includedBySignature.delete(payment.signature);
       rolledBack.add(payment.signature);
       const again = payment.outside !== undefined || random.chance(0.5);
       harness.trace(
@@ -211,24 +211,24 @@ export const createChain = (harness: Harness) => {
     blockAt: (index: number): Block => blocks[index]!,
     lastValidOf: (index: number) => index + BLOCKHASH_BLOCKS,
     tipSlot: (): number => blocks.at(-1)?.slot ?? 0,
-    find: (signature: string): Landed | undefined => landedBySignature.get(signature),
+    find: (signature: string): Included | undefined => includedBySignature.get(signature),
     isFinal: (signature: string): boolean => {
-      const landed = landedBySignature.get(signature);
-      return landed !== undefined && landed.slot <= (blocks.at(-1)?.slot ?? 0) - FINALIZED_SLOTS;
+      const included = includedBySignature.get(signature);
+      return included !== undefined && included.slot <= (blocks.at(-1)?.slot ?? 0) - FINALIZED_SLOTS;
     },
-    /** Its blockhash has run out beyond every fork, and it has not landed. */
+    /** Its blockhash has run out beyond every fork, and it has not included. */
     isDead: (wire: Uint8Array): boolean => {
       if (wire.length === 0) return false;
       const { signature, blockhash } = readPayment(wire);
       const at = hashes.get(blockhash);
       const past = at === undefined || blocks.length - 1 - FINALIZED_SLOTS > at + BLOCKHASH_BLOCKS;
-      return past && !landedBySignature.has(signature);
+      return past && !includedBySignature.has(signature);
     },
-    all: (): Iterable<Landed> => landedBySignature.values(),
+    all: (): Iterable<Included> => includedBySignature.values(),
     /** An account as it was after a block. */
     accountAt: (address: string, index: number): TokenAccount | null => {
       for (let at = index + 1; at < blocks.length; at++) {
-        for (const { before, error } of blocks[at]!.landed) {
+        for (const { before, error } of blocks[at]!.included) {
           const was = before.get(address);
           if (error === null && was !== undefined) return was;
         }

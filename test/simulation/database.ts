@@ -58,8 +58,8 @@ const bind = ({ names }: Model, { sql, values }: Statement): Record<string, unkn
  * A database or stream that did not answer; everything else that a model throws is a mistake of the
  * model.
  */
-export class Away extends Error {
-  override name = 'Away';
+export class Unavailable extends Error {
+  override name = 'Unavailable';
 }
 
 /** As Postgres reports a unique violation. */
@@ -119,12 +119,12 @@ export const createDatabase = (harness: Harness, service: keyof typeof known, mo
       const found = modelOf(statement.sql);
       return found.run(bind(found, statement) as never);
     } catch (error) {
-      if (!(error instanceof Away || error instanceof UniqueViolation)) harness.fault(error);
+      if (!(error instanceof Unavailable || error instanceof UniqueViolation)) harness.fault(error);
       throw error;
     }
   };
 
-  let awayUntil = 0;
+  let unavailableUntil = 0;
 
   const shapes = (execute: (statement: Statement) => Promise<unknown[]>) => {
     const firstOf = (row: unknown) => (row === undefined ? null : Object.values(row as object)[0]);
@@ -145,25 +145,25 @@ export const createDatabase = (harness: Harness, service: keyof typeof known, mo
 
   return {
     /** The server is killed and comes back with everything that was committed. */
-    kill: (awayMs: number) => {
-      harness.trace(service, `database is away for ${awayMs.toFixed(0)} ms`);
-      awayUntil = harness.now() + awayMs;
+    kill: (unavailableMs: number) => {
+      harness.trace(service, `database is away for ${unavailableMs.toFixed(0)} ms`);
+      unavailableUntil = harness.now() + unavailableMs;
     },
-    upSince: () => awayUntil,
+    upSince: () => unavailableUntil,
     connect: (process: Process): Pool => {
       const step = <T>(effect: () => T | Promise<T>): Promise<T> => {
         const of = calls.getStore();
         return harness.io(process, LATENCY_MS, () => {
-          if (harness.now() < awayUntil) throw new Away('connection refused');
+          if (harness.now() < unavailableUntil) throw new Unavailable('connection refused');
           const lost = harness.random.chance(harness.faults.lostAnswer);
           // Half of the lost answers are of statements that never got there.
-          if (lost && harness.random.chance(0.5)) throw new Away('connection refused');
+          if (lost && harness.random.chance(0.5)) throw new Unavailable('connection refused');
           current = of;
           const result = effect();
           current = undefined;
           // A lost answer may have been a refusal.
           if (lost && result instanceof Promise) result.catch(() => {});
-          if (lost) throw new Away('connection terminated during the statement');
+          if (lost) throw new Unavailable('connection terminated during the statement');
           return result;
         });
       };

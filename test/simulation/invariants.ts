@@ -38,18 +38,18 @@ export const checkStep = (judged: Judged): void => {
   const { chain, clients, submitter, settlement, undisturbed } = judged;
   const held = new Map<string, bigint>();
   /**
-   * Of holds whose payment has not landed: until its fact is heard, a landed one is both held and
+   * Of holds whose payment has not included: until its fact is heard, a included one is both held and
    * gone.
    */
   const unpaid = new Map<string, bigint>();
-  const landed = new Set<string>();
+  const included = new Set<string>();
   for (const { signature, intent_id } of submitter.transactions.values())
-    if (chain.find(signature)) landed.add(submitter.intents.get(intent_id)!.object_id);
-  for (const [signature, id] of submitter.lost) if (chain.find(signature)) landed.add(id);
+    if (chain.find(signature)) included.add(submitter.intents.get(intent_id)!.object_id);
+  for (const [signature, id] of submitter.lost) if (chain.find(signature)) included.add(id);
   for (const { settlement_id, holding, wallet_id, quote_amount } of settlement.settlements.values()) {
     if (!holding) continue;
     held.set(wallet_id, (held.get(wallet_id) ?? 0n) + quote_amount);
-    if (!landed.has(settlement_id)) unpaid.set(wallet_id, (unpaid.get(wallet_id) ?? 0n) + quote_amount);
+    if (!included.has(settlement_id)) unpaid.set(wallet_id, (unpaid.get(wallet_id) ?? 0n) + quote_amount);
   }
   for (const payer of settlement.payers.values()) {
     const sum = held.get(payer.wallet_id) ?? 0n;
@@ -91,7 +91,7 @@ export const checkStep = (judged: Judged): void => {
     if (payment.outside !== undefined) continue;
     require(submitter.transactions.has(payment.signature) ||
       submitter.lost.has(payment.signature), 'no bytes leave before they are committed', () =>
-      `${payment.signature} has landed and no record knows it`);
+      `${payment.signature} has included and no record knows it`);
     if (error !== null) continue;
     require(!paid.has(payment.reference!), 'one payment for a quote', () => `${payment.reference} has two`);
     paid.add(payment.reference!);
@@ -194,10 +194,10 @@ const checkRefunds = ({ chain, submitter, settlement, funding, vendor }: Judged)
     if (kind !== 'refund') continue;
     signedAt.set(id, signed_at - EPOCH);
     if (chain.rolledBack.has(signature)) forked.add(id);
-    const landed = chain.find(signature);
-    if (landed === undefined || landed.error !== null) continue;
+    const included = chain.find(signature);
+    if (included === undefined || included.error !== null) continue;
     require(!paid.has(id), 'a refund is paid once', () => id);
-    paid.set(id, landed.payment.transfers[0]!.amount);
+    paid.set(id, included.payment.transfers[0]!.amount);
   }
   for (const refund of funding.refunds.values()) {
     const { refund_id: id, status, amount } = refund;

@@ -5,7 +5,7 @@ import {
   type Chain,
   CONFIRMED_SLOTS,
   FINALIZED_SLOTS,
-  type Landed,
+  type Included,
   type Payment,
   readPayment,
   SLOT_MS,
@@ -16,11 +16,16 @@ import type { Harness, Process } from './harness.ts';
 
 /**
  * How a provider errs. `lagSlots`: its whole view is that many slots old. `forgetfulUntil`: it
- * keeps no history beyond a few slots before that moment of the run, `awayUntil`: it answers
+ * keeps no history beyond a few slots before that moment of the run, `unavailableUntil`: it answers
  * nothing, `liesUntil`: it invents outcomes and slots. The proofs need one provider that does none
  * of these, so a run has at most one of them.
  */
-export type Profile = { lagSlots: number; forgetfulUntil: number; awayUntil: number; liesUntil: number };
+export type Profile = {
+  lagSlots: number;
+  forgetfulUntil: number;
+  unavailableUntil: number;
+  liesUntil: number;
+};
 
 /** Slots that a node remembers without searching its history. */
 const SHORT_MEMORY_SLOTS = 150;
@@ -61,14 +66,14 @@ export const createProvider = (
   const slotNow = () => chain.blockAt(tip()).slot;
   const confirmed = () => chain.indexBehind(profile.lagSlots + CONFIRMED_SLOTS);
   const finalized = () => chain.indexBehind(profile.lagSlots + FINALIZED_SLOTS);
-  const seen = (signature: string, slots: number): Landed | undefined => {
-    const landed = chain.find(signature);
-    return landed !== undefined && landed.slot <= slotNow() - slots ? landed : undefined;
+  const seen = (signature: string, slots: number): Included | undefined => {
+    const included = chain.find(signature);
+    return included !== undefined && included.slot <= slotNow() - slots ? included : undefined;
   };
 
   const call = <T>(what: string, effect: () => T): Promise<T> =>
     harness.io(process, LATENCY_MS, () => {
-      if (random.chance(harness.faults.rpcError) || harness.now() < profile.awayUntil)
+      if (random.chance(harness.faults.rpcError) || harness.now() < profile.unavailableUntil)
         throw new RpcUnavailable(`provider ${number}: ${what}`);
       return effect();
     });
@@ -101,14 +106,14 @@ export const createProvider = (
     if (lies()) return invented();
     // A lie: the node says that it does not know what it does know.
     if (!history && random.chance(harness.faults.rpcLie)) return null;
-    const landed = seen(signature, 0);
-    if (landed === undefined) return null;
-    const age = slotNow() - landed.slot;
+    const included = seen(signature, 0);
+    if (included === undefined) return null;
+    const age = slotNow() - included.slot;
     const memory = isForgetful() ? FORGETFUL_SLOTS : history ? Infinity : SHORT_MEMORY_SLOTS;
     if (age > memory) return null;
     const confirmationStatus =
       age >= FINALIZED_SLOTS ? 'finalized' : age >= CONFIRMED_SLOTS ? 'confirmed' : 'processed';
-    return { slot: landed.slot, err: landed.error, confirmationStatus } as const;
+    return { slot: included.slot, err: included.error, confirmationStatus } as const;
   };
 
   return {
@@ -151,7 +156,7 @@ export const createProvider = (
         if (random.chance(harness.faults.dropped)) return payment.signature;
         chain.accept(payment);
         // Taken, and the answer is lost.
-        if (random.chance(harness.faults.rpcError) || harness.now() < profile.awayUntil)
+        if (random.chance(harness.faults.rpcError) || harness.now() < profile.unavailableUntil)
           throw new RpcUnavailable(`provider ${number}: send`);
         return payment.signature;
       }),
@@ -178,9 +183,9 @@ export const createProvider = (
       call('balances', () => {
         const payment = sent.get(signature);
         if (payment !== undefined && lies()) return inventedBalances(payment);
-        const landed = seen(signature, commitment === 'finalized' ? FINALIZED_SLOTS : CONFIRMED_SLOTS);
-        if (landed === undefined || isForgetful()) return null;
-        const { slot, error, deltas } = landed;
+        const included = seen(signature, commitment === 'finalized' ? FINALIZED_SLOTS : CONFIRMED_SLOTS);
+        if (included === undefined || isForgetful()) return null;
+        const { slot, error, deltas } = included;
         const feePayer = () => network.feePayer;
         return { slot, err: error, deltaOf: (account) => deltas.get(account) ?? 0n, feePayer };
       }),

@@ -110,7 +110,7 @@ export const createSettlementTables = (harness: Harness) => {
    * One of the facts that a statement was given; those of a statement are carried out one after the
    * other.
    */
-  const landed = (landing: Omit<Confirmation, 'messages'>, messages: { subject: string }[]): unknown[] => {
+  const included = (landing: Omit<Confirmation, 'messages'>, messages: { subject: string }[]): unknown[] => {
     const { settlementId, finalized, generation, txHash } = landing;
     const row = settlements.get(settlementId);
     if (row === undefined || row.generation > generation || row.status === 'failed') return [];
@@ -131,10 +131,10 @@ export const createSettlementTables = (harness: Harness) => {
     );
     return [{ ...row, was, outbox: outbox.insert(JSON.stringify(told)) }];
   };
-  const allLanded = ({ given, messages }: { given: string; messages: string }): unknown[] => {
+  const allIncluded = ({ given, messages }: { given: string; messages: string }): unknown[] => {
     const outgoing = JSON.parse(messages) as { subject: string; payload: { settlement_id: string } }[];
     return (JSON.parse(given) as Omit<Confirmation, 'messages'>[]).flatMap((one) =>
-      landed(
+      included(
         one,
         outgoing.filter(({ payload }) => payload.settlement_id === one.settlementId),
       ),
@@ -164,7 +164,7 @@ export const createSettlementTables = (harness: Harness) => {
 
   type End = { subject: string; prefix: string };
   /** The message of a redeem or an expiry, which the statement completes by what the row says. */
-  const tellEnd = ({ settlement_id }: Settlement, { subject, prefix }: End) =>
+  const publishEnd = ({ settlement_id }: Settlement, { subject, prefix }: End) =>
     outbox.insert(JSON.stringify([{ subject, msg_id: prefix + settlement_id, payload: null }]));
 
   type Sight = Pick<Payer, 'wallet_id' | 'account_id' | 'owner' | 'authority' | 'balance' | 'allowance'> & {
@@ -269,7 +269,7 @@ export const createSettlementTables = (harness: Harness) => {
     model<{ given: string; messages: string }>(
       /changed\.was = 'pending'/,
       'given messages issued finalized',
-      allLanded,
+      allIncluded,
     ),
     model<{ ids: readonly string[] }>(
       /redeem_window_seconds, created_at\s+from settlements where settlement_id = any\(\$1/,
@@ -309,13 +309,13 @@ export const createSettlementTables = (harness: Harness) => {
           if (row.refund_reserved >= row.quote_amount - row.fee_amount) return [];
           if (windowElapsed(row) || !move(row, 'redeem')) return [];
           Object.assign(row, { redeemed_at: appNow(), redeem_id });
-          return tellEnd(row, end).map((told) => ({ ...row, ...told }));
+          return publishEnd(row, end).map((told) => ({ ...row, ...told }));
         }),
     ),
     model<End>(/update settlements set status = 'expired'/, '_ _ subject prefix', (end) => {
       const elapsed = rows().filter((row) => row.status === 'issued' && windowElapsed(row));
       for (const row of elapsed) move(row, 'elapse');
-      return elapsed.flatMap((row) => tellEnd(row, end));
+      return elapsed.flatMap((row) => publishEnd(row, end));
     }),
     model<{ id: string }>(/from refund_reservations r/, 'id', ({ id }) => {
       const reserved = reservations.get(id);

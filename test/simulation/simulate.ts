@@ -299,7 +299,7 @@ const isAwake = ({ alive, startedAt, pausedUntil }: Process, since: number, now:
   alive && Math.max(startedAt, pausedUntil, since) + SWEEP_MS < now;
 
 /**
- * chain-submitter's database is set back: intents are gone whose payments have landed or can never
+ * chain-submitter's database is set back: intents are gone whose payments have included or can never
  * land, and which settlement will ask for again. What was sent and may still land cannot be looked
  * up; an operator waits for that before (docs/faults.md).
  */
@@ -330,11 +330,11 @@ const loseRows = (
 
 /** At most one provider errs; sometimes there is one alone. */
 const profilesOf = (kind: number, first: boolean, lagSlots: number, faultsMs: number): Profile[] => {
-  const honest: Profile = { lagSlots: 0, forgetfulUntil: 0, awayUntil: 0, liesUntil: 0 };
+  const honest: Profile = { lagSlots: 0, forgetfulUntil: 0, unavailableUntil: 0, liesUntil: 0 };
   const other: Profile = {
     lagSlots: kind === 1 ? lagSlots : 0,
     forgetfulUntil: kind === 2 ? faultsMs : 0,
-    awayUntil: kind === 4 ? faultsMs : 0,
+    unavailableUntil: kind === 4 ? faultsMs : 0,
     liesUntil: kind === 5 ? faultsMs : 0,
   };
   if (kind === 3) return [honest];

@@ -6,7 +6,7 @@ import {
 } from '../../services/chain-submitter/transactions/model.ts';
 import { preparations as preparationMachine } from '../../services/chain-submitter/user-signed/model.ts';
 import type { PreparationRow } from '../../services/chain-submitter/user-signed/store/preparations.ts';
-import { Away, createOutbox, EPOCH, type Model, model, UniqueViolation } from './database.ts';
+import { createOutbox, EPOCH, type Model, model, Unavailable, UniqueViolation } from './database.ts';
 import type { Harness } from './harness.ts';
 
 type Intent = IntentRow & { worker_id: string | null; next_at: number; row: string };
@@ -112,26 +112,27 @@ export const createSubmitterTables = (
         return [claimed(intent)];
       });
 
-  const isFree = (intent: Intent, only: string | null, workerId: string, driving: string[]): boolean => {
+  const isFree = (intent: Intent, only: string | null, workerId: string, executing: string[]): boolean => {
     if (intentMachine.isTerminal(intent.status) || (only !== null && intent.intent_id !== only)) return false;
     if (intent.worker_id === null) return intent.next_at <= now() || only !== null;
-    if (intent.worker_id === workerId) return intent.next_at <= now() && !driving.includes(intent.intent_id);
+    if (intent.worker_id === workerId)
+      return intent.next_at <= now() && !executing.includes(intent.intent_id);
     return (workers.get(intent.worker_id) ?? -1) <= now();
   };
   const claimIntents = ({
     only,
     workerId,
-    driving,
+    executing,
     limit,
   }: {
     only: string | null;
     workerId: string;
-    driving: string[];
+    executing: string[];
     limit: number;
   }): unknown[] => {
     if (only === null && harness.off === 'sweeper of chain-submitter') return [];
     const free = [...intents.values()]
-      .filter((intent) => isFree(intent, only, workerId, driving))
+      .filter((intent) => isFree(intent, only, workerId, executing))
       .sort((a, b) => a.next_at - b.next_at)
       .slice(0, limit);
     for (const intent of free) Object.assign(intent, { worker_id: workerId, next_at: now() + REST_MS });
@@ -229,7 +230,7 @@ export const createSubmitterTables = (
     ),
     model(
       /with free as \(\s*select c\.intent_id from intents c/,
-      'only only only workerId driving limit workerId rest',
+      'only only only workerId executing limit workerId rest',
       claimIntents,
     ),
     model<{ seconds: number; id: string; workerId: string }>(
@@ -252,7 +253,7 @@ export const createSubmitterTables = (
     model<SignedRows>(/with s as \(\s*select \* from jsonb_to_recordset/, 'json rest', (values) => {
       if (harness.off === 'commit before send') {
         for (const { wire } of JSON.parse(values.json) as Signed[]) sendEarly(Buffer.from(wire, 'base64'));
-        if (harness.random.chance(0.1)) throw new Away('connection refused');
+        if (harness.random.chance(0.1)) throw new Unavailable('connection refused');
       }
       return commitSigned(values);
     }),

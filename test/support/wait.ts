@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const PAUSE_MS = 50;
+const PAUSE_MS = 20;
 
 /**
  * Reads until the value is good, and returns it.

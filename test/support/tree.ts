@@ -1,0 +1,283 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import ts from 'typescript';
+
+/**
+ * The tree as the tidy tests read it: sources, imports, declarations. Paths are relative to the repository and use `/`.
+ * Every check returns a list of offences as text, so that a failing test names each place.
+ */
+
+const root = process.cwd();
+const posix = path.posix;
+
+/** Every file of the repository in the folders that people write in, new files included. */
+export const listFiles = (): string[] =>
+  execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
+  })
+    .split('\n')
+    .filter((file) => /^(services|shared|deploy|test|tools|bench|sdk|examples|console|mcp|cli)\//.test(file))
+    .filter((file) => existsSync(path.join(root, file)))
+    .sort();
+
+export const readSource = (file: string): string => readFileSync(path.join(root, file), 'utf8');
+
+export const isSource = (file: string): boolean => /\.(ts|tsx|mts)$/.test(file) && !/\.d\.m?ts$/.test(file);
+export const isTest = (file: string): boolean => /\.test\.tsx?$/.test(file);
+
+const parsed = new Map<string, ts.SourceFile>();
+const parse = (file: string): ts.SourceFile => {
+  let source = parsed.get(file);
+  if (source === undefined) {
+    source = ts.createSourceFile(
+      file,
+      readSource(file),
+      ts.ScriptTarget.ESNext,
+      true,
+      file.endsWith('x') ? ts.ScriptKind.TSX : ts.ScriptKind.TS,
+    );
+    parsed.set(file, source);
+  }
+  return source;
+};
+
+const lineOf = (source: ts.SourceFile, position: number) =>
+  source.getLineAndCharacterOfPosition(position).line + 1;
+
+const isRelative = (name: string) => name.startsWith('.');
+const resolve = (file: string, name: string) => posix.join(posix.dirname(file), name);
+
+/** Relative imports of a file, type-only ones included, as paths in the repository. */
+const importsOf = (file: string): string[] =>
+  ts
+    .preProcessFile(readSource(file), true, true)
+    .importedFiles.map(({ fileName }) => fileName)
+    .filter(isRelative)
+    .map((name) => resolve(file, name));
+
+// ---------- import cycles ----------
+
+/** Groups of files that import each other in a circle (Tarjan's strongly connected components). */
+export const findImportCycles = (files: readonly string[]): string[] => {
+  const known = new Set(files.filter(isSource));
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const open = new Set<string>();
+  const cycles: string[] = [];
+  const visit = (file: string) => {
+    index.set(file, index.size);
+    low.set(file, index.get(file)!);
+    stack.push(file);
+    open.add(file);
+    for (const next of importsOf(file).filter((name) => known.has(name))) {
+      if (!index.has(next)) {
+        visit(next);
+        low.set(file, Math.min(low.get(file)!, low.get(next)!));
+      } else if (open.has(next)) low.set(file, Math.min(low.get(file)!, index.get(next)!));
+    }
+    if (low.get(file) !== index.get(file)) return;
+    const members = stack.splice(stack.indexOf(file));
+    for (const member of members) open.delete(member);
+    if (members.length > 1) cycles.push(members.sort().join(' ↔ '));
+  };
+  for (const file of known) if (!index.has(file)) visit(file);
+  return cycles.sort();
+};
+
+// ---------- names ----------
+
+/** Splits `walletSightAt`, `wallet_sight_at` and `wallet-sight-at` into lower-case words. */
+const wordsOf = (name: string): string[] =>
+  name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .split(/[^A-Za-z0-9]+|\s/)
+    .filter(Boolean)
+    .map((word) => word.toLowerCase());
+
+const declaredNames = (file: string): { name: string; line: number }[] => {
+  const source = parse(file);
+  const found: { name: string; line: number }[] = [];
+  const visit = (node: ts.Node) => {
+    const name = (node as { name?: ts.Node }).name;
+    const isImport = ts.isImportSpecifier(node) || ts.isImportClause(node) || ts.isPropertyAccessExpression(node);
+    if (name !== undefined && !isImport && (ts.isIdentifier(name) || ts.isStringLiteral(name)))
+      found.push({ name: name.text, line: lineOf(source, name.getStart(source)) });
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+};
+
+/** Declared identifiers, file names and words of SQL that hold a banned word. */
+export const findBannedWords = (files: readonly string[], banned: RegExp, allowed: RegExp): string[] => {
+  const isBad = (name: string) => !allowed.test(name) && wordsOf(name).some((word) => banned.test(word));
+  return files.flatMap((file) => {
+    const offences = isBad(posix.basename(file).replace(/\..*$/, '')) ? [`${file}: the file's name`] : [];
+    if (isSource(file))
+      for (const { name, line } of declaredNames(file)) if (isBad(name)) offences.push(`${file}:${line}: ${name}`);
+    if (file.endsWith('.sql'))
+      for (const [index, text] of readSource(file).split('\n').entries())
+        for (const [name] of text.replace(/--.*/, '').matchAll(/[a-z_]+/gi))
+          if (isBad(name)) offences.push(`${file}:${index + 1}: ${name}`);
+    return offences;
+  });
+};
+
+// ---------- layout ----------
+
+/** Sources that lie flat in a service's folder besides its entry and its settings. */
+export const findFlatFiles = (files: readonly string[]): string[] =>
+  files.filter((file) => /^services\/[^/]+\/[^/]+\.(ts|mjs|lua)$/.test(file) && !/\/(main|config)\.ts$/.test(file));
+
+/** Tests whose name does not begin with a file of their folder or with the folder's own name. */
+export const findLoneTests = (files: readonly string[]): string[] => {
+  const names = new Set(files);
+  return files.filter((file) => {
+    if (!isTest(file) || file.startsWith('test/')) return false;
+    const folder = posix.dirname(file);
+    const stem = posix.basename(file).split('.')[0]!;
+    const subjects = ['ts', 'tsx', 'mjs', 'sql', 'lua', 'css', 'yaml'].map((end) => `${folder}/${stem}.${end}`);
+    return posix.basename(folder) !== stem && !subjects.some((subject) => names.has(subject));
+  });
+};
+
+/** Tables that more than one folder of a service writes. Their statements are found as text. */
+export const findSharedTables = (files: readonly string[]): string[] => {
+  const offences: string[] = [];
+  for (const schema of files.filter((file) => /^services\/[^/]+\/schema\.sql$/.test(file))) {
+    const service = posix.dirname(schema);
+    const own = files.filter((file) => file.startsWith(`${service}/`) && isSource(file) && !isTest(file));
+    for (const [, table] of readSource(schema).matchAll(/^create table (?:\w+\.)?"?(\w+)"?/gim)) {
+      const writes = new RegExp(`\\b(insert into|update|delete from)\\s+(?:\\w+\\.)?"?${table}"?\\b`, 'i');
+      const folders = new Set(own.filter((file) => writes.test(readSource(file))).map((file) => file.split('/')[2]!));
+      if (folders.size > 1) offences.push(`${service}: ${table} is written in ${[...folders].sort().join(', ')}`);
+    }
+  }
+  return offences;
+};
+
+// ---------- exports ----------
+
+/** Exported names that no other file imports. `entries` are files whose exports are for others. */
+export const findDeadExports = (files: readonly string[], entries: RegExp): string[] => {
+  const used = new Map<string, Set<string>>();
+  const use = (file: string, name: string) => {
+    if (!used.has(file)) used.set(file, new Set());
+    used.get(file)!.add(name);
+  };
+  const sources = files.filter(isSource);
+  for (const file of sources) {
+    const visit = (node: ts.Node) => {
+      if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier !== undefined) {
+        const from = (node.moduleSpecifier as ts.StringLiteral).text;
+        if (isRelative(from)) {
+          const to = resolve(file, from);
+          const bindings = ts.isImportDeclaration(node) ? node.importClause?.namedBindings : node.exportClause;
+          if (ts.isImportDeclaration(node) && node.importClause?.name) use(to, 'default');
+          if (bindings === undefined || ts.isNamespaceImport(bindings) || ts.isNamespaceExport(bindings)) {
+            if (!(ts.isImportDeclaration(node) && bindings === undefined)) use(to, '*');
+          } else for (const element of bindings.elements) use(to, (element.propertyName ?? element.name).text);
+        }
+      }
+      // import('./x.ts') as a type or as a call names everything of the file.
+      if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument))
+        use(resolve(file, (node.argument.literal as ts.StringLiteral).text), '*');
+      if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+        const [argument] = node.arguments;
+        if (argument && ts.isStringLiteralLike(argument)) use(resolve(file, argument.text), '*');
+      }
+      ts.forEachChild(node, visit);
+    };
+    visit(parse(file));
+  }
+  const offences: string[] = [];
+  for (const file of sources.filter((name) => !isTest(name) && !entries.test(name))) {
+    const names = used.get(file) ?? new Set();
+    if (names.has('*')) continue;
+    const report = (name: ts.Node & { text?: string }) => {
+      if (!names.has(name.text!)) offences.push(`${file}:${lineOf(parse(file), name.getStart())}: ${name.text}`);
+    };
+    for (const statement of parse(file).statements) {
+      const isExported =
+        ts.canHaveModifiers(statement) &&
+        ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
+      if (!isExported) continue;
+      if (ts.isVariableStatement(statement)) {
+        for (const { name } of statement.declarationList.declarations)
+          if (ts.isIdentifier(name)) report(name);
+          else for (const element of name.elements) if ('name' in element && ts.isIdentifier(element.name)) report(element.name);
+      } else if ('name' in statement && statement.name) report(statement.name as ts.Identifier);
+    }
+  }
+  return offences;
+};
+
+// ---------- comments and functions ----------
+
+const MAX_COMMENT_WIDTH = 100;
+
+/** Lines of comments that are wider than 100 characters, in TypeScript, JavaScript and SQL. */
+export const findWideComments = (files: readonly string[]): string[] =>
+  files
+    .filter((file) => /\.(ts|tsx|mts|mjs|js|sql)$/.test(file))
+    .flatMap((file) =>
+      readSource(file)
+        .split('\n')
+        .flatMap((line, index) => {
+          const isComment = file.endsWith('.sql') ? /^\s*--/.test(line) : /^\s*(\/\/|\/\*|\*)/.test(line);
+          return isComment && line.length > MAX_COMMENT_WIDTH ? [`${file}:${index + 1}: ${line.length}`] : [];
+        }),
+    );
+
+/** Functions longer than `lines`: `file: name (lines)`. A test's own callbacks do not count. */
+export const findLongFunctions = (files: readonly string[], lines: number): string[] =>
+  files
+    .filter((file) => isSource(file) && !isTest(file))
+    .flatMap((file) => {
+      const source = parse(file);
+      const found: string[] = [];
+      const visit = (node: ts.Node) => {
+        if (ts.isFunctionLike(node) && 'body' in node && node.body) {
+          const length = lineOf(source, node.end) - lineOf(source, node.getStart(source)) + 1;
+          const owner = node.name ?? (node.parent as { name?: ts.Node }).name;
+          if (length > lines) found.push(`${file}: ${owner?.getText(source) ?? 'anonymous'} (${length})`);
+        }
+        ts.forEachChild(node, visit);
+      };
+      visit(source);
+      return found;
+    });
+
+/** `await sleep(…)` of a test outside a loop: it waits for time instead of a condition. */
+export const findFixedSleeps = (files: readonly string[]): string[] =>
+  files
+    .filter((file) => isSource(file) && isTest(file))
+    .flatMap((file) => {
+      const source = parse(file);
+      const sleepNames = new Set<string>();
+      for (const statement of source.statements)
+        if (ts.isImportDeclaration(statement) && /timers\/promises$/.test((statement.moduleSpecifier as ts.StringLiteral).text)) {
+          const bindings = statement.importClause?.namedBindings;
+          if (bindings && ts.isNamedImports(bindings)) for (const { name } of bindings.elements) sleepNames.add(name.text);
+        }
+      const found: string[] = [];
+      const visit = (node: ts.Node, inLoop: boolean) => {
+        if (
+          ts.isAwaitExpression(node) &&
+          ts.isCallExpression(node.expression) &&
+          ts.isIdentifier(node.expression.expression) &&
+          sleepNames.has(node.expression.expression.text) &&
+          !inLoop
+        )
+          found.push(`${file}:${lineOf(source, node.getStart(source))}`);
+        const loops = ts.isIterationStatement(node, false);
+        const bounds = ts.isFunctionLike(node);
+        ts.forEachChild(node, (child) => visit(child, loops || (inLoop && !bounds)));
+      };
+      visit(source, false);
+      return found;
+    });
