@@ -10,7 +10,7 @@ import type { Stack } from '../deploy/local/stack/stack-file.ts';
 const root = path.resolve(import.meta.dirname, '..');
 
 /** What the wallet service is told, as an operator with all rights. */
-export const rebuildEnvironment = (stack: Pick<Stack, 'nats_url' | 'postgres_url' | 'environments'>) => {
+const rebuildEnvironment = (stack: Pick<Stack, 'nats_url' | 'postgres_url' | 'environments'>) => {
   const [nats, postgres] = [new URL(stack.nats_url), new URL(stack.postgres_url)];
   postgres.searchParams.set('options', '-c search_path=wallet,public');
   return {

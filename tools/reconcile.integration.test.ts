@@ -68,7 +68,7 @@ const record = async (
 const paid = async (from: Payer): Promise<{ quote: Quote; settlement_id: string; tx_hash: string }> => {
   const quote = fixture.quote({ amount: GROSS, fee: FEE });
   const { settlement_id } = await fixture.settle(from, quote);
-  const { tx_hash } = await fixture.facts.wait(settlement_id, 'finalized');
+  const { tx_hash } = await fixture.events.wait(settlement_id, 'finalized');
   await record(from, quote, { settlement_id, tx_hash: tx_hash! });
   return { quote, settlement_id, tx_hash: tx_hash! };
 };

@@ -8,7 +8,7 @@ import { chainAt } from './reconcile/chain.ts';
 import { type AccountReport, comparing, isBroken } from './reconcile/compare.ts';
 import { authoritiesOf, type Query, signedOf, transfersOf, watchedAccounts } from './reconcile/records.ts';
 
-export type Place = {
+type Place = {
   environment: string;
   /** May read all schemas of the environment's database. */
   postgresUrl: string;

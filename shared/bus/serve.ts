@@ -29,7 +29,7 @@ type Operation = HttpOperation | InternalOperation;
 type AnyHandler = (input: unknown, caller?: Principal, key?: CallKey) => Promise<unknown>;
 
 /** Field paths and messages of a zod error; never the offending values, which may be secrets. */
-export const issuesOf = (error: z.ZodError): { path: string; message: string }[] =>
+const issuesOf = (error: z.ZodError): { path: string; message: string }[] =>
   error.issues.slice(0, 20).map((issue) => ({
     path:
       issue.path.map(String).join('.') || (issue.code === 'unrecognized_keys' ? issue.keys.join(',') : ''),

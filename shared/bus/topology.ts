@@ -45,7 +45,7 @@ export const eventDurable = (service: BusUser, source: ServiceName, event: strin
 /** Inbox prefix of a user: its own, so that nobody else can listen to its replies. */
 export const inboxPrefix = (user: BusUser): string => `_INBOX_${user}`;
 
-export type Rights = { publish: string[]; subscribe: string[] };
+type Rights = { publish: string[]; subscribe: string[] };
 
 /**
  * What each NATS user may do, and nothing else. Replies go to the callers' inboxes by name instead of

@@ -21,7 +21,7 @@ export const traceHeaders = (extra: Record<string, string> = {}): MsgHdrs => {
 };
 
 /** One thing done with the bus: a request or a message sent, a request or a message worked on. */
-export type BusOperation = {
+type BusOperation = {
   operation: 'request' | 'send' | 'process';
   /** The subject; one of the contract's, so that there are few. */
   destination: string;

@@ -30,7 +30,7 @@ export const preparedFields = {
   }),
   expires_at: Timestamp.meta({ description: 'Of the transaction: 60 to 90 s. Then have it prepared afresh' }),
 };
-export const signedBody = z.strictObject({
+const signedBody = z.strictObject({
   transaction: WireTransaction.optional().meta({
     description: 'Signed by the owner; leave out to have one prepared afresh',
   }),

@@ -4,7 +4,7 @@ import { operation } from './service.ts';
 
 /** The part of identity's contract that a person sees of their own account. */
 
-export const PasskeyId = typeId('pk', 'PasskeyId');
+const PasskeyId = typeId('pk', 'PasskeyId');
 const SessionId = typeId('ses', 'SessionId');
 
 export const Passkey = z

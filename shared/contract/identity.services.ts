@@ -48,7 +48,7 @@ const RevokePrevious = z
 
 const apiKey = { api_key: z.string().meta({ examples: ['vendor_test_Zk3mQ9'] }) };
 
-export const NewKey = z
+const NewKey = z
   .strictObject({
     ...apiKey,
     previous_key_expires_at: Timestamp.nullable(),

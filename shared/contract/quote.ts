@@ -24,7 +24,7 @@ export const Scope = z.record(z.string(), z.json()).meta({
   examples: [{ resource: 'https://api.example.com/report' }],
 });
 
-export const Quote = z
+const Quote = z
   .strictObject({
     quote_id: QuoteId,
     quote_token: CompactToken,

@@ -44,9 +44,9 @@ export type Limit = {
 /**
  * What the gateway does for this operation while Redis is away (docs/spec/decisions.md, Limits).
  */
-export type WithoutRedis = 'in-process' | 'refuse';
+type WithoutRedis = 'in-process' | 'refuse';
 
-export type HttpRoute = {
+type HttpRoute = {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: `/${string}`;
   status: 200 | 201 | 202 | 204;
@@ -58,16 +58,16 @@ export type HttpRoute = {
  * The refresh token of a browser (docs/spec/decisions.md, Sign-in): `give` may put it in the
  * cookie, `exchange` takes it from there and puts the next one back, `clear` removes it.
  */
-export type RefreshCookie = 'give' | 'exchange' | 'clear';
+type RefreshCookie = 'give' | 'exchange' | 'clear';
 
 /**
  * The nonce of a browser that asks for a sign-in link: `give` puts one into the body and into a cookie of the page, `show`
  * puts that of the cookie into the body.
  */
-export type BrowserCookie = 'give' | 'show';
+type BrowserCookie = 'give' | 'show';
 
 /** Where the environment of a call comes from when no credential tells it. */
-export type EnvironmentSource = { field: string } | { prefixOf: string };
+type EnvironmentSource = { field: string } | { prefixOf: string };
 
 type Shape = z.ZodObject;
 const none = z.strictObject({});
@@ -193,7 +193,7 @@ export const internalOperation = <Input extends Shape, Output extends z.ZodType>
 }) => definition;
 
 /** A unit of work on the work-queue stream, put there by the named services. */
-export type Job = { summary: string; producers: readonly ServiceName[]; payload: z.ZodType };
+type Job = { summary: string; producers: readonly ServiceName[]; payload: z.ZodType };
 
 export type ServiceContract = {
   name: Program;
@@ -220,7 +220,7 @@ export const service = <const D extends ServiceContract>(definition: D): D => de
 
 // ---------- derived types ----------
 
-export type OperationName<S extends ServiceContract> = string & keyof S['operations'];
+type OperationName<S extends ServiceContract> = string & keyof S['operations'];
 export type InternalName<S extends ServiceContract> = string & keyof S['internal'];
 export type EventOf<S extends ServiceContract> = string & keyof S['events'];
 export type JobOf<S extends ServiceContract> = string & keyof S['jobs'];

@@ -17,7 +17,7 @@ import { operation } from './service.ts';
 
 export const TransactionId = typeId('txn', 'TransactionId');
 
-export const TransactionType = z
+const TransactionType = z
   .enum(['payment', 'deposit', 'withdrawal', 'refund', 'dev_fund'])
   .meta({ id: 'TransactionType' });
 

@@ -17,7 +17,7 @@ import { transactionOperations } from './wallet.transactions.ts';
 
 const DelegationStatus = z.enum(['none', 'pending', 'active', 'exhausted', 'overwritten', 'revoked']);
 
-export const Delegation = z
+const Delegation = z
   .strictObject({
     status: DelegationStatus,
     delegate: SolanaAddress.nullable().meta({ description: 'The delegate authority on chain now' }),
@@ -45,7 +45,7 @@ export const Wallet = z
   .meta({ id: 'Wallet' });
 
 /** A transaction for the user's own key: every signature slot empty, the fee payer's too. */
-export const Prepared = z
+const Prepared = z
   .strictObject({ transaction: WireTransaction, expires_at: Timestamp })
   .meta({ id: 'Prepared', description: 'To be signed by the wallet and sent back before it expires' });
 

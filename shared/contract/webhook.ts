@@ -8,7 +8,7 @@ import { operation, service } from './service.ts';
  * Everything that an account is told, by the status that its object has come to. There is no `created` of what a call
  * creates: its answer says so (docs/adr/0016).
  */
-export const EVENT_TYPES = [
+const EVENT_TYPES = [
   'quote.settling',
   'quote.settled',
   'quote.expired',

@@ -14,7 +14,7 @@ const AUDIENCE = 'quittance-api';
 /** Lifetime of an access token: 15 minutes. */
 export const ACCESS_TOKEN_SECONDS = 900;
 
-export type AccessClaims = {
+type AccessClaims = {
   accountId: string;
   sessionId: string;
   environment: Environment;
@@ -26,7 +26,7 @@ export type AccessClaims = {
   now: number;
 };
 
-export type VerifiedAccess = {
+type VerifiedAccess = {
   accountId: string;
   sessionId: string;
   authTime: number;

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { untraced } from './trace.ts';
 
 /** A function whose answers are cached for a short time. */
-export type Cached<T> = ((key: string) => Promise<T>) & {
+type Cached<T> = ((key: string) => Promise<T>) & {
   /** Drops the answer for a key. An answer that is being loaded is dropped too: it may be from before the change. */
   invalidate: (key: string) => void;
 };

@@ -5,9 +5,9 @@ import { stateMachine } from '../state-machine.ts';
  * The status of work on the chain, in the tables of the service that requested it. Every table that follows
  * chain-submitter's events has these states.
  */
-export type ChainWorkStatus = 'new' | 'signed' | 'confirmed' | 'finalized' | 'failed';
+type ChainWorkStatus = 'new' | 'signed' | 'confirmed' | 'finalized' | 'failed';
 /** The events of chain-submitter, and `submit`: the service's own submission of what the owner signed. */
-export type ChainWorkEvent = Progress['status'] | 'submit';
+type ChainWorkEvent = Progress['status'] | 'submit';
 
 /**
  * Events repeat and can arrive out of order, so each event applies to every state that it may change: a late `signed`

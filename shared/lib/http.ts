@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A dependency check: resolves when it is up, rejects when it is not. */
-export type HealthCheck = () => Promise<unknown>;
+type HealthCheck = () => Promise<unknown>;
 export type HealthServer = {
   port: number;
   /** From now on readiness asks these; before it is 503. */

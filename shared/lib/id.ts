@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { TypeID, typeid } from 'typeid-js';
 
 /** Prefixes of docs/spec/decisions.md, and those of inner records (key_, fund_, prep_). */
-export type IdPrefix =
+type IdPrefix =
   | 'q'
   | 'stl'
   | 'acct'

@@ -13,8 +13,8 @@ const CHECKSUM_LENGTH = 6; // 62^6 > 2^32
 const TEXT = /^(vendor|dk)_(test|live)_[0-9A-Za-z]{49}$/;
 const KINDS = { vendor: 'service_key', dk: 'delegate_key' } as const;
 
-export type KeyPrefix = `${keyof typeof KINDS}_${Environment}_`;
-export type ParsedKey = { kind: 'service_key' | 'delegate_key'; environment: Environment; hash: string };
+type KeyPrefix = `${keyof typeof KINDS}_${Environment}_`;
+type ParsedKey = { kind: 'service_key' | 'delegate_key'; environment: Environment; hash: string };
 
 const base62 = (value: bigint, length: number): string => {
   let text = '';

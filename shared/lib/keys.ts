@@ -9,7 +9,7 @@ import { privateKeyFromSeed, publicKeyFromRaw } from './ed25519.ts';
  * their users by configuration, never over the bus, so that no service can hand another a key of
  * its own making.
  */
-export type KeyUse = 'quote' | 'settlement' | 'session';
+type KeyUse = 'quote' | 'settlement' | 'session';
 export type SigningKey = { kid: string; key: KeyObject };
 export type PublicKey = {
   kid: string;

@@ -18,7 +18,7 @@ type Of<Kind extends Metric['kind']> = {
 }[MetricName];
 
 /** The labels of a metric: one of the listed values, or any text if the catalog lists none. */
-export type LabelsOf<N extends MetricName> = {
+type LabelsOf<N extends MetricName> = {
   [L in keyof (typeof METRICS)[N]['labels']]: (typeof METRICS)[N]['labels'][L] extends readonly (infer V)[]
     ? V
     : string;
@@ -68,7 +68,7 @@ export const record = <N extends Of<'histogram'>>(
 export const secondsSince = (startedAt: number): number => (performance.now() - startedAt) / 1000;
 
 /** One value of a gauge. */
-export type Observation = {
+type Observation = {
   [N in Of<'gauge'>]: { metric: N; value: number; labels?: LabelsOf<N> };
 }[Of<'gauge'>];
 

@@ -60,7 +60,7 @@ export const errorType = (error: unknown): string => {
 const isFault = (error: unknown): boolean =>
   !(error instanceof ServiceError) || ERRORS[error.code].http >= 500;
 
-export type SpanSpec = { kind: SpanKind; attributes?: Attributes; links?: Link[]; parent?: Context };
+type SpanSpec = { kind: SpanKind; attributes?: Attributes; links?: Link[]; parent?: Context };
 
 /**
  * Runs work in a span of its own. An error is told by its kind alone: messages may hold what a caller sent.

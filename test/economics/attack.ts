@@ -94,7 +94,7 @@ const close = async (
 
 const ended = (fixture: SubmitterFixture, objectId: string) =>
   until(
-    async () => fixture.facts.of(objectId).at(-1)?.status,
+    async () => fixture.events.of(objectId).at(-1)?.status,
     (status) => status === 'confirmed' || status === 'finalized' || status === 'failed',
   );
 

@@ -68,7 +68,7 @@ const AFTERMATH_MS = 1500;
  * of a short run. The same seed gives the same faults with the same choices in the same order; how
  * many of them fit is a matter of time.
  */
-export function* schedule(faults: readonly Fault[], rng: Rng): Generator<{ fault: Fault; own: Rng }> {
+function* schedule(faults: readonly Fault[], rng: Rng): Generator<{ fault: Fault; own: Rng }> {
   for (let number = 0; ; ) {
     for (const fault of rng.shuffle(faults)) {
       yield { fault, own: rng.fork(number) };

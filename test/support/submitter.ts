@@ -60,7 +60,7 @@ export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number }
     testBus.as('funding'),
     testBus.as('wallet'),
   ]);
-  const facts = await listen(testBus);
+  const events = await listen(testBus);
   const outside = chainOf({ rpc_url: chain.url, usdc_mint: keys.mint.address } as never);
   const authority = keys.delegateAuthorities[0]!;
   const services: ServiceProcess[] = [];
@@ -204,7 +204,7 @@ export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number }
     keys,
     admin,
     database,
-    facts,
+    events,
     walletBus,
     settlementBus,
     fundingBus,
@@ -224,7 +224,7 @@ export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number }
     },
     stop: async () => {
       for (const service of services) await service.stop();
-      await facts.stop();
+      await events.stop();
       await testBus.stop();
       await chain.stop();
       chain.remove();

@@ -7,9 +7,9 @@ import { SERVICE_NAMES } from '../../shared/contract/service.ts';
 import { roleName, schemaName } from '../../shared/db/migrate.ts';
 
 /** A table with the columns that are stored, in their order. */
-export type Table = { name: string; columns: string[] };
+type Table = { name: string; columns: string[] };
 /** A counter; null: nothing was ever taken from it. */
-export type Sequence = { name: string; last: string | null };
+type Sequence = { name: string; last: string | null };
 
 const schemas = SERVICE_NAMES.map(schemaName);
 /** What node-pg-migrate writes: compared, never copied. */

@@ -63,7 +63,7 @@ const replace = async (
   await client.query('commit');
 };
 
-export type Restored = {
+type Restored = {
   taken_at: string;
   rows: number;
   /** Nothing signed before could land after this block, and this one is final on every provider. */

@@ -17,7 +17,7 @@ const kustomization = (resources: readonly string[]): string =>
 
 /** Every Secret of an environment, and of the gateway's namespace. */
 const busUsers = Object.keys(natsRights());
-export const ENVIRONMENT_SECRETS = [...busUsers, 'setup', 'nats'];
+const ENVIRONMENT_SECRETS = [...busUsers, 'setup', 'nats'];
 
 /** An ExternalSecret takes all properties of the secret store's entry of that name: they are called as the settings. */
 const externalSecret = (name: string): Manifest => ({

@@ -1,6 +1,6 @@
 import type { Operator } from './connect.ts';
 
-export type Row = readonly string[];
+type Row = readonly string[];
 /** A table for people. The first row is the head. */
 export type Table = readonly Row[];
 
@@ -19,7 +19,7 @@ export type Plan = {
   make: (attribution: Attribution) => Promise<CommandOutput>;
 };
 
-export type Options = { all: boolean; limit: number; seconds: number };
+type Options = { all: boolean; limit: number; seconds: number };
 
 /** A command. A change is planned first, so that the operator sees it before it is made. */
 export type Command = {

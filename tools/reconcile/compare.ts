@@ -7,8 +7,8 @@ import type { Transfer } from './records.ts';
  * signed by our keys and in no record, `altered` another amount than the record says, `incomplete` a history that
  * does not add up to the balance.
  */
-export type Kind = 'foreign' | 'open' | 'missing' | 'doubled' | 'unrecorded' | 'altered' | 'incomplete';
-export type Finding = { kind: Kind; amount: bigint; what: string };
+type Kind = 'foreign' | 'open' | 'missing' | 'doubled' | 'unrecorded' | 'altered' | 'incomplete';
+type Finding = { kind: Kind; amount: bigint; what: string };
 export type AccountReport = {
   account: string;
   name: string;
@@ -22,7 +22,7 @@ export type AccountReport = {
   findings: Finding[];
 };
 
-export type Books = {
+type Books = {
   /** As they were before the chain was walked: what is landed there must be found. */
   before: readonly Transfer[];
   /** As they were after it: what was found must be there. */

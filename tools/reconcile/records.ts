@@ -1,7 +1,7 @@
 import { referenceOf } from '../../services/chain-submitter/transactions/reference.ts';
 
 /** What the services have written down about money, as a list of transfers that the chain must hold. */
-export type Move = { account: string; amount: bigint };
+type Move = { account: string; amount: bigint };
 export type Transfer = {
   /** Name of its source. */
   source: string;
@@ -17,7 +17,7 @@ export type Transfer = {
 };
 
 export type Query = (text: string) => Promise<Record<string, unknown>[]>;
-export type Places = { environment: string; feeWallet: string; tokenAccount: (owner: string) => string };
+type Places = { environment: string; feeWallet: string; tokenAccount: (owner: string) => string };
 
 const stateOf = (status: unknown): Transfer['state'] => {
   if (['failed', 'cancelled', 'expired', 'void'].includes(String(status))) return 'failed';

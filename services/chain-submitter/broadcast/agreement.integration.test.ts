@@ -16,6 +16,7 @@ import {
   startSubmitterFixture,
   until,
 } from '../../../test/support/submitter.ts';
+import { staysFor } from '../../../test/support/wait.ts';
 import { referenceOf } from '../transactions/reference.ts';
 
 /**
@@ -52,7 +53,7 @@ afterAll(async () => {
 });
 
 const GROSS = 1_000_000n;
-const states = (id: string) => fixture.facts.of(id).map(({ status }) => status);
+const states = (id: string) => fixture.events.of(id).map(({ status }) => status);
 /**
  * Waits until bytes may have been included, and a while longer: nothing else is reported of them
  * meanwhile.
@@ -62,8 +63,11 @@ const untilSigned = async (id: string): Promise<void> => {
     async () => states(id),
     (all) => all.length > 0,
   );
-  await sleep(2000);
-  expect(states(id)).toEqual(['signed']);
+  await staysFor(
+    2000,
+    () => states(id),
+    (all) => all.join() === 'signed',
+  );
 };
 /** How often an alarm of this kind was raised by the present process. */
 const alarms = async (kind: string): Promise<number> =>
@@ -76,35 +80,35 @@ const alarm = (kind: string) =>
   );
 
 test('rule 14: an error that one provider invents fails nothing, raises an alarm, and the payment waits', async () => {
-  const { facts, outside } = fixture;
+  const { events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   first.behave({ lies: 'error' });
   const job = await fixture.settle(payer, fixture.quote());
   await untilSigned(job.settlement_id);
   await alarm('providers_disagree');
   first.behave('honest');
-  expect((await facts.wait(job.settlement_id, 'finalized')).generation).toBe(1);
+  expect((await events.wait(job.settlement_id, 'finalized')).generation).toBe(1);
   expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n - GROSS);
 });
 
 test('rule 14: an error that every provider has as final fails the payment', async () => {
-  const { chain, facts, outside } = fixture;
+  const { chain, events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   await chain.call('chain_fault', { method: 'sendTransaction', kind: 'drop' });
   const job = await fixture.settle(payer, fixture.quote());
-  await facts.wait(job.settlement_id, 'signed');
+  await events.wait(job.settlement_id, 'signed');
   await service.stop();
   await chain.call('chain_fault');
   const account = outside.tokenAccount(payer.owner.publicKey);
   const feePayer = keypairOf(fixture.keys.mintAuthority.secretKey);
   await fixture.land([createRevokeInstruction(account, payer.owner.publicKey)], [feePayer, payer.owner]);
   await start();
-  const { failure } = await facts.wait(job.settlement_id, 'failed');
+  const { failure } = await events.wait(job.settlement_id, 'failed');
   expect(failure?.code).toBe('delegation_inactive');
 });
 
 test('rule 14: a confirmation that one provider invents confirms nothing', async () => {
-  const { chain, facts, outside } = fixture;
+  const { chain, events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   await chain.call('chain_fault', { method: 'sendTransaction', kind: 'drop' });
   first.behave({ lies: 'confirmation' });
@@ -116,11 +120,11 @@ test('rule 14: a confirmation that one provider invents confirms nothing', async
   // Its blockhash is long past, and only the liar denies the proof of that.
   first.behave('honest');
   await chain.call('chain_fault');
-  expect((await facts.wait(job.settlement_id, 'confirmed')).generation).toBe(2);
+  expect((await events.wait(job.settlement_id, 'confirmed')).generation).toBe(2);
 }, 60_000);
 
 test('rule 14: what one provider calls final is final when the other says so too', async () => {
-  const { chain, facts } = fixture;
+  const { chain, events } = fixture;
   const payer = await fixture.payer(5_000_000n);
   await chain.call('chain_advance', 40);
   await chain.call('chain_clock', { paused: true });
@@ -135,47 +139,50 @@ test('rule 14: what one provider calls final is final when the other says so too
   );
   await sleep(200);
   await chain.call('chain_advance', 3);
-  await facts.wait(job.settlement_id, 'confirmed');
+  await events.wait(job.settlement_id, 'confirmed');
   first.behave({ lies: 'confirmation' });
-  await sleep(3000);
-  expect(states(job.settlement_id)).not.toContain('finalized');
+  await staysFor(
+    3000,
+    () => states(job.settlement_id),
+    (all) => !all.includes('finalized'),
+  );
   await chain.call('chain_clock', { paused: false });
-  await facts.wait(job.settlement_id, 'finalized');
+  await events.wait(job.settlement_id, 'finalized');
 });
 
 test('an answer about another transaction confirms nothing', async () => {
-  const { chain, facts, outside } = fixture;
+  const { chain, events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   first.behave({ lies: 'signature' });
   const paid = await fixture.settle(payer, fixture.quote());
-  await facts.wait(paid.settlement_id, 'finalized');
+  await events.wait(paid.settlement_id, 'finalized');
   await chain.call('chain_fault', { method: 'sendTransaction', kind: 'drop' });
   const job = await fixture.settle(payer, fixture.quote());
   await untilSigned(job.settlement_id);
   expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n - GROSS);
   first.behave('honest');
   await chain.call('chain_fault');
-  await facts.wait(job.settlement_id, 'confirmed');
+  await events.wait(job.settlement_id, 'confirmed');
 });
 
 test('a slot that one provider invents spoils no reading: payments go on, and no sight has it', async () => {
-  const { facts } = fixture;
+  const { events } = fixture;
   const payer = await fixture.payer(5_000_000n);
   const observe = () =>
     call(fixture.settlementBus, chainSubmitter, 'observeWallet', { owner: payer.owner.publicKey.toBase58() });
   first.behave({ lies: 'slot' });
   expect((await observe()).slot).toBeLessThan(INVENTED_SLOT);
   const job = await fixture.settle(payer, fixture.quote());
-  await facts.wait(job.settlement_id, 'confirmed');
+  await events.wait(job.settlement_id, 'confirmed');
   first.behave('honest');
   // The slot is remembered no longer than the lie: both can be read at once.
   expect((await observe()).slot).toBeLessThan(INVENTED_SLOT);
   const next = await fixture.settle(payer, fixture.quote());
-  await facts.wait(next.settlement_id, 'finalized');
+  await events.wait(next.settlement_id, 'finalized');
 });
 
 /** Forgets an attempt here, as a database that was set back does. */
-const forget = async (settlementId: string): Promise<void> => {
+const deleteRecord = async (settlementId: string): Promise<void> => {
   await fixture.admin.query(
     'delete from transactions t using intents i where i.intent_id = t.intent_id and i.object_id = $1',
     [settlementId],
@@ -184,12 +191,12 @@ const forget = async (settlementId: string): Promise<void> => {
 };
 
 test('rule 12: a quote of which an attempt has failed is looked for at every provider', async () => {
-  const { admin, facts, outside } = fixture;
+  const { admin, events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   const quote = fixture.quote();
   const paid = await fixture.settle(payer, quote);
-  const { tx_hash } = await facts.wait(paid.settlement_id, 'finalized');
-  await forget(paid.settlement_id);
+  const { tx_hash } = await events.wait(paid.settlement_id, 'finalized');
+  await deleteRecord(paid.settlement_id);
   await admin.query(
     `insert into intents (intent_id, kind, object_id, request, status, failure_code, failure_message, next_at)
      values ($1, 'settle', $2, $3, 'failed', 'payment_failed', 'invented', now())`,
@@ -206,7 +213,7 @@ test('rule 12: a quote of which an attempt has failed is looked for at every pro
     ({ rows }) => typeof rows[0]?.signature === 'string',
   );
   first.behave('honest');
-  expect(await facts.wait(again.settlement_id, 'confirmed')).toMatchObject({ tx_hash });
+  expect(await events.wait(again.settlement_id, 'confirmed')).toMatchObject({ tx_hash });
   expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n - GROSS);
 });
 
@@ -225,12 +232,12 @@ const recordAsExpired = async (
 };
 
 test('rule 12: an earlier generation that was taken for dead and is on the chain is watched again, no other is signed', async () => {
-  const { admin, facts, outside } = fixture;
+  const { admin, events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   const job = await fixture.settle(payer, fixture.quote());
-  const { tx_hash } = await facts.wait(job.settlement_id, 'finalized');
+  const { tx_hash } = await events.wait(job.settlement_id, 'finalized');
   await recordAsExpired(job.settlement_id, tx_hash, 'signed');
-  expect(await facts.wait(job.settlement_id, 'finalized', 2)).toMatchObject({ tx_hash, generation: 1 });
+  expect(await events.wait(job.settlement_id, 'finalized', 2)).toMatchObject({ tx_hash, generation: 1 });
   expect(await alarms('expired_included')).toBe(1);
   expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n - GROSS);
   const { rows } = await admin.query('select status from transactions where signature = $1', [tx_hash]);
@@ -238,13 +245,13 @@ test('rule 12: an earlier generation that was taken for dead and is on the chain
 });
 
 test('a confirmed intent whose bytes another worker has proven dead is opened again and comes to its end', async () => {
-  const { facts, outside } = fixture;
+  const { events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   const job = await fixture.settle(payer, fixture.quote());
-  const { tx_hash } = await facts.wait(job.settlement_id, 'finalized');
+  const { tx_hash } = await events.wait(job.settlement_id, 'finalized');
   await recordAsExpired(job.settlement_id, tx_hash, 'confirmed');
-  await facts.wait(job.settlement_id, 'reopened');
-  expect(await facts.wait(job.settlement_id, 'finalized', 2)).toMatchObject({ tx_hash });
+  await events.wait(job.settlement_id, 'reopened');
+  expect(await events.wait(job.settlement_id, 'finalized', 2)).toMatchObject({ tx_hash });
   expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n - GROSS);
 });
 
@@ -282,18 +289,18 @@ const bury = async (quoteId: string, count: number): Promise<void> => {
 test.each([51, 1050])(
   'rule 12: %d transactions of a stranger under the reference hide no payment',
   async (count) => {
-    const { facts, outside } = fixture;
+    const { events, outside } = fixture;
     const payer = await fixture.payer(5_000_000n);
     const quote = fixture.quote();
     const job = await fixture.settle(payer, quote);
-    const { tx_hash } = await facts.wait(job.settlement_id, 'finalized');
+    const { tx_hash } = await events.wait(job.settlement_id, 'finalized');
     // The service is away while they come, as it is in a restore.
     await service.stop();
     await bury(quote.quote_id, count);
-    await forget(job.settlement_id);
+    await deleteRecord(job.settlement_id);
     await start();
     const again = await fixture.settle(payer, quote);
-    expect(await facts.wait(again.settlement_id, 'confirmed')).toMatchObject({ tx_hash });
+    expect(await events.wait(again.settlement_id, 'confirmed')).toMatchObject({ tx_hash });
     expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n - GROSS);
   },
   180_000,

@@ -38,7 +38,7 @@ test('a payment is found when its record is lost, with the wallet that made it',
   const [quote, unpaid] = [fixture.quote(), fixture.quote()];
   expect(await find(quote.quote_token, payer)).toEqual({ paid: false, owner: null });
   const job = await fixture.settle(payer, quote);
-  await fixture.facts.wait(job.settlement_id, 'confirmed');
+  await fixture.events.wait(job.settlement_id, 'confirmed');
   await loseRecordOf(job);
   expect(await find(quote.quote_token, other, payer)).toEqual({ paid: true, owner: addressOf(payer) });
   expect(await find(quote.quote_token, other)).toEqual({ paid: true, owner: null });
@@ -50,10 +50,10 @@ test('rule 2: a quote whose payment by another wallet has lost its record is not
   const [payer, other] = [await fixture.payer(5_000_000n), await fixture.payer(5_000_000n)];
   const quote = fixture.quote();
   const first = await fixture.settle(payer, quote);
-  await fixture.facts.wait(first.settlement_id, 'confirmed');
+  await fixture.events.wait(first.settlement_id, 'confirmed');
   await loseRecordOf(first);
   const second = await fixture.settle(other, quote);
-  await fixture.facts.wait(second.settlement_id, 'failed');
+  await fixture.events.wait(second.settlement_id, 'failed');
   expect(await fixture.outside.balance(other.owner.publicKey)).toBe(5_000_000n);
 });
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
 import { transfersOver } from '../../../test/support/transfers.ts';
+import { staysFor } from '../../../test/support/wait.ts';
 
 /**
  * The table "Crash at each arrow" of docs/design/settle.md, as far as this service has the arrow.
@@ -23,17 +24,17 @@ const count = async (objectId: string) => {
 test.each(['beforeIntent', 'afterIntent', 'afterSign', 'afterCommit', 'afterSend', 'afterConfirm'])(
   'rule 8: killed at %s, the next worker brings the same payment to its end, once',
   async (arrow) => {
-    const { facts, outside } = fixture;
+    const { events, outside } = fixture;
     const payer = await fixture.payer(5_000_000n);
     const dying = await fixture.start({}, `submitter.${arrow}=crash`);
     const job = await fixture.settle(payer, fixture.quote());
     await dying.exited;
     const before = await count(job.settlement_id);
     expect(before).toBe(['afterCommit', 'afterSend', 'afterConfirm'].includes(arrow) ? 1 : 0);
-    const signed = facts.of(job.settlement_id).find(({ status }) => status === 'signed');
+    const signed = events.of(job.settlement_id).find(({ status }) => status === 'signed');
 
     const next = await fixture.start();
-    const end = await facts.wait(job.settlement_id, 'finalized');
+    const end = await events.wait(job.settlement_id, 'finalized');
     if (signed !== undefined) expect(end.tx_hash).toBe(signed.tx_hash);
     expect(await count(job.settlement_id)).toBe(1);
     expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
@@ -45,7 +46,7 @@ test.each(['beforeIntent', 'afterIntent', 'afterSign', 'afterCommit', 'afterSend
 test.each(['afterSign', 'afterCommit', 'afterSend', 'afterConfirm'])(
   'rule 8: killed at %s of a withdrawal, the same submission brings it to its end, once',
   async (arrow) => {
-    const { facts, outside } = fixture;
+    const { events, outside } = fixture;
     const { prepare, submit } = transfersOver(() => fixture);
     // What its owner has signed has no second generation, so it must outlive the next worker's
     // start.
@@ -60,7 +61,7 @@ test.each(['afterSign', 'afterCommit', 'afterSend', 'afterConfirm'])(
 
     const next = await fixture.start();
     const { tx_hash } = await submit(prepared);
-    expect((await facts.wait(prepared.id, 'finalized')).tx_hash).toBe(tx_hash);
+    expect((await events.wait(prepared.id, 'finalized')).tx_hash).toBe(tx_hash);
     expect(await count(prepared.id)).toBe(1);
     expect(await outside.balance(payee.owner.publicKey)).toBe(2_000_001n);
     await fixture.chain.call('chain_clock', { slotMs: 50 });
@@ -70,30 +71,33 @@ test.each(['afterSign', 'afterCommit', 'afterSend', 'afterConfirm'])(
 );
 
 test('rule 9: a worker paused before its commit wakes late and signs nothing beside the other’s bytes', async () => {
-  const { facts, outside } = fixture;
+  const { events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   const paused = await fixture.start({}, 'submitter.afterSign=wait');
   const job = await fixture.settle(payer, fixture.quote());
   await sleep(1500);
   process.kill(paused.pid, 'SIGSTOP');
   const other = await fixture.start();
-  await facts.wait(job.settlement_id, 'confirmed');
+  await events.wait(job.settlement_id, 'confirmed');
   process.kill(paused.pid, 'SIGCONT');
-  await facts.wait(job.settlement_id, 'finalized');
-  await sleep(3000);
-  expect(await count(job.settlement_id)).toBe(1);
+  await events.wait(job.settlement_id, 'finalized');
+  await staysFor(
+    3000,
+    () => count(job.settlement_id),
+    (transactions) => transactions === 1,
+  );
   expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
   await Promise.all([paused.stop(), other.stop()]);
 }, 60_000);
 
 test('rule 11: a worker paused between its look at the deadline and its commit signs nothing after it', async () => {
-  const { facts, outside } = fixture;
+  const { events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   // Nothing may be signed from 3 s from now on, and the worker waits for 4 s with the signed bytes
   // in its hand.
   const paused = await fixture.start({}, 'submitter.afterSign=wait');
   const job = await fixture.settle(payer, fixture.quote({ expiresInMs: -57_000 }));
-  const { failure } = await facts.wait(job.settlement_id, 'failed');
+  const { failure } = await events.wait(job.settlement_id, 'failed');
   expect(failure?.message).toMatch('not signed in time');
   expect(await count(job.settlement_id)).toBe(0);
   expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n);
@@ -101,21 +105,21 @@ test('rule 11: a worker paused between its look at the deadline and its commit s
 }, 60_000);
 
 test('rule 16: two replicas take 40 settles, each once', async () => {
-  const { facts, outside } = fixture;
+  const { events, outside } = fixture;
   const replicas = await Promise.all([fixture.start(), fixture.start()]);
   const payer = await fixture.payer(100_000_000n);
   const { payout } = fixture.quote();
   const jobs = await Promise.all(
     Array.from({ length: 40 }, () => fixture.settle(payer, fixture.quote({ payout }))),
   );
-  await Promise.all(jobs.map(({ settlement_id }) => facts.wait(settlement_id, 'finalized')));
+  await Promise.all(jobs.map(({ settlement_id }) => events.wait(settlement_id, 'finalized')));
   expect(await outside.balance(payer.owner.publicKey)).toBe(60_000_000n);
   expect(await Promise.all(jobs.map(({ settlement_id }) => count(settlement_id)))).toEqual(jobs.map(() => 1));
   await Promise.all(replicas.map((replica) => replica.stop()));
 }, 60_000);
 
 test('rule 17: SIGTERM in the middle of 20 settles; the next worker ends them at once', async () => {
-  const { facts, outside } = fixture;
+  const { events, outside } = fixture;
   const first = await fixture.start();
   const payer = await fixture.payer(100_000_000n);
   const { payout } = fixture.quote();
@@ -124,7 +128,7 @@ test('rule 17: SIGTERM in the middle of 20 settles; the next worker ends them at
   );
   expect(await first.stop()).toBe(0);
   const next = await fixture.start();
-  await Promise.all(jobs.map(({ settlement_id }) => facts.wait(settlement_id, 'finalized')));
+  await Promise.all(jobs.map(({ settlement_id }) => events.wait(settlement_id, 'finalized')));
   expect(await outside.balance(payer.owner.publicKey)).toBe(80_000_000n);
   await next.stop();
 }, 60_000);

@@ -72,10 +72,10 @@ test('a fund creates the wallet’s token account and mints into it; twice the s
   const owner = Keypair.generate().publicKey;
   const [one, two] = await Promise.all([fund(owner, 5_000_000n), fund(owner, 5_000_000n)]);
   await fund(owner, 5_000_000n, one);
-  const changes = await Promise.all([one, two].map((id) => fixture.facts.wait(id, 'confirmed')));
+  const changes = await Promise.all([one, two].map((id) => fixture.events.wait(id, 'confirmed')));
   expect(changes[0]!.tx_hash).not.toBe(changes[1]!.tx_hash);
-  await Promise.all([one, two].map((id) => fixture.facts.wait(id, 'finalized')));
-  expect(fixture.facts.names(one)).toContain('fundProgressed');
+  await Promise.all([one, two].map((id) => fixture.events.wait(id, 'finalized')));
+  expect(fixture.events.names(one)).toContain('fundProgressed');
   expect(await observe(owner)).toMatchObject({
     exists: true,
     balance: '10000000',
@@ -94,7 +94,7 @@ test('a wallet that was never seen has no token account', async () => {
 
 test('delegation: prepared with empty slots, signed by the owner, active on chain, then revoked', async () => {
   const owner = Keypair.generate();
-  await fixture.facts.wait(await fund(owner.publicKey, 5_000_000n), 'confirmed');
+  await fixture.events.wait(await fund(owner.publicKey, 5_000_000n), 'confirmed');
   const prepared = await prepare(owner, 3_000_000n);
   const wire = Buffer.from(prepared.transaction, 'base64');
   expect(wire.subarray(1, 1 + 128).every((byte) => byte === 0)).toBe(true);
@@ -108,10 +108,10 @@ test('delegation: prepared with empty slots, signed by the owner, active on chai
     ask('submitPrepared', submission),
   ]);
   expect(second).toEqual(first);
-  expect((await fixture.facts.wait(prepared.preparation_id, 'confirmed')).tx_hash).toBe(first.tx_hash);
-  expect(fixture.facts.names(prepared.preparation_id)[0]).toBe('delegationProgressed');
+  expect((await fixture.events.wait(prepared.preparation_id, 'confirmed')).tx_hash).toBe(first.tx_hash);
+  expect(fixture.events.names(prepared.preparation_id)[0]).toBe('delegationProgressed');
   expect(await observe(owner.publicKey)).toMatchObject({ delegate: fixture.authority, allowance: '3000000' });
-  await fixture.facts.wait(prepared.preparation_id, 'finalized');
+  await fixture.events.wait(prepared.preparation_id, 'finalized');
   expect(await ask('submitPrepared', submission)).toEqual(first);
 
   const revoked = await prepare(owner, null);
@@ -119,7 +119,7 @@ test('delegation: prepared with empty slots, signed by the owner, active on chai
     preparation_id: revoked.preparation_id,
     transaction: signAs(owner, revoked.transaction),
   });
-  await fixture.facts.wait(revoked.preparation_id, 'confirmed');
+  await fixture.events.wait(revoked.preparation_id, 'confirmed');
   expect(await observe(owner.publicKey)).toMatchObject({ delegate: null, allowance: '0' });
 });
 
@@ -130,7 +130,7 @@ test('delegation: the platform pays for the token account of an empty wallet', a
     preparation_id: prepared.preparation_id,
     transaction: signAs(owner, prepared.transaction),
   });
-  await fixture.facts.wait(prepared.preparation_id, 'confirmed');
+  await fixture.events.wait(prepared.preparation_id, 'confirmed');
   expect(await observe(owner.publicKey)).toMatchObject({ exists: true, allowance: '3000000' });
 });
 
@@ -188,7 +188,7 @@ test.each<[string, (message: Message) => Message]>([
   expect(await codeOf(ask('submitPrepared', { preparation_id: prepared.preparation_id, transaction }))).toBe(
     'validation_error',
   );
-  expect(fixture.facts.of(prepared.preparation_id)).toEqual([]);
+  expect(fixture.events.of(prepared.preparation_id)).toEqual([]);
 });
 
 test('delegation: expired bytes are a conflict, by block height and not by a clock', async () => {
@@ -207,11 +207,11 @@ test('a provisioned wallet’s token account is created once, within three per a
   const wallets = owners.map((owner) => ({ wallet_id: newId('wal'), account_id, owner }));
   for (const wallet of wallets) await fixture.send(fixture.walletBus, 'createTokenAccount', wallet);
   const ends = await until(
-    async () => wallets.map(({ wallet_id }) => fixture.facts.of(wallet_id).at(-1)?.status),
+    async () => wallets.map(({ wallet_id }) => fixture.events.of(wallet_id).at(-1)?.status),
     (all) => all.every((status) => status === 'finalized' || status === 'failed'),
   );
   expect(ends.filter((status) => status === 'finalized')).toHaveLength(3);
-  expect(fixture.facts.names(wallets[0]!.wallet_id)[0]).toBe('tokenAccountProgressed');
+  expect(fixture.events.names(wallets[0]!.wallet_id)[0]).toBe('tokenAccountProgressed');
 });
 
 test('reserveTokenAccount: three per account for life, the same address again is the same grant, 20 at once never more', async () => {

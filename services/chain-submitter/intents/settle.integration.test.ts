@@ -10,6 +10,7 @@ import {
   startSubmitterFixture,
   until,
 } from '../../../test/support/submitter.ts';
+import { staysFor } from '../../../test/support/wait.ts';
 import { referenceOf } from '../transactions/reference.ts';
 
 let fixture: SubmitterFixture;
@@ -20,12 +21,12 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 test('rule 13: the first settle creates the vendor’s account, the next has two instructions; rule 12: found by its reference', async () => {
-  const { outside, facts, keys } = fixture;
+  const { outside, events, keys } = fixture;
   const payer = await fixture.payer(10_000_000n);
   const feeBefore = await outside.balance(keys.feeWallet.address);
   const first = fixture.quote({ amount: 2_500_000n, fee: 12_500n });
   const job = await fixture.settle(payer, first);
-  const confirmed = await facts.wait(job.settlement_id, 'confirmed');
+  const confirmed = await events.wait(job.settlement_id, 'confirmed');
   expect(await outside.instructions(confirmed.tx_hash!)).toEqual([
     'spl-associated-token-account:createIdempotent',
     'spl-token:transferChecked',
@@ -45,17 +46,17 @@ test('rule 13: the first settle creates the vendor’s account, the next has two
   expect(under.map(({ signature }) => signature)).toEqual([confirmed.tx_hash]);
 
   const second = await fixture.settle(payer, fixture.quote({ payout: first.payout }));
-  const next = await facts.wait(second.settlement_id, 'confirmed');
+  const next = await events.wait(second.settlement_id, 'confirmed');
   expect(await outside.instructions(next.tx_hash!)).toEqual([
     'spl-token:transferChecked',
     'spl-token:transferChecked',
   ]);
-  await facts.wait(job.settlement_id, 'finalized');
-  expect(facts.of(job.settlement_id).map(({ status }) => status)).toEqual(['confirmed', 'finalized']);
+  await events.wait(job.settlement_id, 'finalized');
+  expect(events.of(job.settlement_id).map(({ status }) => status)).toEqual(['confirmed', 'finalized']);
 });
 
 test('a confirmation that could not be written is seen again and written', async () => {
-  const { admin, facts } = fixture;
+  const { admin, events } = fixture;
   // What a sequence has given is not taken back with the transaction.
   await admin.query(`
     create sequence refusals;
@@ -67,8 +68,8 @@ test('a confirmation that could not be written is seen again and written', async
       execute function refuse()`);
   try {
     const job = await fixture.settle(await fixture.payer(10_000_000n), fixture.quote());
-    await facts.wait(job.settlement_id, 'finalized');
-    expect(facts.of(job.settlement_id).map(({ status }) => status)).toEqual(['confirmed', 'finalized']);
+    await events.wait(job.settlement_id, 'finalized');
+    expect(events.of(job.settlement_id).map(({ status }) => status)).toEqual(['confirmed', 'finalized']);
     const { rows } = await admin.query<{ refused: string }>('select last_value as refused from refusals');
     expect(Number(rows[0]!.refused)).toBeGreaterThan(2);
   } finally {
@@ -77,16 +78,16 @@ test('a confirmation that could not be written is seen again and written', async
 });
 
 test('an attempt that comes back under another settlement pays nothing again and does not wait for ever', async () => {
-  const { outside, facts } = fixture;
+  const { outside, events } = fixture;
   const payer = await fixture.payer(10_000_000n);
   const quote = fixture.quote();
   const { settlement_id, payment_attempt_id } = await fixture.settle(payer, quote);
-  const paid = await facts.wait(settlement_id, 'confirmed');
+  const paid = await events.wait(settlement_id, 'confirmed');
   // settlement's database was set back, and the client repeated its call.
   const again = await fixture.settle(payer, quote, { payment_attempt_id });
-  expect(await facts.wait(again.settlement_id, 'confirmed')).toMatchObject({ tx_hash: paid.tx_hash });
+  expect(await events.wait(again.settlement_id, 'confirmed')).toMatchObject({ tx_hash: paid.tx_hash });
   const other = await fixture.settle(payer, fixture.quote(), { payment_attempt_id });
-  expect(await facts.wait(other.settlement_id, 'failed')).toMatchObject({
+  expect(await events.wait(other.settlement_id, 'failed')).toMatchObject({
     tx_hash: null,
     failure: { code: 'payment_failed' },
   });
@@ -94,45 +95,45 @@ test('an attempt that comes back under another settlement pays nothing again and
 });
 
 test('rule 13: 32 first settles to one new vendor at once all land', async () => {
-  const { facts, outside } = fixture;
+  const { events, outside } = fixture;
   const payers = await Promise.all(Array.from({ length: 8 }, () => fixture.payer(10_000_000n)));
   const { payout } = fixture.quote();
   const vendor = { payout, vendor: newId('acct') };
   const jobs = await Promise.all(
     Array.from({ length: 32 }, (_, index) => fixture.settle(payers[index % 8]!, fixture.quote(vendor))),
   );
-  const changes = await Promise.all(jobs.map(({ settlement_id }) => facts.wait(settlement_id, 'confirmed')));
+  const changes = await Promise.all(jobs.map(({ settlement_id }) => events.wait(settlement_id, 'confirmed')));
   expect(new Set(changes.map(({ tx_hash }) => tx_hash)).size).toBe(32);
   expect(await outside.balance(payout)).toBe(32n * 990_000n);
 });
 
 test('rule 12: two settles of one payer to one vendor over one amount are two transfers', async () => {
-  const { facts, outside } = fixture;
+  const { events, outside } = fixture;
   const payer = await fixture.payer(10_000_000n);
   const { payout } = fixture.quote();
   const jobs = await Promise.all([0, 1].map(() => fixture.settle(payer, fixture.quote({ payout }))));
   const [one, two] = await Promise.all(
-    jobs.map(({ settlement_id }) => facts.wait(settlement_id, 'confirmed')),
+    jobs.map(({ settlement_id }) => events.wait(settlement_id, 'confirmed')),
   );
   expect(one!.tx_hash).not.toBe(two!.tx_hash);
   expect(await outside.balance(payer.owner.publicKey)).toBe(8_000_000n);
 });
 
 test('rule 6: the same job 20 times is one transaction, and each repeat after tells the present state again', async () => {
-  const { facts, outside } = fixture;
+  const { events, outside } = fixture;
   const payer = await fixture.payer(10_000_000n);
   const quote = fixture.quote();
   const job = await fixture.settle(payer, quote);
   await Promise.all(Array.from({ length: 20 }, () => fixture.settle(payer, quote, job)));
-  await facts.wait(job.settlement_id, 'finalized');
-  const told = facts.of(job.settlement_id).length;
+  await events.wait(job.settlement_id, 'finalized');
+  const published = events.of(job.settlement_id).length;
   await fixture.settle(payer, quote, job);
   await until(
-    async () => facts.of(job.settlement_id),
-    (all) => all.length > told,
+    async () => events.of(job.settlement_id),
+    (all) => all.length > published,
   );
-  expect(facts.of(job.settlement_id).at(-1)).toMatchObject({ status: 'finalized', generation: 1 });
-  expect(new Set(facts.of(job.settlement_id).map(({ tx_hash }) => tx_hash)).size).toBe(1);
+  expect(events.of(job.settlement_id).at(-1)).toMatchObject({ status: 'finalized', generation: 1 });
+  expect(new Set(events.of(job.settlement_id).map(({ tx_hash }) => tx_hash)).size).toBe(1);
   expect(await outside.balance(payer.owner.publicKey)).toBe(9_000_000n);
   const { rows } = await fixture.admin.query(
     'select count(*)::int as signed from transactions where intent_id = $1',
@@ -157,7 +158,7 @@ test.each([
 ])('rule 15: %s fails before anything is signed', async (_name, balance, allowance, code) => {
   const payer = await fixture.payer(balance, allowance);
   const job = await fixture.settle(payer, fixture.quote());
-  const failed = await fixture.facts.wait(job.settlement_id, 'failed');
+  const failed = await fixture.events.wait(job.settlement_id, 'failed');
   expect(failed).toMatchObject({ generation: 0, tx_hash: null, failure: { code } });
   await nothingSigned(job.settlement_id);
 });
@@ -172,7 +173,7 @@ test('rule 15: another delegate in our place is an inactive delegation', async (
     [keypairOf(fixture.keys.mintAuthority.secretKey), payer.owner],
   );
   const job = await fixture.settle(payer, fixture.quote());
-  expect((await fixture.facts.wait(job.settlement_id, 'failed')).failure?.code).toBe('delegation_inactive');
+  expect((await fixture.events.wait(job.settlement_id, 'failed')).failure?.code).toBe('delegation_inactive');
 });
 
 /** Another last character: of 86 in base64url it holds the last two bits, so there are four. */
@@ -190,38 +191,44 @@ test.each([
 ])('rule 7: %s is refused, whatever the job says', async (_name, quoteOf) => {
   const payer = await fixture.payer(5_000_000n);
   const job = await fixture.settle(payer, quoteOf() as Quote);
-  expect((await fixture.facts.wait(job.settlement_id, 'failed')).failure?.code).toBe('payment_failed');
+  expect((await fixture.events.wait(job.settlement_id, 'failed')).failure?.code).toBe('payment_failed');
   await nothingSigned(job.settlement_id);
 });
 
 test('rule 7: the operator’s pause holds payments back and loses none', async () => {
-  const { admin, facts } = fixture;
+  const { admin, events } = fixture;
   const payer = await fixture.payer(5_000_000n);
   await admin.query('update settings set paused = true');
   const job = await fixture.settle(payer, fixture.quote());
-  await sleep(500);
-  expect(facts.of(job.settlement_id)).toEqual([]);
+  await staysFor(
+    500,
+    () => events.of(job.settlement_id).length,
+    (count) => count === 0,
+  );
   await admin.query('update settings set paused = false');
-  await facts.wait(job.settlement_id, 'confirmed');
+  await events.wait(job.settlement_id, 'confirmed');
 });
 
 test('rule 11: bytes that never reach the chain get a successor, after the proof of their expiry', async () => {
-  const { chain, facts, outside } = fixture;
+  const { chain, events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   await chain.call('chain_clock', { paused: true });
   await chain.call('chain_fault', { method: 'sendTransaction', kind: 'drop' });
   try {
     const job = await fixture.settle(payer, fixture.quote());
-    const first = await facts.wait(job.settlement_id, 'signed');
+    const first = await events.wait(job.settlement_id, 'signed');
     // Expired for every node by now, and still not proven: the finalized chain has not got there.
     // A cached blockhash may be some slots old already, so no more than it takes.
     await chain.call('chain_advance', 152);
-    await sleep(2500);
-    expect(facts.of(job.settlement_id)).toHaveLength(1);
+    await staysFor(
+      2500,
+      () => events.of(job.settlement_id).length,
+      (count) => count === 1,
+    );
     await chain.call('chain_fault');
     await chain.call('chain_advance', 30);
     await chain.call('chain_clock', { paused: false });
-    const confirmed = await facts.wait(job.settlement_id, 'confirmed');
+    const confirmed = await events.wait(job.settlement_id, 'confirmed');
     expect(confirmed.generation).toBe(2);
     expect(confirmed.tx_hash).not.toBe(first.tx_hash);
     expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
@@ -232,24 +239,24 @@ test('rule 11: bytes that never reach the chain get a successor, after the proof
 });
 
 test('rule 14: a settle that is forked away is reopened, and lands again on the same settlement', async () => {
-  const { chain, facts, outside } = fixture;
+  const { chain, events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   await chain.call('chain_clock', { paused: true });
   // The wallet itself must survive the fork.
   await chain.call('chain_advance', 3);
   try {
     const job = await fixture.settle(payer, fixture.quote());
-    await facts.wait(job.settlement_id, 'signed');
+    await events.wait(job.settlement_id, 'signed');
     await sleep(200);
     await chain.call('chain_advance', 2);
-    await facts.wait(job.settlement_id, 'confirmed');
+    await events.wait(job.settlement_id, 'confirmed');
     await chain.call('chain_fork', 3);
     await chain.call('chain_advance', 3);
-    await facts.wait(job.settlement_id, 'reopened');
+    await events.wait(job.settlement_id, 'reopened');
     await chain.call('chain_clock', { paused: false });
-    const again = await facts.wait(job.settlement_id, 'confirmed', 2);
-    await facts.wait(job.settlement_id, 'finalized');
-    expect(again.tx_hash).toBe((await facts.wait(job.settlement_id, 'signed')).tx_hash);
+    const again = await events.wait(job.settlement_id, 'confirmed', 2);
+    await events.wait(job.settlement_id, 'finalized');
+    expect(again.tx_hash).toBe((await events.wait(job.settlement_id, 'signed')).tx_hash);
     expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
   } finally {
     await chain.call('chain_clock', { paused: false });
@@ -257,28 +264,28 @@ test('rule 14: a settle that is forked away is reopened, and lands again on the 
 });
 
 test('rule 12: a payment that the chain knows and the database lost is found, not paid again', async () => {
-  const { admin, facts, outside } = fixture;
+  const { admin, events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   const quote = fixture.quote();
   const job = await fixture.settle(payer, quote);
-  const { tx_hash } = await facts.wait(job.settlement_id, 'finalized');
-  const forget = async (objectId: string) => {
+  const { tx_hash } = await events.wait(job.settlement_id, 'finalized');
+  const deleteRecord = async (objectId: string) => {
     await admin.query(
       'delete from transactions where intent_id in (select intent_id from intents where object_id = $1)',
       [objectId],
     );
     await admin.query('delete from intents where object_id = $1', [objectId]);
   };
-  await forget(job.settlement_id);
+  await deleteRecord(job.settlement_id);
   await fixture.settle(payer, quote, job);
-  await facts.wait(job.settlement_id, 'finalized', 2);
-  expect(new Set(facts.of(job.settlement_id).map((fact) => fact.tx_hash))).toEqual(new Set([tx_hash]));
+  await events.wait(job.settlement_id, 'finalized', 2);
+  expect(new Set(events.of(job.settlement_id).map((event) => event.tx_hash))).toEqual(new Set([tx_hash]));
   expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
   // Settlement may have heard of more generations than the new record has had: it takes no fact of
   // an older one.
-  await forget(job.settlement_id);
+  await deleteRecord(job.settlement_id);
   await fixture.settle(payer, quote, { ...job, generation: 4 });
-  expect(await facts.wait(job.settlement_id, 'finalized', 3)).toMatchObject({ tx_hash, generation: 5 });
+  expect(await events.wait(job.settlement_id, 'finalized', 3)).toMatchObject({ tx_hash, generation: 5 });
   await fixture.settle(payer, quote, { ...job, generation: 9 });
-  expect(await facts.wait(job.settlement_id, 'finalized', 4)).toMatchObject({ tx_hash, generation: 9 });
+  expect(await events.wait(job.settlement_id, 'finalized', 4)).toMatchObject({ tx_hash, generation: 9 });
 });

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { createCloseAccountInstruction } from '@solana/spl-token';
 import { Keypair, type PublicKey } from '@solana/web3.js';
@@ -15,6 +14,7 @@ import {
   until,
 } from '../../../test/support/submitter.ts';
 import { codeOf, transfersOver } from '../../../test/support/transfers.ts';
+import { staysFor } from '../../../test/support/wait.ts';
 
 /** What the fee payer may spend in a day, and what becomes of those who ask for more. */
 const RENT = 2_039_280n;
@@ -74,7 +74,7 @@ const submitDelegation = (prepared: { preparation_id: string; transaction: strin
 const delegate = async (payer: Payer, allowance: string | null) => {
   const prepared = await delegationOf(payer, allowance);
   await submitDelegation(prepared);
-  await fixture.facts.wait(prepared.preparation_id, 'confirmed');
+  await fixture.events.wait(prepared.preparation_id, 'confirmed');
 };
 
 test('promises of quotes are bounded by the day’s rent, whoever asks, and settled from what they reserved', async () => {
@@ -97,14 +97,14 @@ test('promises of quotes are bounded by the day’s rent, whoever asks, and sett
   const payer = await fixture.payer(20_000_000n);
   for (const { vendor, payout } of granted.slice(0, 2)) {
     const job = await fixture.settle(payer, fixture.quote({ vendor, payout }));
-    await fixture.facts.wait(job.settlement_id, 'confirmed');
+    await fixture.events.wait(job.settlement_id, 'confirmed');
   }
   expect(await reserved('rent_settle')).toBe(10n * RENT);
   // Nobody promised this one, and nothing is left: it waits, and nothing is signed.
   const unpromised = await fixture.settle(payer, fixture.quote());
   const known = await fixture.settle(payer, fixture.quote({ payout: granted[0]!.payout }));
-  await fixture.facts.wait(known.settlement_id, 'confirmed');
-  expect(fixture.facts.of(unpromised.settlement_id)).toEqual([]);
+  await fixture.events.wait(known.settlement_id, 'confirmed');
+  expect(fixture.events.of(unpromised.settlement_id)).toEqual([]);
   await fixture.admin.query("delete from intents where status = 'accepted'");
 });
 
@@ -114,7 +114,7 @@ test('a promise that lapses gives its rent back, the place stays; what was creat
   const [vendor, paid] = [newId('acct'), Keypair.generate().publicKey];
   expect((await promise(vendor, paid, 3000)).status).toBe('granted');
   const job = await fixture.settle(payer, fixture.quote({ vendor, payout: paid }));
-  await fixture.facts.wait(job.settlement_id, 'confirmed');
+  await fixture.events.wait(job.settlement_id, 'confirmed');
   const [other, lapsing] = [newId('acct'), Keypair.generate().publicKey];
   expect((await promise(other, lapsing, 1000)).status).toBe('granted');
   expect(await reserved('rent_settle')).toBe(2n * RENT);
@@ -179,7 +179,7 @@ test('co-signatures end at their number a day, before anything is prepared or si
     cosigning: { factor: 2, cosignatures: { used: 3, per_day: 6 }, revokes: { used: 2, per_day: 4 } },
   });
   await submit(two);
-  await fixture.facts.wait(two.id, 'confirmed');
+  await fixture.events.wait(two.id, 'confirmed');
 });
 
 test('20 submissions at once never pass the number', async () => {
@@ -230,7 +230,7 @@ test('settles and user-signed work have budgets of their own; the first revoke o
   expect(await codeOf(delegationOf(payer, null))).toBe('service_unavailable');
   // The wallet's allowance is gone; another one pays.
   const job = await fixture.settle(await fixture.payer(5_000_000n), fixture.quote({ payout }));
-  await fixture.facts.wait(job.settlement_id, 'confirmed');
+  await fixture.events.wait(job.settlement_id, 'confirmed');
 });
 
 test('a settle reserves its fee and one refund of the payer’s, the vendor’s and the environment’s day; at the end settlement is told', async () => {
@@ -242,15 +242,15 @@ test('a settle reserves its fee and one refund of the payer’s, the vendor’s 
   const payout = (await fixture.payer(0n)).owner.publicKey;
   const vendor = newId('acct');
   const job = await fixture.settle(payer, fixture.quote({ payout, vendor }));
-  await fixture.facts.wait(job.settlement_id, 'confirmed');
+  await fixture.events.wait(job.settlement_id, 'confirmed');
   expect(await reserved(`fees_settle/account/${payer.account_id}`)).toBe(20_000n);
   // In portions of a hundredth; the vendor's budget is a tenth of the environment's.
   expect(await reserved('fees_settle')).toBe(cap / 100n);
   expect(await reserved(`fees_settle/vendor/${vendor}`)).toBe(cap / 1000n);
 
   await fixture.admin.query("update spending set taken = $1 where scope = 'fees_settle'", [cap]);
-  const told = await observe();
-  expect(told.budget_refills_in_seconds).toBeGreaterThan(0);
+  const observed = await observe();
+  expect(observed.budget_refills_in_seconds).toBeGreaterThan(0);
   // Users are not starved by settles.
   await delegate(payer, '1');
 });
@@ -262,7 +262,7 @@ test('a payer who pays again reserves a portion, with the bytes; two replicas ne
   const payout = (await fixture.payer(0n)).owner.publicKey;
   const scope = `fees_settle/account/${payer.account_id}`;
   const pay = async () => (await fixture.settle(payer, fixture.quote({ payout }))).settlement_id;
-  const paid = async () => void (await fixture.facts.wait(await pay(), 'confirmed'));
+  const paid = async () => void (await fixture.events.wait(await pay(), 'confirmed'));
   await paid();
   expect(await reserved(scope)).toBe(20_000n);
   const portion = cap / 10n / 1000n;
@@ -279,13 +279,12 @@ test('a payer who pays again reserves a portion, with the bytes; two replicas ne
   const second = await fixture.start({ SETTLE_FEES_LAMPORTS_PER_DAY: String(cap) });
   try {
     const ids = await Promise.all(Array.from({ length: 6 }, pay));
-    const confirmed = () => ids.filter((id) => fixture.facts.names(id).includes('settleProgressed')).length;
+    const confirmed = () => ids.filter((id) => fixture.events.names(id).includes('settleProgressed')).length;
     await until(
       async () => confirmed(),
       (count) => count >= 2,
     );
-    await sleep(500);
-    expect(confirmed()).toBe(2);
+    await staysFor(500, confirmed, (count) => count === 2);
     expect(await reserved(scope)).toBe(cap / 10n - 19_999n);
   } finally {
     await second.stop();
@@ -311,8 +310,8 @@ test('a payer’s and a vendor’s tenth: the payment waits unsigned, and the ve
     await fixture.settle(other, fixture.quote({ payout, vendor })),
   ];
   const paid = await fixture.settle(other, fixture.quote({ payout }));
-  await fixture.facts.wait(paid.settlement_id, 'confirmed');
-  for (const { settlement_id } of waits) expect(fixture.facts.of(settlement_id)).toEqual([]);
+  await fixture.events.wait(paid.settlement_id, 'confirmed');
+  for (const { settlement_id } of waits) expect(fixture.events.of(settlement_id)).toEqual([]);
   expect(await refusalOf(promise(vendor, payout))).toMatchObject({ code: 'rate_limited' });
   expect((await promise(newId('acct'), payout)).status).toBe('exists');
   await fixture.admin.query("delete from intents where status = 'accepted'");
@@ -329,13 +328,13 @@ test('an address is paid for once, however many transfers to it were prepared an
     await prepare({ ...payer, account_id: newId('acct') }, fresh.publicKey, 1n),
   ];
   await submit(one);
-  await fixture.facts.wait(one.id, 'confirmed');
+  await fixture.events.wait(one.id, 'confirmed');
   const account = outside.tokenAccount(fresh.publicKey);
-  const purse = keypairOf(keys.mintAuthority.secretKey);
+  const minter = keypairOf(keys.mintAuthority.secretKey);
   const back = await prepare({ ...payer, owner: fresh }, payer.owner.publicKey, 1n);
   await submit(back);
-  await fixture.facts.wait(back.id, 'confirmed');
-  await land([createCloseAccountInstruction(account, purse.publicKey, fresh.publicKey)], [purse, fresh]);
+  await fixture.events.wait(back.id, 'confirmed');
+  await land([createCloseAccountInstruction(account, minter.publicKey, fresh.publicKey)], [minter, fresh]);
   expect(await codeOf(submit(two))).toBe('conflict');
   expect(await codeOf(submit(other))).toBe('conflict');
   expect(await outside.connection.getAccountInfo(account)).toBeNull();
@@ -358,6 +357,6 @@ test('of payments to a new vendor at once one creates the token account, the oth
   await new Promise((resolve) => setTimeout(resolve, 2500));
   expect(await creations()).toBe(1);
   await fixture.chain.call('chain_clock', { paused: false });
-  for (const { settlement_id } of jobs) await fixture.facts.wait(settlement_id, 'confirmed');
+  for (const { settlement_id } of jobs) await fixture.events.wait(settlement_id, 'confirmed');
   expect(await creations()).toBe(1);
 });

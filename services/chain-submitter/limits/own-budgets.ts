@@ -38,14 +38,31 @@ const MAX_CREATING = 10_000;
 
 const NOTHING: Reservation = { release: () => {} };
 
+/** The token accounts that this process creates, or whose creation it committed in the last seconds. */
+const createCreations = () => {
+  const owners = new LRUCache<string, true>({ max: MAX_CREATING, ttlResolution: 0 });
+  return {
+    /**
+     * Called before the caps and budgets of a creation are used. False when this process creates
+     * the same token account already, because the database would refuse a second creation.
+     */
+    beginCreation: (owner: string | null): boolean => {
+      if (owner === null) return true;
+      if (owners.has(owner)) return false;
+      owners.set(owner, true);
+      return true;
+    },
+    endCreation: (owner: string | null, isCommitted: boolean): void => {
+      if (owner === null) return;
+      if (isCommitted) owners.set(owner, true, { ttl: PLANNED_MS });
+      else owners.delete(owner);
+    },
+  };
+};
+
 /** The budgets of settles, test funds and token accounts of provisioned wallets. */
 export const createOwnBudgets = ({ pool, clock, network, limits, budgets }: Deps) => {
   const settleFees = createSettleFees(budgets, limits, clock);
-  /**
-   * Owners whose token account this process creates, or whose creation it committed in the last
-   * seconds.
-   */
-  const creating = new LRUCache<string, true>({ max: MAX_CREATING, ttlResolution: 0 });
 
   const rentOf = ({ order, creates }: OwnTransaction): Rent | null => {
     if (creates === null) return null;
@@ -58,21 +75,7 @@ export const createOwnBudgets = ({ pool, clock, network, limits, budgets }: Deps
 
   return {
     settleFees,
-    /**
-     * Called before the caps and budgets of a creation are used. False when this process creates
-     * the same token account already, because the database would refuse a second creation.
-     */
-    beginCreation: (owner: string | null): boolean => {
-      if (owner === null) return true;
-      if (creating.has(owner)) return false;
-      creating.set(owner, true);
-      return true;
-    },
-    endCreation: (owner: string | null, isCommitted: boolean): void => {
-      if (owner === null) return;
-      if (isCommitted) creating.set(owner, true, { ttl: PLANNED_MS });
-      else creating.delete(owner);
-    },
+    ...createCreations(),
     /**
      * Called before anything is signed. Reserves the fees of a settle, and checks the budgets of
      * any other transaction.

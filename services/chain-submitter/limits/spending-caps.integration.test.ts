@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
+import { staysFor } from '../../../test/support/wait.ts';
 
 /**
  * Rule 7: what the signer signs in an hour, whoever asks for it. Settlement has the same caps and
@@ -31,11 +31,13 @@ const pay = async (payer: Awaited<ReturnType<SubmitterFixture['payer']>>, usdc: 
   return job.settlement_id;
 };
 const payout = Keypair.generate().publicKey;
-const expectPaid = (settlementId: string) => fixture.facts.wait(settlementId, 'confirmed');
-const expectWaits = async (settlementId: string) => {
-  await sleep(1500);
-  expect(fixture.facts.of(settlementId)).toEqual([]);
-};
+const expectPaid = (settlementId: string) => fixture.events.wait(settlementId, 'confirmed');
+const expectWaits = (settlementId: string) =>
+  staysFor(
+    1500,
+    () => fixture.events.of(settlementId).length,
+    (count) => count === 0,
+  );
 
 test('rule 7: by default 1,000 USDC of a wallet, and of an account over all its wallets a tenth of 50,000', async () => {
   await start();
@@ -64,7 +66,7 @@ test('rule 7: all payments together stay below the cap of the environment', asyn
 }, 60_000);
 
 test('a successor of bytes that never landed is not counted again; a wallet may have a cap of its own', async () => {
-  const { chain, facts } = fixture;
+  const { chain, events } = fixture;
   const payer = await fixture.payer(5n * USDC);
   const owner = payer.owner.publicKey.toBase58();
   await start({ WALLET_HOURLY_CAP_MICRO: '1', HOURLY_CAPS_OF_WALLETS: `${owner}:1500000` });
@@ -72,11 +74,11 @@ test('a successor of bytes that never landed is not counted again; a wallet may 
   await chain.call('chain_fault', { method: 'sendTransaction', kind: 'drop' });
   try {
     const settlementId = await pay(payer, 1n);
-    await facts.wait(settlementId, 'signed');
+    await events.wait(settlementId, 'signed');
     await chain.call('chain_advance', 182);
     await chain.call('chain_fault');
     await chain.call('chain_clock', { paused: false });
-    expect(await facts.wait(settlementId, 'confirmed')).toMatchObject({ generation: 2 });
+    expect(await events.wait(settlementId, 'confirmed')).toMatchObject({ generation: 2 });
     await expectWaits(await pay(payer, 1n));
   } finally {
     await chain.call('chain_fault');

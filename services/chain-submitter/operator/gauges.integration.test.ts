@@ -75,9 +75,9 @@ test('one payment and one that fails: generations, sends per provider, caps, fee
 
   const payer = await fixture.payer(1_500_000n);
   const paid = await fixture.settle(payer, fixture.quote({ amount: 1_000_000n }));
-  await fixture.facts.wait(paid.settlement_id, 'finalized');
+  await fixture.events.wait(paid.settlement_id, 'finalized');
   const short = await fixture.settle(payer, fixture.quote({ amount: 1_000_000n }));
-  await fixture.facts.wait(short.settlement_id, 'failed');
+  await fixture.events.wait(short.settlement_id, 'failed');
 
   const after = await until(
     () => scrape(page),
@@ -132,7 +132,7 @@ test('the operator’s pause and work that waits for it show at the next scrape'
     waiting.value('quittance_intents_oldest_age_seconds', { kind: 'settle', state: 'accepted' }),
   ).toBeGreaterThan(0);
   await fixture.admin.query('update settings set paused = false');
-  await fixture.facts.wait(job.settlement_id, 'confirmed');
+  await fixture.events.wait(job.settlement_id, 'confirmed');
 });
 
 test('a message that cannot be parsed is told as quarantined until somebody has decided', async () => {

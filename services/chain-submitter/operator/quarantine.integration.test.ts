@@ -33,7 +33,7 @@ const refusal = async (work: Promise<unknown>): Promise<string> =>
     () => 'it was not refused',
     (error: ServiceError) => `${error.code}: ${error.message}`,
   );
-const factsOf = async (quarantine_id: number) =>
+const detailsOf = async (quarantine_id: number) =>
   (await call(operator, chainSubmitter, 'findQuarantined', { quarantine_id }))!.details as {
     attempt: { outcome: string; reason: string; transactions: unknown[] };
   } | null;
@@ -70,21 +70,21 @@ test('failed is refused while a lost record could still land, and a job that com
   const id = await setAside(job);
   expect(await refusal(decide(id, 'failed'))).toMatch(/^conflict: .*could be included until/);
   expect(await refusal(decide(id, 'included'))).toMatch(/^conflict/);
-  expect(await factsOf(id)).toMatchObject({ attempt: { outcome: 'open', transactions: [] } });
+  expect(await detailsOf(id)).toMatchObject({ attempt: { outcome: 'open', transactions: [] } });
   await fixture.send(fixture.settlementBus, 'settle', job);
-  await fixture.facts.wait(job.settlement_id, 'finalized');
+  await fixture.events.wait(job.settlement_id, 'finalized');
   expect(await fixture.outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
   // The record and the chain say landed now: so may the operator, and nothing else.
   expect(await refusal(decide(id, 'failed'))).toMatch(/^conflict: .*is final on every provider/);
-  expect(await factsOf(id)).toMatchObject({
+  expect(await detailsOf(id)).toMatchObject({
     attempt: { outcome: 'included', transactions: [expect.anything()] },
   });
-  const told = fixture.facts.of(job.settlement_id).length;
+  const published = fixture.events.of(job.settlement_id).length;
   await decide(id, 'included');
   // Told once more, for a settlement service that had not heard.
   const all = await until(
-    async () => fixture.facts.of(job.settlement_id),
-    ({ length }) => length > told,
+    async () => fixture.events.of(job.settlement_id),
+    ({ length }) => length > published,
   );
   expect(all.at(-1)).toMatchObject({ status: 'finalized' });
   expect(await fixture.outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
@@ -93,15 +93,15 @@ test('failed is refused while a lost record could still land, and a job that com
 test('failed is said once nothing can land: settlement hears it, and the job, should it come, pays nothing', async () => {
   const { payer, job } = await jobFor(fixture.quote({ expiresInMs: -MINUTES_12 }));
   const id = await setAside(job);
-  expect(await factsOf(id)).toMatchObject({ attempt: { outcome: 'excluded' } });
+  expect(await detailsOf(id)).toMatchObject({ attempt: { outcome: 'excluded' } });
   expect(await refusal(decide(id, 'included'))).toMatch(/^conflict/);
   await decide(id, 'failed');
-  expect(await fixture.facts.wait(job.settlement_id, 'failed')).toMatchObject({
+  expect(await fixture.events.wait(job.settlement_id, 'failed')).toMatchObject({
     tx_hash: null,
     failure: { code: 'payment_failed' },
   });
   await fixture.send(fixture.settlementBus, 'settle', job);
-  await fixture.facts.wait(job.settlement_id, 'failed', 2);
+  await fixture.events.wait(job.settlement_id, 'failed', 2);
   expect(await fixture.outside.balance(payer.owner.publicKey)).toBe(5_000_000n);
   const [last] = await call(operator, chainSubmitter, 'listOperatorActions', { limit: 1 });
   expect(last).toMatchObject({ ...by, after: { decision: 'failed', proof: { outcome: 'excluded' } } });
@@ -110,11 +110,11 @@ test('failed is said once nothing can land: settlement hears it, and the job, sh
 test('a forged job cannot be used to fail the settlement of another attempt', async () => {
   const { job: victim } = await jobFor(fixture.quote());
   await fixture.send(fixture.settlementBus, 'settle', victim);
-  await fixture.facts.wait(victim.settlement_id, 'confirmed');
+  await fixture.events.wait(victim.settlement_id, 'confirmed');
   const { job } = await jobFor(fixture.quote({ expiresInMs: -MINUTES_12 }));
   const id = await setAside({ ...job, settlement_id: victim.settlement_id });
   expect(await refusal(decide(id, 'failed'))).toMatch(/^conflict: .*another attempt/);
-  expect(fixture.facts.of(victim.settlement_id).map(({ status }) => status)).not.toContain('failed');
+  expect(fixture.events.of(victim.settlement_id).map(({ status }) => status)).not.toContain('failed');
   const list = await call(operator, chainSubmitter, 'listQuarantined', { decided: false, limit: 200 });
   expect(list.map(({ quarantine_id }) => quarantine_id)).toContain(id);
 });
@@ -122,7 +122,7 @@ test('a forged job cannot be used to fail the settlement of another attempt', as
 test('bytes that may still land are never declared failed, whatever the record says of them', async () => {
   const { payer, job } = await jobFor(fixture.quote());
   await fixture.send(fixture.settlementBus, 'settle', job);
-  await fixture.facts.wait(job.settlement_id, 'finalized');
+  await fixture.events.wait(job.settlement_id, 'finalized');
   const id = await setAside(job);
   // A record that was set back and calls its own payment failed.
   await fixture.admin.query(
@@ -148,7 +148,7 @@ test('bytes that may still land are never declared failed, whatever the record s
   await fixture.admin.query('update transactions set last_valid_block_height = 0 where signature = $1', [
     UNSEEN,
   ]);
-  expect(await factsOf(second)).toMatchObject({ attempt: { outcome: 'excluded' } });
+  expect(await detailsOf(second)).toMatchObject({ attempt: { outcome: 'excluded' } });
   expect(await fixture.outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
 });
 
@@ -162,7 +162,7 @@ test('retry and dismiss: a job that is read now is paid once; one that nobody re
     id,
   ]);
   await decide(id, 'retry');
-  await fixture.facts.wait(job.settlement_id, 'finalized');
+  await fixture.events.wait(job.settlement_id, 'finalized');
   expect(await fixture.outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
   const { rows } = await fixture.admin.query(
     "insert into quarantine (subject, body, reason) values ('job.chain-submitter.fund', 'x', 'test') returning quarantine_id::int as id",
@@ -175,14 +175,14 @@ test('retry and dismiss: a job that is read now is paid once; one that nobody re
 test('a payment whose record was lost is never declared failed: retry adopts it from the chain, nothing is paid twice', async () => {
   const { payer, job } = await jobFor(fixture.quote());
   await fixture.send(fixture.settlementBus, 'settle', job);
-  const { tx_hash } = await fixture.facts.wait(job.settlement_id, 'finalized');
+  const { tx_hash } = await fixture.events.wait(job.settlement_id, 'finalized');
   await fixture.admin.query('delete from transactions where signature = $1', [tx_hash]);
   await fixture.admin.query('delete from intents where object_id = $1', [job.settlement_id]);
   const id = await setAside(job);
   await fixture.database.withClock('25 minutes', async () => {
     // Long after the deadline, by the clock that the service reads once a second.
     const { attempt } = (await until(
-      () => factsOf(id),
+      () => detailsOf(id),
       (facts) => facts?.attempt.reason.includes('could land until') === false,
     ))!;
     expect(attempt).toMatchObject({ outcome: 'open', reason: expect.stringContaining(tx_hash!) });
@@ -194,6 +194,6 @@ test('a payment whose record was lost is never declared failed: retry adopts it 
     id,
   ]);
   await decide(id, 'retry');
-  expect(await fixture.facts.wait(job.settlement_id, 'finalized', 2)).toMatchObject({ tx_hash });
+  expect(await fixture.events.wait(job.settlement_id, 'finalized', 2)).toMatchObject({ tx_hash });
   expect(await fixture.outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
 });

@@ -60,7 +60,7 @@ const order: SettleOrder = {
 const blockhash = someone();
 const compile = (instructions: TransactionInstruction[], payerKey = feePayer) =>
   compileMessage(instructions, { feePayer: payerKey, blockhash });
-const verdict = (bytes: Uint8Array, of: Parameters<typeof checkPolicy>[1] = order, on = network) => {
+const evaluate = (bytes: Uint8Array, of: Parameters<typeof checkPolicy>[1] = order, on = network) => {
   try {
     checkPolicy(bytes, of, on);
     return 'signed';
@@ -170,15 +170,15 @@ test.each<[string, TransactionInstruction[], string]>([
   ['lamports of the fee payer', [net, fee, drain], 'refused'],
   ['lamports first', [drain, net, fee], 'refused'],
 ])('rule 7: what is signed is decided on the decoded bytes: %s', (_name, instructions, expected) => {
-  expect(verdict(compile(instructions))).toBe(expected);
+  expect(evaluate(compile(instructions))).toBe(expected);
 });
 
 test('rule 7: bytes that decode, but not from their one canonical form', () => {
   const bytes = compile(built);
-  expect(verdict(Buffer.concat([bytes, Buffer.of(0)]))).toBe('refused');
-  expect(verdict(bytes.subarray(0, -1))).toBe('refused');
-  expect(verdict(Buffer.concat([Buffer.of(0x80), bytes]))).toBe('refused');
-  expect(verdict(compile(built, other))).toBe('refused');
+  expect(evaluate(Buffer.concat([bytes, Buffer.of(0)]))).toBe('refused');
+  expect(evaluate(bytes.subarray(0, -1))).toBe('refused');
+  expect(evaluate(Buffer.concat([Buffer.of(0x80), bytes]))).toBe('refused');
+  expect(evaluate(compile(built, other))).toBe('refused');
 });
 
 test.each<[string, Partial<SettleOrder>, Partial<Network>]>([
@@ -194,26 +194,28 @@ test.each<[string, Partial<SettleOrder>, Partial<Network>]>([
     { ...network, ...on },
   ];
   expect(
-    verdict(compile(settle(changedOrder, changedNetwork, { create: false })), changedOrder, changedNetwork),
+    evaluate(compile(settle(changedOrder, changedNetwork, { create: false })), changedOrder, changedNetwork),
   ).toBe('refused');
 });
 
 test('a quote without a fee has one transfer', () => {
   const free = { ...order, feeMicro: 0n };
-  expect(verdict(compile(settle(free, network, { create: false })), free)).toBe('signed');
-  expect(verdict(compile(built), free)).toBe('refused');
+  expect(evaluate(compile(settle(free, network, { create: false })), free)).toBe('signed');
+  expect(evaluate(compile(built), free)).toBe('refused');
 });
 
 test('rule 13: a compute budget only as configured', () => {
   const budget = { units: 60_000, microLamports: 1000n };
   const busy = { ...network, computeBudget: budget };
   const bytes = compile(settle(order, busy, { create: true }));
-  expect([verdict(bytes, order, busy), verdict(bytes), verdict(compile(built), order, busy)]).toEqual([
+  expect([evaluate(bytes, order, busy), evaluate(bytes), evaluate(compile(built), order, busy)]).toEqual([
     'signed',
     'refused',
     'refused',
   ]);
-  expect(verdict(bytes, order, { ...busy, computeBudget: { ...budget, microLamports: 1n } })).toBe('refused');
+  expect(evaluate(bytes, order, { ...busy, computeBudget: { ...budget, microLamports: 1n } })).toBe(
+    'refused',
+  );
 });
 
 test('every other order: its own form and no other’s', () => {
@@ -266,15 +268,15 @@ test('every other order: its own form and no other’s', () => {
     [order, compile(built)],
   ] as const;
   for (const [of] of all) {
-    expect(all.map(([whose, bytes]) => [verdict(bytes, of), whose === of])).toEqual(
-      all.map(([whose]) => [whose === of ? 'signed' : 'refused', whose === of]),
+    expect(all.map(([orderOf, bytes]) => [evaluate(bytes, of), orderOf === of])).toEqual(
+      all.map(([orderOf]) => [orderOf === of ? 'signed' : 'refused', orderOf === of]),
     );
   }
   const bytesOf = (change: object) =>
     compile(delegation({ ...approval, ...change }, network, { create: false }));
-  expect(verdict(bytesOf({ allowanceMicro: 8n }), approval)).toBe('refused');
-  expect(verdict(bytesOf({ authority: someone() }), approval)).toBe('refused');
-  expect(verdict(compile(fund({ ...funding, amountMicro: 6n }, network, { create: false })), funding)).toBe(
+  expect(evaluate(bytesOf({ allowanceMicro: 8n }), approval)).toBe('refused');
+  expect(evaluate(bytesOf({ authority: someone() }), approval)).toBe('refused');
+  expect(evaluate(compile(fund({ ...funding, amountMicro: 6n }, network, { create: false })), funding)).toBe(
     'refused',
   );
 });
@@ -302,7 +304,7 @@ test.each<[string, Partial<TransferOrder>, string]>([
     since: 0,
   };
   const bytes = compile(transfer({ ...asked, ...change }, network, { create: true }));
-  expect(verdict(bytes, asked)).toBe(expected);
+  expect(evaluate(bytes, asked)).toBe(expected);
 });
 
 test.each<[string, Partial<TransferOrder>]>([
@@ -319,7 +321,7 @@ test.each<[string, Partial<TransferOrder>]>([
   } as const;
   const to = { payee: null, destination: tokenAccountOf(other, mint), amountMicro: 5n };
   const bad: TransferOrder = { ...asked, ...to, reference: order.reference, since: 0, ...change };
-  expect(verdict(compile(transfer(bad, network, { create: false })), bad)).toBe('refused');
+  expect(evaluate(compile(transfer(bad, network, { create: false })), bad)).toBe('refused');
 });
 
 test('rule 12: the reference needs nothing but environment and quote id', () => {

@@ -40,14 +40,14 @@ const payerOf = async (signature: string) => {
 };
 
 test('a fee payer is replaced: what the old one signed lands without its key, what it prepared is co-signed or prepared again', async () => {
-  const { facts, keys, outside } = fixture;
+  const { events, keys, outside } = fixture;
   const [old, to] = [keys.feePayer.address, Keypair.generate().publicKey];
   const payers = await Promise.all([1, 2, 3, 4].map(() => fixture.payer(5_000_000n)));
 
   // 1. The next key is known and pays for nothing yet.
   const first = await fixture.start({ FEE_PAYER_KEYS: `${oldKey()},${nextKey()}` });
   const job = await fixture.settle(payers[0]!, fixture.quote());
-  expect(await payerOf((await facts.wait(job.settlement_id, 'finalized')).tx_hash!)).toBe(old);
+  expect(await payerOf((await events.wait(job.settlement_id, 'finalized')).tx_hash!)).toBe(old);
   expect((await shown()).fee_payers).toMatchObject([
     { number: 1, address: old, live: 0 },
     { number: 2, address: next.publicKey.toBase58(), lamports: 1_000_000_000, live: 0, prepared: 0 },
@@ -61,11 +61,11 @@ test('a fee payer is replaced: what the old one signed lands without its key, wh
   // 2. It pays; the old one co-signs what its owners were given to sign.
   const second = await fixture.start({ FEE_PAYER_KEYS: `${nextKey()},${oldKey()}` });
   const { tx_hash } = await submit(soon);
-  await facts.wait(soon.id, 'confirmed');
+  await events.wait(soon.id, 'confirmed');
   expect(await payerOf(tx_hash)).toBe(old);
   const quote = fixture.quote();
   const paid = await fixture.settle(payers[1]!, quote);
-  expect(await payerOf((await facts.wait(paid.settlement_id, 'confirmed')).tx_hash!)).toBe(
+  expect(await payerOf((await events.wait(paid.settlement_id, 'confirmed')).tx_hash!)).toBe(
     next.publicKey.toBase58(),
   );
   await second.stop();
@@ -77,27 +77,27 @@ test('a fee payer is replaced: what the old one signed lands without its key, wh
 
   // 3. Its key is gone: the same bytes are sent, and nothing that names it is co-signed.
   const third = await fixture.start({ FEE_PAYER_KEYS: nextKey() });
-  const changes = await facts.wait(unsent.settlement_id, 'confirmed');
+  const changes = await events.wait(unsent.settlement_id, 'confirmed');
   expect([changes.generation, await payerOf(changes.tx_hash!)]).toEqual([1, old]);
   expect(await codeOf(submit(late))).toBe('conflict');
   const again = await prepare(payers[2]!, to, 1_000_000n, { object_id: late.id });
   const resubmitted = await submit(again);
-  await facts.wait(late.id, 'confirmed');
+  await events.wait(late.id, 'confirmed');
   expect(await payerOf(resubmitted.tx_hash)).toBe(next.publicKey.toBase58());
   expect(await outside.balance(to)).toBe(2_000_000n);
   await fixture.chain.call('chain_clock', { slotMs: 20 });
-  await facts.wait(unsent.settlement_id, 'finalized');
+  await events.wait(unsent.settlement_id, 'finalized');
   expect((await shown()).fee_payers.map(({ number }) => number)).toEqual([2]);
   await third.stop();
 }, 120_000);
 
 test('a retired authority signs nothing, and what it paid before its record was lost is found, not failed', async () => {
-  const { facts, outside, admin } = fixture;
+  const { events, outside, admin } = fixture;
   const [payer, other] = await Promise.all([fixture.payer(5_000_000n), fixture.payer(5_000_000n)]);
   const first = await fixture.start();
   const quote = fixture.quote();
   const job = await fixture.settle(payer, quote);
-  const { tx_hash } = await facts.wait(job.settlement_id, 'finalized');
+  const { tx_hash } = await events.wait(job.settlement_id, 'finalized');
   await first.stop();
   await admin.query('delete from transactions where signature = $1', [tx_hash]);
   await admin.query('delete from intents where object_id = $1', [job.settlement_id]);
@@ -107,9 +107,9 @@ test('a retired authority signs nothing, and what it paid before its record was 
     DELEGATE_AUTHORITY_KEYS: keyOf(2, bs58.encode(authority.secretKey)),
   });
   await fixture.settle(payer, quote, job);
-  expect((await facts.wait(job.settlement_id, 'finalized', 2)).tx_hash).toBe(tx_hash);
+  expect((await events.wait(job.settlement_id, 'finalized', 2)).tx_hash).toBe(tx_hash);
   const refused = await fixture.settle(other, fixture.quote());
-  expect((await facts.wait(refused.settlement_id, 'failed')).failure?.code).toBe('delegation_inactive');
+  expect((await events.wait(refused.settlement_id, 'failed')).failure?.code).toBe('delegation_inactive');
   expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
   expect(await outside.balance(other.owner.publicKey)).toBe(5_000_000n);
   const owner = payer.owner.publicKey.toBase58();
@@ -122,7 +122,7 @@ test('a retired authority signs nothing, and what it paid before its record was 
   await fixture.start({ DELEGATE_AUTHORITY_KEYS: both });
   for (const named of [authority.publicKey, Keypair.generate().publicKey]) {
     const again = await fixture.settle(other, fixture.quote(), { authority: named.toBase58() });
-    await facts.wait(again.settlement_id, 'confirmed');
+    await events.wait(again.settlement_id, 'confirmed');
   }
   expect(await outside.balance(other.owner.publicKey)).toBe(3_000_000n);
 }, 120_000);

@@ -42,9 +42,9 @@ test('a withdrawal: prepared with empty slots, signed by its owner, paid once, w
 
   const answers = await Promise.all(Array.from({ length: 8 }, () => submit(prepared)));
   expect(new Set(answers.map(({ tx_hash }) => tx_hash)).size).toBe(1);
-  const final = await fixture.facts.wait(prepared.id, 'finalized');
+  const final = await fixture.events.wait(prepared.id, 'finalized');
   expect(final.tx_hash).toBe(answers[0]!.tx_hash);
-  expect(new Set(fixture.facts.names(prepared.id))).toEqual(new Set(['withdrawalProgressed']));
+  expect(new Set(fixture.events.names(prepared.id))).toEqual(new Set(['withdrawalProgressed']));
   expect(await submit(prepared)).toEqual(answers[0]);
   expect(await fixture.outside.balance(to)).toBe(2_000_000n);
   expect(await fixture.outside.balance(payer.owner.publicKey)).toBe(3_000_000n);
@@ -60,7 +60,7 @@ test('to a token account of the mint that is named itself', async () => {
   const prepared = await prepare(payer, account, 2_000_000n);
   expect(instructionsOf(prepared.transaction)).toHaveLength(1);
   await submit(prepared);
-  await fixture.facts.wait(prepared.id, 'confirmed');
+  await fixture.events.wait(prepared.id, 'confirmed');
   expect(await fixture.outside.balance(payee.owner.publicKey)).toBe(2_000_001n);
 });
 
@@ -78,7 +78,7 @@ test('prepared afresh: only the newest bytes count, and what has expired can be 
   expect(await codeOf(submit(stale))).toBe('conflict');
   const fresh = await prepare(payer, to, 1_000_000n, { object_id: old.id });
   expect(await codeOf(submit(fresh))).toBe('ok');
-  await fixture.facts.wait(old.id, 'confirmed');
+  await fixture.events.wait(old.id, 'confirmed');
   expect(await codeOf(prepare(payer, to, 1_000_000n, { object_id: old.id }))).toBe('conflict');
 });
 
@@ -94,7 +94,7 @@ test('bytes that differ from what was submitted: nobody says that nothing moved'
   expect(await outcomeOf(submit(old))).toMatchObject(unknown);
   const bytes = { preparation_id: old.id, transaction: Buffer.from('no transaction').toString('base64') };
   expect(await outcomeOf(ask('submitPrepared', bytes))).toMatchObject(unknown);
-  await fixture.facts.wait(old.id, 'confirmed');
+  await fixture.events.wait(old.id, 'confirmed');
   expect(await outcomeOf(submit(old))).toMatchObject(unknown);
   expect(await fixture.outside.balance(to)).toBe(1_000_000n);
 });
@@ -104,7 +104,7 @@ test('prepared afresh after it was submitted and took all there was: nobody says
   const to = someone();
   const prepared = await prepare(payer, to, 2_000_000n);
   await submit(prepared);
-  await fixture.facts.wait(prepared.id, 'confirmed');
+  await fixture.events.wait(prepared.id, 'confirmed');
   expect(await outcomeOf(prepare(payer, to, 2_000_000n, { object_id: prepared.id }))).toMatchObject({
     code: 'conflict',
     money_moved: 'unknown',
@@ -147,12 +147,12 @@ test('cancelled is final: neither submitted nor prepared again; a cancel that co
   expect([await cancel(prepared), await cancel(prepared)]).toEqual([null, null]);
   expect(await codeOf(submit(prepared))).toBe('conflict');
   expect(await codeOf(prepare(payer, to, 1_000_000n, { object_id: prepared.id }))).toBe('conflict');
-  expect(fixture.facts.of(prepared.id)).toEqual([]);
+  expect(fixture.events.of(prepared.id)).toEqual([]);
 
   const other = await prepare(payer, to, 1_000_000n);
   const { tx_hash } = await submit(other);
   expect(await cancel(other)).toMatchObject({ object_id: other.id, tx_hash });
-  await fixture.facts.wait(other.id, 'finalized');
+  await fixture.events.wait(other.id, 'finalized');
 });
 
 test('cancel against submit, 24 times: one of them wins, and the money agrees', async () => {
@@ -181,7 +181,7 @@ test('cancel against submit, 24 times: one of them wins, and the money agrees', 
     }),
   );
   const paid = all.filter((_, index) => ends[index] === 'ok');
-  await Promise.all(paid.map(({ id }) => fixture.facts.wait(id, 'confirmed')));
+  await Promise.all(paid.map(({ id }) => fixture.events.wait(id, 'confirmed')));
   expect(paid.length).toBeGreaterThanOrEqual(12);
   expect(await fixture.outside.balance(payee.owner.publicKey)).toBe(1n + 1_000_000n * BigInt(paid.length));
 });
@@ -192,7 +192,7 @@ test('rule 12: the owner broadcasts a copy at their own cost: it is taken over, 
   const prepared = await prepare(payer, payee.owner.publicKey, 2_000_000n);
   const own = await fixture.land(instructionsOf(prepared.transaction), [minter(), payer.owner]);
   expect(await submit(prepared)).toEqual({ tx_hash: own });
-  expect((await fixture.facts.wait(prepared.id, 'finalized')).tx_hash).toBe(own);
+  expect((await fixture.events.wait(prepared.id, 'finalized')).tx_hash).toBe(own);
   expect(await submit(prepared)).toEqual({ tx_hash: own });
   expect(await fixture.outside.balance(payee.owner.publicKey)).toBe(2_000_001n);
 });
@@ -204,7 +204,7 @@ test('a transaction of somebody’s under the reference that did not move the mo
   const transfer = instructionsOf(prepared.transaction).at(-1)!;
   await fixture.land([withData(transfer, (data) => data.writeBigUInt64LE(1n, 1))], [minter(), payer.owner]);
   await submit(prepared);
-  await fixture.facts.wait(prepared.id, 'confirmed');
+  await fixture.events.wait(prepared.id, 'confirmed');
   expect(await fixture.outside.balance(payee.owner.publicKey)).toBe(2_000_002n);
 });
 
@@ -213,7 +213,7 @@ test('a database that was set back pays nothing twice', async () => {
   const payee = await fixture.payer(1n);
   const prepared = await prepare(payer, payee.owner.publicKey, 2_000_000n);
   const { tx_hash } = await submit(prepared);
-  await fixture.facts.wait(prepared.id, 'finalized');
+  await fixture.events.wait(prepared.id, 'finalized');
   const intentId = `withdrawal:${prepared.id}`;
   await fixture.admin.query('delete from transactions where intent_id = $1', [intentId]);
   await fixture.admin.query('delete from intents where intent_id = $1', [intentId]);
@@ -242,20 +242,20 @@ test('a balance that is too small is told before anybody signs, and costs nothin
   );
   const before = await feePayerLamports();
   expect(await codeOf(submit(prepared))).toBe('insufficient_funds');
-  expect(fixture.facts.of(prepared.id)).toEqual([]);
+  expect(fixture.events.of(prepared.id)).toEqual([]);
   expect(await feePayerLamports()).toBe(before);
 });
 
 test('the platform pays for three token accounts at most, and for none a second time', async () => {
   const payer = await fixture.payer(10_000_000n);
   const payees = Array.from({ length: 4 }, () => Keypair.generate());
-  const verdicts: string[] = [];
+  const results: string[] = [];
   for (const { publicKey } of payees) {
     const prepared = await prepare(payer, publicKey, 1_000_000n).catch((error) => error);
-    verdicts.push(prepared instanceof ServiceError ? prepared.code : await codeOf(submit(prepared)));
-    if (!(prepared instanceof ServiceError)) await fixture.facts.wait(prepared.id, 'confirmed');
+    results.push(prepared instanceof ServiceError ? prepared.code : await codeOf(submit(prepared)));
+    if (!(prepared instanceof ServiceError)) await fixture.events.wait(prepared.id, 'confirmed');
   }
-  expect(verdicts).toEqual(['ok', 'ok', 'ok', 'conflict']);
+  expect(results).toEqual(['ok', 'ok', 'ok', 'conflict']);
   // Emptied and closed for its rent, then asked for again.
   const [first] = payees as [Keypair];
   const [from, to] = [first.publicKey, payer.owner.publicKey].map((owner) =>
@@ -293,8 +293,8 @@ test('refunds: two equal ones of a settlement are two transfers, and the payer�
   expect(instructionsOf(again.transaction)).toHaveLength(1);
   const second = await submit(again);
   expect(first.tx_hash).not.toBe(second.tx_hash);
-  await Promise.all([one, two].map(({ id }) => fixture.facts.wait(id, 'finalized')));
-  expect(fixture.facts.names(one.id)[0]).toBe('refundProgressed');
+  await Promise.all([one, two].map(({ id }) => fixture.events.wait(id, 'finalized')));
+  expect(fixture.events.names(one.id)[0]).toBe('refundProgressed');
   expect(await fixture.outside.balance(consumer)).toBe(2_000_000n);
 });
 
@@ -315,7 +315,7 @@ test('the operator’s pause holds for what users signed too', async () => {
 });
 
 test('co-signed and dropped until it expired: failed, and never signed again', async () => {
-  const { chain, facts, outside } = fixture;
+  const { chain, events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   const payee = await fixture.payer(1n);
   const prepared = await prepare(payer, payee.owner.publicKey, 2_000_000n);
@@ -323,7 +323,7 @@ test('co-signed and dropped until it expired: failed, and never signed again', a
   try {
     await submit(prepared);
     await chain.call('chain_advance', 200);
-    const { failure } = await facts.wait(prepared.id, 'failed');
+    const { failure } = await events.wait(prepared.id, 'failed');
     expect(failure?.code).toBe('payment_failed');
   } finally {
     await chain.call('chain_fault');
@@ -331,11 +331,11 @@ test('co-signed and dropped until it expired: failed, and never signed again', a
   const again = prepare(payer, payee.owner.publicKey, 2_000_000n, { object_id: prepared.id });
   expect(await codeOf(again)).toBe('conflict');
   expect(await outside.balance(payee.owner.publicKey)).toBe(1n);
-  expect(facts.of(prepared.id).map(({ status }) => status)).toEqual(['signed', 'failed']);
+  expect(events.of(prepared.id).map(({ status }) => status)).toEqual(['signed', 'failed']);
 });
 
 test('rule 14: a withdrawal that is forked away is reopened, and lands again by the same bytes', async () => {
-  const { chain, facts, outside } = fixture;
+  const { chain, events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   const payee = await fixture.payer(1n);
   await chain.call('chain_clock', { paused: true });
@@ -350,17 +350,17 @@ test('rule 14: a withdrawal that is forked away is reopened, and lands again by 
       async () => {
         await chain.call('chain_advance', 1);
         await sleep(50);
-        return facts.of(prepared.id).map(({ status }) => status);
+        return events.of(prepared.id).map(({ status }) => status);
       },
-      (told) => told.includes('confirmed'),
+      (statuses) => statuses.includes('confirmed'),
     );
-    const { slot } = await facts.wait(prepared.id, 'confirmed');
+    const { slot } = await events.wait(prepared.id, 'confirmed');
     const { slot: newest } = await chain.call<{ slot: number }>('chain_clock');
     await chain.call('chain_fork', newest - slot! + 1);
     await chain.call('chain_advance', 3);
-    await facts.wait(prepared.id, 'reopened');
+    await events.wait(prepared.id, 'reopened');
     await chain.call('chain_clock', { paused: false });
-    expect((await facts.wait(prepared.id, 'finalized')).tx_hash).toBe(tx_hash);
+    expect((await events.wait(prepared.id, 'finalized')).tx_hash).toBe(tx_hash);
     expect(await outside.balance(payee.owner.publicKey)).toBe(2_000_001n);
   } finally {
     await chain.call('chain_clock', { paused: false });

@@ -123,15 +123,15 @@ test('what a client has changed is refused, nothing is signed for it, and what w
   const prepared = await prepare(payer, someone(), 2_000_000n);
   expect(instructionsOf(prepared.transaction)).toHaveLength(2);
   const before = await feePayerLamports();
-  const verdicts: string[][] = [];
+  const results: string[][] = [];
   for (const [name, change] of ALTERED)
-    verdicts.push([name, await codeOf(submit(prepared, change(prepared)))]);
-  verdicts.push(['signed by another', await codeOf(submit({ ...prepared, owner: Keypair.generate() }))]);
-  expect(verdicts).toEqual(verdicts.map(([name]) => [name, 'validation_error']));
-  expect(fixture.facts.of(prepared.id)).toEqual([]);
+    results.push([name, await codeOf(submit(prepared, change(prepared)))]);
+  results.push(['signed by another', await codeOf(submit({ ...prepared, owner: Keypair.generate() }))]);
+  expect(results).toEqual(results.map(([name]) => [name, 'validation_error']));
+  expect(fixture.events.of(prepared.id)).toEqual([]);
   expect(await feePayerLamports()).toBe(before);
   expect(await codeOf(submit(prepared))).toBe('ok');
-  await fixture.facts.wait(prepared.id, 'confirmed');
+  await fixture.events.wait(prepared.id, 'confirmed');
 });
 
 test('a guard is simulated before anything is signed: one that the chain cannot run costs nothing', async () => {
@@ -140,6 +140,6 @@ test('a guard is simulated before anything is signed: one that the chain cannot 
   // The local chain has no such program, as a chain whose Lighthouse says no.
   const guarded = submit(prepared, plus(guard({ key: payer.owner.publicKey })));
   expect(await codeOf(guarded)).not.toMatch(/ok|validation_error/);
-  expect(fixture.facts.of(prepared.id)).toEqual([]);
+  expect(fixture.events.of(prepared.id)).toEqual([]);
   expect(await codeOf(submit(prepared))).toBe('ok');
 });

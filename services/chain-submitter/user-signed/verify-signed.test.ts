@@ -40,7 +40,7 @@ const sign = (message: Uint8Array, by: Keypair, forged = false) =>
       return signBytes(message, privateKeyFromSeed(by.secretKey.subarray(0, 32)));
     return forged ? new Uint8Array(64).fill(1) : null;
   });
-const verdict = (wire: Uint8Array) => {
+const evaluate = (wire: Uint8Array) => {
   try {
     verifySigned(prepared, wire, address);
     return 'co-signed';
@@ -51,7 +51,7 @@ const verdict = (wire: Uint8Array) => {
 };
 const given = (instructions: TransactionInstruction[], on: object = {}) => {
   const message = compile(instructions, on);
-  return verdict(assemble(message, sign(message, owner)));
+  return evaluate(assemble(message, sign(message, owner)));
 };
 const account = (key: string, isWritable = false, isSigner = false) => ({
   pubkey: new PublicKey(key),
@@ -146,5 +146,5 @@ test.each<[string, () => Uint8Array, string]>([
     'validation_error',
   ],
 ])('the bytes around: %s', (_name, wire, expected) => {
-  expect(verdict(wire())).toBe(expected);
+  expect(evaluate(wire())).toBe(expected);
 });

@@ -7,7 +7,7 @@ test.each<[string, ChainError, number | null, string]>([
   ['an old blockhash', 'BlockhashNotFound', null, 'stale'],
   ['a fee payer without lamports', 'InsufficientFundsForFee', null, 'ours'],
   ['a fee payer that does not exist', 'AccountNotFound', null, 'ours'],
-  ['a purse below rent', { InsufficientFundsForRent: { account_index: 0 } }, null, 'ours'],
+  ['a minter below rent', { InsufficientFundsForRent: { account_index: 0 } }, null, 'ours'],
   ['rent that cannot be paid', { InstructionError: [0, { Custom: 1 }] }, 0, 'ours'],
   [
     'rent that cannot be paid, behind the compute budget',
