@@ -45,13 +45,13 @@ const endpointRow = (service: string, name: string, op: HttpOperation): string[]
     list(op.access),
     op.limits.map(limitText).join('; '),
     String(status) + (alternative === undefined ? '' : ` or ${alternative.status}`),
-    // The gateway answers its own operations itself; they never travel.
+    // The gateway answers its own operations itself; no message is sent for them.
     service === 'gateway' ? '–' : code(subjects.rpc(service as 'quote', name)),
     code(handlerOf(service, name)),
   ];
 };
 
-const hearersOf = (event: string): string[] =>
+const subscribersOf = (event: string): string[] =>
   contractList.flatMap(({ name, consumes }) =>
     consumes.some((each) => each === event) ? [consumerOf(name, event)] : [],
   );
@@ -87,7 +87,7 @@ const events = () =>
     rowsOf(({ name, events }) =>
       Object.keys(events).map((event) => [
         code(subjects.event(name, event)),
-        list(hearersOf(`${name}.${event}`)),
+        list(subscribersOf(`${name}.${event}`)),
       ]),
     ),
   );

@@ -129,8 +129,8 @@ ${schemaNames()
 };
 
 const className = (code: string): string => {
-  const words = code.replace(/_error$/, '').split('_');
-  return `${words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('')}Error`;
+  const parts = code.replace(/_error$/, '').split('_');
+  return `${parts.map((part) => part[0]!.toUpperCase() + part.slice(1)).join('')}Error`;
 };
 
 /** A class for each code of the error table. */

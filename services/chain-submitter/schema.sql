@@ -128,9 +128,9 @@ create table settings (
 create table spending (
   scope text collate "C" not null,
   period timestamp with time zone not null,
-  taken bigint not null,
+  reserved bigint not null,
   constraint spending_pkey PRIMARY KEY (scope, period),
-  constraint spending_taken_check CHECK (taken >= 0)
+  constraint spending_reserved_check CHECK (reserved >= 0)
 );
 CREATE INDEX spending_by_period ON spending USING btree (period);
 

@@ -187,8 +187,8 @@ CREATE INDEX settlements_under_way ON settlements USING btree (progressed_at) WH
 create table spending (
   scope text collate "C" not null,
   period timestamp with time zone not null,
-  taken bigint not null,
+  reserved bigint not null,
   constraint spending_pkey PRIMARY KEY (scope, period),
-  constraint spending_taken_check CHECK (taken >= 0)
+  constraint spending_reserved_check CHECK (reserved >= 0)
 );
 CREATE INDEX spending_by_period ON spending USING btree (period);

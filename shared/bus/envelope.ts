@@ -21,7 +21,7 @@ export const decode = (bytes: Uint8Array): unknown => JSON.parse(decoder.decode(
  * What the caller is told while a server of ours is away. The commit may have gone through before
  * it went.
  */
-const AWAY = new ServiceError(
+const UNAVAILABLE = new ServiceError(
   'service_unavailable',
   'not available right now; it is safe to repeat the call with the same ids',
   { money_moved: 'unknown', safe_action: 'retry_same_attempt', retryAfterSeconds: 1 },
@@ -32,7 +32,7 @@ const AWAY = new ServiceError(
  * of itself.
  */
 export const toErrorReply = (thrown: unknown): { error: ErrorBody; retryAfterSeconds?: number } => {
-  const error = isUnavailable(thrown) ? AWAY : thrown;
+  const error = isUnavailable(thrown) ? UNAVAILABLE : thrown;
   if (!(error instanceof ServiceError)) {
     return { error: { code: 'internal_error', message: 'internal error' } };
   }

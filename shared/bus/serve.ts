@@ -79,13 +79,13 @@ const answer = async (
     recordIds(span, input);
     return input;
   };
-  const reply = (result: unknown) => {
+  const reported = (result: unknown) => {
     const output = operation.output.parse(result);
     recordIds(span, output);
     return output;
   };
   if (!('access' in operation)) {
-    return { ok: reply(await handler(checked(envelope.input))) };
+    return { ok: reported(await handler(checked(envelope.input))) };
   }
   const caller = Principal.parse(envelope.principal);
   // The gateway refuses a wrong kind first; this is the second lock on the same door.
@@ -99,13 +99,13 @@ const answer = async (
   if (operation.stepUp === true && caller.kind === 'jwt') requireFresh(caller, now());
   const input = checked(envelope.input);
   if (operation.idempotency === undefined || envelope.idempotency_key === undefined) {
-    return { ok: reply(await handler(input, caller)) };
+    return { ok: reported(await handler(input, caller)) };
   }
   if (calls === undefined) throw new Error(`${name} takes keys, and this service records none`);
   const { idempotency, output } = operation;
   return calls(
     { operation: name, idempotency, output, key: envelope.idempotency_key, caller, input },
-    async (key) => reply(await handler(input, caller, key)),
+    async (key) => reported(await handler(input, caller, key)),
   );
 };
 
@@ -115,8 +115,8 @@ export type Serving = { stop: () => Promise<void> };
  * Answers every operation of the contract: parse, await the handler, check the output, map errors.
  * Replicas share the work through a queue group. `stop` takes no more calls and waits for those in
  * flight.
- * @param now epoch milliseconds of the clock that the age of a sign-in is measured by: the database's
- *   where there is one
+ * @param now epoch milliseconds of the clock that the age of a sign-in is reported by: the
+ *   database's where there is one
  * @param calls answers calls with an Idempotency-Key, in a service that has operations which take
  *   one
  */

@@ -1,10 +1,11 @@
+/** JSON Schema, as the API document holds it. */
+export type Json = { [key: string]: unknown };
+
 /**
  * Examples for the API document, made of the `.meta({ examples })` of the contract's shapes: what
  * has none is put together from its parts. A pattern cannot be guessed from, so a string with one
  * must bring an example.
  */
-
-export type Json = { [key: string]: unknown };
 
 const LOCAL = '#/components/schemas/';
 

@@ -194,9 +194,9 @@ export const limitText = ({ points, windowSeconds, per }: Limit): string => {
   const count = unit === undefined ? windowSeconds : windowSeconds / unit[0];
   const name = unit === undefined ? 'second' : unit[1];
   const window = count === 1 ? name : `${count} ${name}s`;
-  const whose =
+  const counted =
     typeof per === 'string' ? { account: 'account', ip: 'address' }[per] : `value of ${per.field}`;
-  return `${points} per ${window} per ${whose}`;
+  return `${points} per ${window} per ${counted}`;
 };
 
 /** One name per operation across the whole API, as in the limits file: `quote.create`. */

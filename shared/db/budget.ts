@@ -4,101 +4,122 @@ import type { Clock } from '../lib/clock.ts';
 import { batched } from './batched.ts';
 import { type Db, type Pool, sql } from './pool.ts';
 
-/** What may be reserved of one scope in each UTC hour or day. */
+/** The amount of a scope that may be reserved in each UTC hour or day. */
 export type Budget = { scope: string; period: 'hour' | 'day'; cap: bigint };
 
-/**
- * An amount that was reserved. Releasing it is for what was not used in the end; it is done once.
- */
+/** A reserved amount. `release` returns an amount that was not used. It is called at most once. */
 export type Reservation = { release: () => void };
 
-/** Budgets over a table `spending` of the service's own schema. */
+/** Budgets over the table `spending` of the service's schema. */
 export type Budgets = {
   /**
-   * Null: less than the amount is left in the period.
-   * @param at the moment whose period it is counted in
+   * Null if less than the amount is left in the period.
+   * @param at the moment that determines the period
    */
   reserve: (budget: Budget, amount: bigint, at?: number) => Promise<Reservation | null>;
-  /** Whether so much could be reserved now; promises nothing. */
+  /** Whether the amount could be reserved now. This is no guarantee. */
   hasLeft: (budget: Budget, amount: bigint) => Promise<boolean>;
   /** Seconds until the running period ends and the budget refills. */
   refillsInSeconds: (period: Budget['period']) => number;
 };
 
-/** What this process has reserved in advance of one scope and period. */
+/** The amount of one scope and period that this process has reserved in advance. */
 type Allotment = { scope: string; startsAt: number; left: bigint; queue: Promise<unknown> };
-type Asked = { scope: string; startsAt: number; amount: bigint; cap: bigint };
+type AmountRequest = { scope: string; startsAt: number; amount: bigint; cap: bigint };
 
-const ALLOTMENTS = 100n;
+const ALLOTMENTS_PER_CAP = 100n;
 const MS = { hour: 3_600_000, day: 86_400_000 } as const;
-const MAX_KEPT = 10_000;
+const MAX_ALLOTMENTS = 10_000;
 
 /**
- * Reserves amounts of different scopes by one conditional statement, so that no sum ever passes its
- * cap, whoever races.
- * @returns in their order; false: that much is not left
+ * Reserves amounts of different scopes by one conditional statement, so that no sum exceeds its cap
+ * under concurrency.
+ * @returns one value for each request, in their order; false if less than the amount is left
  */
-export const reserveAmounts = async (db: Db, asked: readonly Asked[]): Promise<boolean[]> => {
-  const rows = asked.map(({ scope, startsAt, amount, cap }) => ({
+export const reserveAmounts = async (db: Db, requested: readonly AmountRequest[]): Promise<boolean[]> => {
+  const rows = requested.map(({ scope, startsAt, amount, cap }) => ({
     scope,
     period: new Date(startsAt),
     amount: String(amount),
     cap: String(cap),
   }));
-  // In the order of their scopes, so that two workers wait for each other in one direction.
+  // Ordered by scope, so that two workers cannot deadlock.
   const reserved = await db.anyFirst(sql.type(z.object({ scope: z.string() }))`
-    with asked as (
+    with requested as (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-        as asked(scope text, period timestamptz, amount bigint, cap bigint)
+        as requested(scope text, period timestamptz, amount bigint, cap bigint)
       where amount <= cap
     )
-    insert into spending as s (scope, period, taken)
-    select scope, period, amount from asked order by scope
-    on conflict (scope, period) do update set taken = s.taken + excluded.taken
-      where s.taken + excluded.taken <= (select cap from asked where asked.scope = excluded.scope)
+    insert into spending as s (scope, period, reserved)
+    select scope, period, amount from requested order by scope
+    on conflict (scope, period) do update set reserved = s.reserved + excluded.reserved
+      where s.reserved + excluded.reserved <= (select cap from requested where requested.scope = excluded.scope)
     returning scope`);
-  return asked.map(({ scope }) => reserved.includes(scope));
+  return requested.map(({ scope }) => reserved.includes(scope));
 };
 
 const releaseAmount = (
   db: Db,
-  { scope, startsAt, amount }: Pick<Asked, 'scope' | 'startsAt' | 'amount'>,
+  { scope, startsAt, amount }: Pick<AmountRequest, 'scope' | 'startsAt' | 'amount'>,
 ): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
-    update spending set taken = taken - ${amount}
+    update spending set reserved = reserved - ${amount}
     where scope = ${scope} and period = ${new Date(startsAt).toISOString()}::timestamptz`);
 
-/** What is reserved of scopes, in their order. */
+/** The reserved amounts of scopes, in their order. */
 export const reservedAmounts = async (
   db: Db,
-  asked: readonly Pick<Asked, 'scope' | 'startsAt'>[],
+  requested: readonly Pick<AmountRequest, 'scope' | 'startsAt'>[],
 ): Promise<bigint[]> => {
-  const rows = asked.map(({ scope, startsAt }) => ({ scope, period: new Date(startsAt) }));
-  const found = await db.any(sql.type(z.object({ scope: z.string(), taken: z.bigint() }))`
-    select s.scope, s.taken from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-      as asked(scope text, period timestamptz)
-    join spending s on s.scope = asked.scope and s.period = asked.period`);
-  const takenOf = new Map(found.map(({ scope, taken }) => [scope, taken]));
-  return asked.map(({ scope }) => takenOf.get(scope) ?? 0n);
+  const rows = requested.map(({ scope, startsAt }) => ({ scope, period: new Date(startsAt) }));
+  const found = await db.any(sql.type(z.object({ scope: z.string(), reserved: z.bigint() }))`
+    select s.scope, s.reserved from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      as requested(scope text, period timestamptz)
+    join spending s on s.scope = requested.scope and s.period = requested.period`);
+  const reservedOf = new Map(found.map(({ scope, reserved }) => [scope, reserved]));
+  return requested.map(({ scope }) => reservedOf.get(scope) ?? 0n);
 };
 
-/** Deletes periods that are over. */
+/** Deletes past periods. */
 export const deleteOldSpending = (db: Db): Promise<unknown> =>
   db.query(sql.typeAlias('void')`delete from spending where period < app_now() - interval '2 days'`);
 
+const startOf = (period: Budget['period'], at: number) => Math.floor(at / MS[period]) * MS[period];
+
 /**
- * Budgets that many processes share. Each reserves allotments in advance, so the table is asked once
- * in many reservations. A allotment that is lost with its process, or forgotten because many others
- * were used since, only makes a cap tighter.
+ * A release goes to the allotment of its own period: another one would exceed what it has reserved
+ * of its cap.
+ */
+const reservationOf = (
+  pool: Pool,
+  allotment: Allotment,
+  { size, amount }: { size: bigint; amount: bigint },
+): Reservation => ({
+  release: () => {
+    allotment.left += amount;
+    if (allotment.left <= 2n * size) return;
+    // Other processes cannot use this amount, so the surplus over one allotment returns to the
+    // table.
+    const surplus = allotment.left - size;
+    allotment.left = size;
+    // A caller that needs more than is left waits for this statement.
+    const { scope, startsAt } = allotment;
+    const work = () => releaseAmount(pool, { scope, startsAt, amount: surplus });
+    allotment.queue = allotment.queue.then(work).catch(() => {});
+  },
+});
+
+/**
+ * Budgets that many processes share. Each process reserves allotments in advance, so most
+ * reservations need no statement. An allotment that is lost with its process, or evicted from the
+ * cache, only makes the cap tighter.
  */
 export const createBudgets = (pool: Pool, clock: Clock): Budgets => {
-  const allotments = new LRUCache<string, Allotment>({ max: MAX_KEPT });
-  // The first payments of many wallets in an hour come together.
-  const reserveInTable = batched((asked: readonly Asked[]) => reserveAmounts(pool, asked), {
+  const allotments = new LRUCache<string, Allotment>({ max: MAX_ALLOTMENTS });
+  // The first payments of many wallets in an hour arrive at the same time.
+  const reserveInTable = batched((requested: readonly AmountRequest[]) => reserveAmounts(pool, requested), {
     keysOf: ({ scope }) => [scope],
   });
-
-  const startOf = (period: Budget['period'], at: number) => Math.floor(at / MS[period]) * MS[period];
 
   const allotmentOf = (scope: string, startsAt: number): Allotment => {
     const key = `${scope}@${startsAt}`;
@@ -106,24 +127,6 @@ export const createBudgets = (pool: Pool, clock: Clock): Budgets => {
     allotments.set(key, allotment);
     return allotment;
   };
-
-  /**
-   * To the allotment that it came from: another hour's would hold more than was reserved of its cap.
-   */
-  const reservationOf = (allotment: Allotment, size: bigint, amount: bigint): Reservation => ({
-    release: () => {
-      allotment.left += amount;
-      if (allotment.left <= 2n * size) return;
-      // What lies here is refused to every other process, so the table gets back what is more than
-      // a allotment.
-      const surplus = allotment.left - size;
-      allotment.left = size;
-      // Whoever needs more than is left waits for it.
-      const { scope, startsAt } = allotment;
-      const work = () => releaseAmount(pool, { scope, startsAt, amount: surplus });
-      allotment.queue = allotment.queue.then(work).catch(() => {});
-    },
-  });
 
   const enlarge = async (
     allotment: Allotment,
@@ -134,12 +137,12 @@ export const createBudgets = (pool: Pool, clock: Clock): Budgets => {
       allotment.left -= amount;
       return true;
     }
-    // Nobody else may use what is left meanwhile, or more would be handed out than was reserved.
+    // Concurrent callers must not use the rest, because it is already counted for this amount.
     allotment.left = 0n;
     const missing = amount - left;
-    for (const asked of size > missing ? [size, missing] : [missing]) {
-      if (!(await reserveInTable({ scope, startsAt, amount: asked, cap }))) continue;
-      allotment.left += asked - missing;
+    for (const requested of size > missing ? [size, missing] : [missing]) {
+      if (!(await reserveInTable({ scope, startsAt, amount: requested, cap }))) continue;
+      allotment.left += requested - missing;
       return true;
     }
     allotment.left += left;
@@ -149,13 +152,13 @@ export const createBudgets = (pool: Pool, clock: Clock): Budgets => {
   return {
     reserve: async ({ scope, period, cap }, amount, at = clock()) => {
       const allotment = allotmentOf(scope, startOf(period, at));
-      const size = cap / ALLOTMENTS;
-      const reservation = reservationOf(allotment, size, amount);
+      const size = cap / ALLOTMENTS_PER_CAP;
+      const reservation = reservationOf(pool, allotment, { size, amount });
       if (allotment.left >= amount) {
         allotment.left -= amount;
         return reservation;
       }
-      // One after the other, or every caller of a burst would reserve a allotment of its own.
+      // One after the other, so that the callers of a burst do not reserve an allotment each.
       const result = allotment.queue.then(() => enlarge(allotment, { size, amount, cap }));
       allotment.queue = result.catch(() => {});
       return (await result) ? reservation : null;

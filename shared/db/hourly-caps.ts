@@ -91,13 +91,13 @@ export const measureCapUse = async (db: Db, limits: HourlyLimits) => {
   const ofWallet = Object.fromEntries([...limits.ofWallet].map(([wallet, cap]) => [wallet, String(cap)]));
   const used = await db.one(sql.type(Used)`
     with hour as (
-      select split_part(scope, '/', 1) as of, taken,
+      select split_part(scope, '/', 1) as of, reserved,
         coalesce((${JSON.stringify(ofWallet)}::jsonb ->> split_part(scope, '/', 2))::bigint, ${walletMicro}) as wallet_cap
       from spending where period = date_trunc('hour', app_now(), 'UTC')
     )
-    select coalesce(max(taken::float8 / wallet_cap) filter (where of = 'wallet'), 0) as wallet,
-      coalesce(max(taken::float8 / ${accountCapMicro(limits)}) filter (where of = 'account'), 0) as account,
-      coalesce(max(taken::float8 / ${environmentMicro}) filter (where of = 'environment'), 0) as environment
+    select coalesce(max(reserved::float8 / wallet_cap) filter (where of = 'wallet'), 0) as wallet,
+      coalesce(max(reserved::float8 / ${accountCapMicro(limits)}) filter (where of = 'account'), 0) as account,
+      coalesce(max(reserved::float8 / ${environmentMicro}) filter (where of = 'environment'), 0) as environment
     from hour`);
   return HOURLY_CAPS.map((cap) => ({
     metric: 'quittance_cap_used_ratio' as const,

@@ -48,8 +48,8 @@ test('it may be run again, and sets the passwords anew', async () => {
   await migrateEnvironment({ adminUrl: urlAs(owner), passwords: changed });
   await expect(query(urlAs(roleName(database, 'quote')), 'select')).rejects.toThrow(/password/);
   await migrateEnvironment({ adminUrl: urlAs(owner), passwords });
-  expect(await query(urlAs(roleName(database, 'quote')), 'select app_now() is not null as reported')).toEqual(
-    [{ reported: true }],
+  expect(await query(urlAs(roleName(database, 'quote')), 'select app_now() is not null as answered')).toEqual(
+    [{ answered: true }],
   );
 });
 

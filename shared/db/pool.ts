@@ -1,6 +1,6 @@
 import { createPool, createSqlTag, type DatabasePool, type Interceptor, SchemaValidationError } from 'slonik';
 import { z } from 'zod';
-import { createPreparedDriver } from './prepared.ts';
+import { createPreparedStatements } from './prepared.ts';
 import { spans } from './spans.ts';
 
 /** Rows of a query without a result, and of one whose single column nobody reads. */
@@ -51,7 +51,7 @@ export const connectPool = (url: string, { max }: { max: number }): Promise<Pool
     // slonik sends DISCARD ALL after every use, a round trip per query; our sessions keep no state
     // to discard.
     resetConnection: async () => {},
-    driverFactory: createPreparedDriver,
+    driverFactory: createPreparedStatements,
     interceptors: [spans, parseRows],
   });
 

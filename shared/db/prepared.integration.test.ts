@@ -34,7 +34,7 @@ const Known = z.object({ statement: z.string(), runs: z.bigint() });
  * What the pool's connection keeps prepared of the statements about things, and how often it ran
  * each.
  */
-const kept = async () =>
+const prepared = async () =>
   (
     await pool.any(sql.type(Known)`
       select statement, generic_plans + custom_plans as runs from pg_prepared_statements
@@ -44,7 +44,7 @@ const kept = async () =>
 test('a statement is parsed once for all its runs, within a transaction and without', async () => {
   for (const id of [1, 2, 3]) await thing(pool, id);
   await pool.transaction((tx) => thing(tx, 1));
-  expect(await kept()).toEqual([4]);
+  expect(await prepared()).toEqual([4]);
 });
 
 test('a text that grows with a list does not fill the server with statements', async () => {
@@ -55,7 +55,7 @@ test('a text that grows with a list does not fill the server with statements', a
     );
     await pool.any(sql.type(Thing)`select id, size from things where id in (${ids})`);
   }
-  const some = await kept();
+  const some = await prepared();
   expect(some.length).toBeGreaterThan(MOST_PREPARED / 2);
   expect(some.length).toBeLessThanOrEqual(MOST_PREPARED);
   expect(await thing(pool, 2)).toEqual({ id: 2, size: 2 });

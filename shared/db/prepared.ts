@@ -46,7 +46,7 @@ const prepareOnce = (client: DriverClient): DriverClient => {
  * slonik's driver, but every statement is prepared under a name: Postgres parses and plans it once
  * a connection (ADR 28).
  */
-export const createPreparedDriver: DriverFactory = async (options) => {
+export const createPreparedStatements: DriverFactory = async (options) => {
   const { createClient } = await createPgDriverFactory()(options);
   return { createClient: async () => prepareOnce(await createClient()) };
 };

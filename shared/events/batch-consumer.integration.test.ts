@@ -131,16 +131,16 @@ test('one that cannot be written holds up nobody; it comes again until it can be
 
 test('while the database does not answer each comes again later, not one by one at once', async () => {
   const quotes = newIds(3);
-  let away = true;
+  let isUnavailable = true;
   writes = async () => {
-    if (away) throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+    if (isUnavailable) throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
   };
   await publishAccepted(quotes);
   start(200);
   await until(() => batches.length > 0);
   expect(batches[0]).toEqual(quotes);
   expect(batches.slice(1)).toEqual([]);
-  away = false;
+  isUnavailable = false;
   await until(async () => (await open()) === 0);
   expect(batches.slice(1).flat().sort()).toEqual([...quotes].sort());
 });

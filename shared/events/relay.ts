@@ -7,37 +7,33 @@ import type { Logger } from '../lib/logger.ts';
 import { type OutboxRow, outboxRow } from './outbox.ts';
 
 /**
- * Publishes what was committed to the outbox. The fast path publishes at once; the sweep finds what
- * a crash or a server that does not answer left.
+ * Publishes the committed rows of the outbox. The fast path publishes immediately. The sweep
+ * publishes rows that remain after a crash or while the bus is unavailable.
  */
 
 /**
- * Published rows are deleted together, a commit for all of this time; a crash before repeats them,
- * which the stream drops.
+ * The published rows of this time are deleted in one commit. After a crash before the commit they
+ * are published again, and the stream drops the repeats.
  */
 const DELETE_AFTER_MS = 250;
 const SWEEP_EVERY_MS = 1000;
 const SWEEP_BATCH = 100;
-/** How long a row is left to the sweep that claimed it. */
+/** The lease of a row for the sweep that claimed it. */
 const LEASE_MS = 15_000;
-/**
- * A sweep stops well before its lease ends, so that no other replica publishes the same rows beside
- * it.
- */
+/** A sweep stops well before its lease ends, so that no other replica publishes the same rows. */
 const SWEEP_FOR_MS = 5000;
 
 export type Relay = {
   /**
-   * Publishes committed rows. Never throws: what fails is left to the sweep.
-   * @param batchWindowMs of events that nobody waits for: how long they wait for others, so that
-   * every process on their way reads and writes once for all; well below the time after which the
-   * sweep takes them
+   * Publishes committed rows. Never throws: rows that fail are left to the sweep.
+   * @param batchWindowMs how long events wait for others, if no caller waits for them. Each process
+   * on their way then reads and writes a batch. The window is well below the delay of the sweep
    */
   dispatch: (rows: readonly OutboxRow[], options?: { batchWindowMs: number }) => void;
   stop: () => Promise<void>;
 };
 
-/** Leases rows that the fast path did not take, or that a sweep left when it died, to one sweep. */
+/** Leases rows to this sweep: those the fast path did not publish, or a crashed sweep left. */
 const claimDue = (db: Db): Promise<readonly OutboxRow[]> =>
   db.any(sql.type(outboxRow)`
     with due as (
@@ -53,10 +49,7 @@ const claimDue = (db: Db): Promise<readonly OutboxRow[]> =>
 const deleteRows = (db: Db, ids: readonly bigint[]): Promise<unknown> =>
   db.query(sql.typeAlias('void')`delete from outbox where outbox_id = any(${sql.array(ids, 'int8')})`);
 
-/**
- * Gives rows that were claimed and not tried, or that did not reach the bus, back to the next
- * sweep.
- */
+/** Releases claimed rows that were not tried or did not reach the bus. */
 const releaseRows = (db: Db, ids: readonly bigint[]): Promise<unknown> =>
   db.query(
     sql.typeAlias(
@@ -64,44 +57,80 @@ const releaseRows = (db: Db, ids: readonly bigint[]): Promise<unknown> =>
     )`update outbox set next_at = app_now() where outbox_id = any(${sql.array(ids, 'int8')})`,
   );
 
-/** Starts publishing a service's outbox. Any number of replicas may run it. */
-export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
+const send = async (bus: Bus, { subject, msg_id, payload, traceparent }: OutboxRow): Promise<void> => {
+  await failpoint('outbox.beforePublish');
+  await publish(bus, { subject, msgId: msg_id, payload, traceparent });
+  await failpoint('outbox.afterPublish');
+};
+
+/**
+ * One sweep claims due rows, publishes them in order and deletes them. These are three steps, so
+ * that no transaction is open during a network call. A row that fails keeps its lease, and the
+ * others are released, so a row that can never be published does not block those behind it. A
+ * process that does not reach the bus claims nothing and releases everything, because another
+ * replica may reach it.
+ * @returns a function that resolves with the number of published rows
+ */
+const createSweep = (pool: Pool, bus: Bus, isStopping: () => boolean) => async (): Promise<number> => {
+  if (!(await reachesBus(bus))) return 0;
+  const rows = await claimDue(pool);
+  const until = performance.now() + SWEEP_FOR_MS;
+  let done = 0;
+  let failed = 0;
+  try {
+    for (const row of rows) {
+      if (isStopping() || performance.now() > until) break;
+      failed = 1;
+      await send(bus, row);
+      failed = 0;
+      done += 1;
+    }
+  } catch (error) {
+    if (!(await reachesBus(bus))) failed = 0;
+    throw error;
+  } finally {
+    const ids = rows.map((row) => row.outbox_id);
+    if (done > 0) await deleteRows(pool, ids.slice(0, done));
+    if (done + failed < ids.length) await releaseRows(pool, ids.slice(done + failed));
+  }
+  return done;
+};
+
+/** Deletes published rows in batches. */
+const createDeletion = (pool: Pool, logger: Logger) => {
   let published: bigint[] = [];
   let flushing: Promise<void> | undefined;
-  let stopping = false;
-  const sending = new Set<Promise<void>>();
-  const stopped = new AbortController();
-  let waiting: OutboxRow[] = [];
-  let batching: Promise<void> | undefined;
-
   const flush = async () => {
     await sleep(DELETE_AFTER_MS);
     const ids = published;
     published = [];
     flushing = undefined;
     await deleteRows(pool, ids).catch((error: unknown) =>
-      logger.warn({ err: error }, 'outbox rows will be published again'),
+      logger.warn({ err: error }, 'published outbox rows not deleted, they will be published again'),
     );
   };
-
-  const send = async (row: OutboxRow) => {
-    await failpoint('outbox.beforePublish');
-    await publish(bus, {
-      subject: row.subject,
-      msgId: row.msg_id,
-      payload: row.payload,
-      traceparent: row.traceparent,
-    });
-    await failpoint('outbox.afterPublish');
+  return {
+    add: (id: bigint): void => {
+      published.push(id);
+      flushing ??= flush();
+    },
+    finish: async (): Promise<void> => flushing,
   };
+};
+
+/** Starts publishing a service's outbox. Any number of replicas may run it. */
+export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
+  const stopped = new AbortController();
+  const sending = new Set<Promise<void>>();
+  const deletion = createDeletion(pool, logger);
+  const sweep = createSweep(pool, bus, () => stopped.signal.aborted);
+  let waiting: OutboxRow[] = [];
+  let batching: Promise<void> | undefined;
 
   const publishAll = (rows: readonly OutboxRow[]) => {
     for (const row of rows) {
-      const work = send(row)
-        .then(() => {
-          published.push(row.outbox_id);
-          flushing ??= flush();
-        })
+      const work = send(bus, row)
+        .then(() => deletion.add(row.outbox_id))
         .catch((error: unknown) =>
           logger.warn({ err: error, subject: row.subject }, 'publish failed, left to the sweep'),
         )
@@ -118,45 +147,8 @@ export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
     publishAll(rows);
   };
 
-  const dispatch: Relay['dispatch'] = (rows, { batchWindowMs } = { batchWindowMs: 0 }) => {
-    if (batchWindowMs === 0) return publishAll(rows);
-    waiting.push(...rows);
-    batching ??= publishBatch(batchWindowMs);
-  };
-
-  /**
-   * Claims, publishes in order, deletes: three steps, so that no transaction is open while the
-   * network is waited for. A row that fails keeps its lease and the rest is given back: one that
-   * can never be published holds up nothing behind it. A process that does not reach the bus leases
-   * nothing and gives back all: another replica may reach it.
-   */
-  const sweep = async (): Promise<number> => {
-    if (!(await reachesBus(bus))) return 0;
-    const rows = await claimDue(pool);
-    const until = performance.now() + SWEEP_FOR_MS;
-    let done = 0;
-    let failed = 0;
-    try {
-      for (const row of rows) {
-        if (stopping || performance.now() > until) break;
-        failed = 1;
-        await send(row);
-        failed = 0;
-        done += 1;
-      }
-    } catch (error) {
-      if (!(await reachesBus(bus))) failed = 0;
-      throw error;
-    } finally {
-      const ids = rows.map((row) => row.outbox_id);
-      if (done > 0) await deleteRows(pool, ids.slice(0, done));
-      if (done + failed < ids.length) await releaseRows(pool, ids.slice(done + failed));
-    }
-    return done;
-  };
-
   const loop = async () => {
-    while (!stopping) {
+    while (!stopped.signal.aborted) {
       const swept = await sweep().catch((error: unknown) => {
         logger.warn({ err: error }, 'outbox sweep failed');
         return 0;
@@ -168,13 +160,16 @@ export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
   const running = loop();
 
   return {
-    dispatch,
+    dispatch: (rows, { batchWindowMs } = { batchWindowMs: 0 }) => {
+      if (batchWindowMs === 0) return publishAll(rows);
+      waiting.push(...rows);
+      batching ??= publishBatch(batchWindowMs);
+    },
     stop: async () => {
-      stopping = true;
       stopped.abort();
       await batching;
       await Promise.allSettled([...sending, running]);
-      await flushing;
+      await deletion.finish();
     },
   };
 };

@@ -89,7 +89,7 @@ export const inSpan = <T>(
  * Fields by which an operator finds a payment. Tokens, keys, addresses of people and wallets are
  * never among them.
  */
-const REPORTED_FIELDS = [
+const ID_FIELDS = [
   'quote_id',
   'settlement_id',
   'payment_attempt_id',
@@ -107,7 +107,7 @@ const REPORTED_FIELDS = [
 /** Puts the ids found in a call's input or answer on a span. */
 export const recordIds = (span: Span | undefined, value: unknown): void => {
   if (span?.isRecording() !== true || typeof value !== 'object' || value === null) return;
-  for (const name of REPORTED_FIELDS) {
+  for (const name of ID_FIELDS) {
     const field = (value as Record<string, unknown>)[name];
     if (typeof field === 'boolean' || (typeof field === 'string' && field.length <= 128))
       span.setAttribute(`quittance.${name}`, field);

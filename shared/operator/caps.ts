@@ -5,15 +5,20 @@ import { type Db, sql } from '../db/pool.ts';
 import { isoTime } from '../lib/clock.ts';
 
 const MOST_SHOWN = 10;
-const Used = z.object({ of: z.enum(HOURLY_CAPS), id: z.string(), taken: z.bigint(), resets_at: z.number() });
+const Used = z.object({
+  of: z.enum(HOURLY_CAPS),
+  id: z.string(),
+  reserved: z.bigint(),
+  resets_at: z.number(),
+});
 
 /** What the wallets and accounts that used most have used in this hour, and all together. */
 const mostUsed = (db: Db) =>
   db.any(sql.type(Used)`
-    select of, id, taken, resets_at from (
-      select split_part(scope, '/', 1) as of, split_part(scope, '/', 2) as id, taken,
+    select of, id, reserved, resets_at from (
+      select split_part(scope, '/', 1) as of, split_part(scope, '/', 2) as id, reserved,
         period + interval '1 hour' as resets_at,
-        row_number() over (partition by split_part(scope, '/', 1) order by taken desc, scope) as place
+        row_number() over (partition by split_part(scope, '/', 1) order by reserved desc, scope) as place
       from spending where period = date_trunc('hour', app_now(), 'UTC')
     ) as hour
     where of in ('wallet', 'account', 'environment') and place <= ${MOST_SHOWN}
@@ -35,10 +40,10 @@ export const reportCaps = async (
     environment_cap: `${limits.environmentMicro}`,
     account_cap: `${ofAccount}`,
     wallet_cap: `${limits.walletMicro}`,
-    used: used.map(({ of, id, taken, resets_at }) => ({
+    used: used.map(({ of, id, reserved, resets_at }) => ({
       of,
       id: of === 'environment' ? null : id,
-      reserved: `${taken}`,
+      reserved: `${reserved}`,
       cap: `${capOf[of](id)}`,
       resets_at: isoTime(resets_at),
     })),

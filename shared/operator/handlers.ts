@@ -7,7 +7,7 @@ import type { Db, Pool } from '../db/pool.ts';
 import type { Consuming } from '../events/consume.ts';
 import { countOutbox } from '../events/outbox.ts';
 import { isoTime, isoTimeOrNull } from '../lib/clock.ts';
-import { listActions, recordAction } from './actions.ts';
+import { listActions, type Operator, recordAction } from './actions.ts';
 import { findQuarantined, listQuarantined, type QuarantineRow, recordDecision } from './quarantine.ts';
 
 /**
@@ -30,7 +30,7 @@ export type QuarantineResolver<Subject> = {
   commit?: (tx: Db, subject: Subject) => Promise<() => void>;
 };
 
-/** Bodies are shown up to this many characters. */
+/** The number of characters of a body that are shown. */
 const BODY_SHOWN = 8000;
 
 const shown = (row: QuarantineRow): z.infer<typeof Quarantined> => ({
@@ -42,60 +42,86 @@ const shown = (row: QuarantineRow): z.infer<typeof Quarantined> => ({
   decision: row.decision,
 });
 
-const decided = ({ decision }: QuarantineRow) => conflict(`it is decided already: ${decision}`);
+const decided = ({ decision }: QuarantineRow) => conflict(`the message is already decided: ${decision}`);
 
 type Handlers = { [K in keyof typeof operatorOperations]: Handler<(typeof operatorOperations)[K]> };
-
-/** What every service answers to operators: the record of their actions, and messages set aside. */
-export const operatorHandlers = <Subject>({
-  pool,
-  consuming,
-  resolver,
-}: {
+type Deps<Subject> = {
   pool: Pool;
   consuming: readonly Consuming[];
   resolver?: QuarantineResolver<Subject>;
-}): Handlers => {
-  /**
-   * Told once more to whoever reads its subject. Handlers know repeats, so one that is lost may be
-   * told again.
-   */
-  const retry = async ({ subject, body }: QuarantineRow): Promise<void> => {
-    for (const consumer of consuming) if (await consumer.redeliver(subject, body)) return;
-    throw conflict(`nothing here reads ${subject}`);
-  };
+};
 
-  /** All that is known of what a message is about, null where that is nothing. */
-  const detailsOf = async (row: QuarantineRow): Promise<unknown> => {
-    const subject = (await resolver?.find(row)) ?? null;
-    if (resolver === undefined || subject === null) return null;
-    return { ...resolver.describe?.(subject), attempt: await resolver.prove(subject) };
-  };
+/**
+ * Handles a quarantined message again. Handlers accept repeats, so a retry whose record is lost is
+ * safe to repeat.
+ */
+const retry = async (consuming: readonly Consuming[], { subject, body }: QuarantineRow): Promise<void> => {
+  for (const consumer of consuming) if (await consumer.redeliver(subject, body)) return;
+  throw conflict(`this service has no handler for ${subject}; dismiss the message`);
+};
 
-  /** @throws ServiceError conflict for a decision that the chain does not prove */
-  const prepare = async (
-    row: QuarantineRow,
-    decision: Decision,
-  ): Promise<{
-    proof?: Pick<AttemptReport, 'outcome' | 'reason'>;
-    commit?: (tx: Db) => Promise<() => void>;
-  }> => {
-    if (decision === 'dismiss') return {};
-    if (decision === 'retry') {
-      await retry(row);
-      return {};
-    }
-    if (resolver === undefined)
-      throw conflict(`${row.subject} is about nothing whose outcome the chain proves`);
-    const subject = await resolver.find(row);
-    if (subject === null) throw conflict(resolver.notFoundMessage);
-    const { outcome, reason } = await resolver.prove(subject);
-    if (outcome !== (decision === 'included' ? 'included' : 'excluded'))
-      throw conflict(`the chain does not bear that out: ${reason}`);
-    const { commit } = resolver;
-    return { proof: { outcome, reason }, ...(commit && { commit: (tx) => commit(tx, subject) }) };
-  };
+/** Everything known about the subject of a message; null if nothing is known. */
+const detailsOf = async <Subject>(
+  resolver: QuarantineResolver<Subject> | undefined,
+  row: QuarantineRow,
+): Promise<unknown> => {
+  const subject = (await resolver?.find(row)) ?? null;
+  if (resolver === undefined || subject === null) return null;
+  return { ...resolver.describe?.(subject), attempt: await resolver.prove(subject) };
+};
 
+/** The proof of a decision, and what is committed with it. */
+type Prepared = {
+  proof?: Pick<AttemptReport, 'outcome' | 'reason'>;
+  commit?: (tx: Db) => Promise<() => void>;
+};
+
+/** @throws ServiceError conflict for a decision that the chain does not prove */
+const prepare = async <Subject>(
+  { consuming, resolver }: Deps<Subject>,
+  row: QuarantineRow,
+  decision: Decision,
+): Promise<Prepared> => {
+  if (decision === 'dismiss') return {};
+  if (decision === 'retry') {
+    await retry(consuming, row);
+    return {};
+  }
+  if (resolver === undefined)
+    throw conflict(`${row.subject} has no outcome that the chain proves; retry or dismiss the message`);
+  const subject = await resolver.find(row);
+  if (subject === null) throw conflict(resolver.notFoundMessage);
+  const { outcome, reason } = await resolver.prove(subject);
+  if (outcome !== (decision === 'included' ? 'included' : 'excluded'))
+    throw conflict(`the chain does not bear that out: ${reason}`);
+  const { commit } = resolver;
+  return { proof: { outcome, reason }, ...(commit && { commit: (tx) => commit(tx, subject) }) };
+};
+
+/** Records a decision with its proof and its effect in one commit. */
+const commitDecision = (
+  pool: Pool,
+  row: QuarantineRow,
+  decision: Decision,
+  operator: Operator,
+  { proof, commit }: Prepared,
+) =>
+  pool.transaction(async (tx) => {
+    const recorded = await recordDecision(tx, row.quarantine_id, decision);
+    // Another operator decided while the chain was queried.
+    if (recorded === null) throw decided((await findQuarantined(tx, row.quarantine_id)) ?? row);
+    await recordAction(tx, operator, {
+      action: 'quarantine.decide',
+      target: `quarantine/${row.quarantine_id} ${row.subject}`,
+      before: { decision: null },
+      after: { decision, ...(proof && { proof }) },
+    });
+    return { recorded, afterCommit: await commit?.(tx) };
+  });
+
+/** The operator operations of every service: its record of operator actions, and its quarantine. */
+export const operatorHandlers = <Subject>(deps: Deps<Subject>): Handlers => {
+  const { pool, resolver } = deps;
   return {
     listOperatorActions: async ({ limit }) => [...(await listActions(pool, limit))],
     getBacklog: async () => ({ outbox: await countOutbox(pool) }),
@@ -103,32 +129,23 @@ export const operatorHandlers = <Subject>({
     findQuarantined: async ({ quarantine_id }) => {
       const row = await findQuarantined(pool, quarantine_id);
       if (row === null) return null;
-      const details = await detailsOf(row);
+      const details = await detailsOf(resolver, row);
       return { ...shown(row), body: row.body.toString('utf8').slice(0, BODY_SHOWN), details };
     },
     decideQuarantined: async ({ quarantine_id, decision, actor, reason }) => {
       const row = await findQuarantined(pool, quarantine_id);
       if (row === null) throw notFound('quarantined message here');
       if (row.decided_at !== null) throw decided(row);
-      const { proof, commit } = await prepare(row, decision);
-      const { marked, after } = await pool.transaction(async (tx) => {
-        const marked = await recordDecision(tx, quarantine_id, decision);
-        // Somebody decided while the chain was asked.
-        if (marked === null) throw decided((await findQuarantined(tx, quarantine_id)) ?? row);
-        await recordAction(
-          tx,
-          { actor, reason },
-          {
-            action: 'quarantine.decide',
-            target: `quarantine/${quarantine_id} ${row.subject}`,
-            before: { decision: null },
-            after: { decision, ...(proof && { proof }) },
-          },
-        );
-        return { marked, after: await commit?.(tx) };
-      });
-      after?.();
-      return shown(marked);
+      const prepared = await prepare(deps, row, decision);
+      const { recorded, afterCommit } = await commitDecision(
+        pool,
+        row,
+        decision,
+        { actor, reason },
+        prepared,
+      );
+      afterCommit?.();
+      return shown(recorded);
     },
   };
 };

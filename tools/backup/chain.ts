@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openRpcPool } from '../../services/chain-submitter/chain/rpc-pool.ts';
 
-const POLL_MS = 1000;
+const POLL_EVERY_MS = 1000;
 const REPORT_EVERY = 10;
 
 /**
@@ -21,7 +21,7 @@ export const startWaiting = async (urls: readonly string[]) => {
     /** Resolves with the lowest finalized height; a provider that is away is waited for. */
     isOver: async (progress: (text: string) => void): Promise<number> => {
       for (let polls = 0; ; polls++) {
-        if (polls > 0) await sleep(POLL_MS);
+        if (polls > 0) await sleep(POLL_EVERY_MS);
         const report = polls % REPORT_EVERY === 0 ? progress : () => {};
         try {
           const lowest = Math.min(

@@ -29,7 +29,7 @@ export type ClusterEnvironment = {
  * A word that nats-server takes as a text where it stands in a variable: one of digits or with a
  * `-` first is none to it.
  */
-const natsPassword = (kept: string): string => `nats_${kept}`;
+const natsPassword = (existing: string): string => `nats_${existing}`;
 
 const secretIn = (folder: string, name: string): string => {
   const file = path.join(folder, name);
@@ -48,8 +48,8 @@ const only = (from: 'secret' | 'public-keys', settings: Record<string, string>):
 
 /**
  * Every Secret and the public halves of the keys that an installation needs, made at the first call
- * and kept in `folder` (as `npm start` keeps its own). For a trial and as the list of what a secret
- * store has to hold: the keys of live money belong into one from the beginning.
+ * and existing in `folder` (as `npm start` keeps its own). For a trial and as the list of what a
+ * secret store has to hold: the keys of live money belong into one from the beginning.
  */
 export const clusterSecrets = (options: {
   folder: string;
@@ -57,28 +57,7 @@ export const clusterSecrets = (options: {
   gatewayNamespace: string;
 }): Manifest[] => {
   const { folder, environments, gatewayNamespace } = options;
-  const found = new Map<
-    string,
-    Manifest & { stringData?: Record<string, string>; data?: Record<string, string> }
-  >();
-  const add = (
-    kind: 'Secret' | 'ConfigMap',
-    namespace: string,
-    name: string,
-    values: Record<string, string>,
-  ) => {
-    const field = kind === 'Secret' ? 'stringData' : 'data';
-    const id = `${namespace}/${kind}/${name}`;
-    // The trial has the gateway beside the services: what both call `gateway` is one.
-    const before = found.get(id)?.[field] ?? {};
-    found.set(id, {
-      apiVersion: 'v1',
-      kind,
-      metadata: { name, namespace },
-      [field]: { ...before, ...values },
-    });
-  };
-
+  const { add, manifests } = collectManifests();
   const running = environments.map((environment) => runningEnvironment(folder, environment));
   const redisPassword = secretIn(folder, 'redis-password');
   const shared = {
@@ -125,7 +104,33 @@ export const clusterSecrets = (options: {
   const gateway = gatewayEnvironment(HTTP_PORT, running, { ...shared, smtpUrl: '' });
   add('Secret', gatewayNamespace, 'gateway', { ...only('secret', gateway), REDIS_PASSWORD: redisPassword });
   add('ConfigMap', gatewayNamespace, 'public-keys', only('public-keys', gateway));
-  return [...found.values()];
+  return manifests();
+};
+
+/** Secrets and config maps by name. Values for the same name are merged. */
+const collectManifests = () => {
+  const found = new Map<
+    string,
+    Manifest & { stringData?: Record<string, string>; data?: Record<string, string> }
+  >();
+  const add = (
+    kind: 'Secret' | 'ConfigMap',
+    namespace: string,
+    name: string,
+    values: Record<string, string>,
+  ) => {
+    const field = kind === 'Secret' ? 'stringData' : 'data';
+    const id = `${namespace}/${kind}/${name}`;
+    // In single-node the gateway runs beside the services, and both have a secret `gateway`.
+    const before = found.get(id)?.[field] ?? {};
+    found.set(id, {
+      apiVersion: 'v1',
+      kind,
+      metadata: { name, namespace },
+      [field]: { ...before, ...values },
+    });
+  };
+  return { add, manifests: () => [...found.values()] };
 };
 
 const runningEnvironment = (

@@ -1,33 +1,61 @@
 import { AccountLayout, getAssociatedTokenAddressSync } from '@solana/spl-token';
 import { Connection, PublicKey } from '@solana/web3.js';
 
-/** A transaction that succeeded: who signed it, which accounts it names, what it moved. */
-export type Landed = { signature: string; signers: string[]; keys: string[]; deltas: Map<string, bigint> };
-/** An account as it stands, and everything that ever moved its balance. */
-export type History = { account: string; balance: bigint; landed: Landed[] };
+/** A transaction that succeeded: its signers, its accounts, and the amounts that it moved. */
+export type Included = { signature: string; signers: string[]; keys: string[]; deltas: Map<string, bigint> };
+/** An account with its balance and every transaction that changed it. */
+export type History = { account: string; balance: bigint; included: Included[] };
 
 const PAGE = 1000;
-const HANDS = 8;
-/** A busy account moves while it is walked; then it is walked again. */
+const CONCURRENCY = 8;
+/** The history of a busy account changes while it is read, so it is read again up to this often. */
 const WALKS = 5;
 
 const inParallel = async <T, R>(list: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> => {
   const results = new Array<R>(list.length);
   const queue = list.entries();
-  const hand = async () => {
+  const worker = async () => {
     for (const [at, item] of queue) results[at] = await work(item);
   };
-  await Promise.all(Array.from({ length: Math.min(HANDS, list.length) }, hand));
+  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, list.length) }, worker));
   return results;
 };
 
-/**
- * The chain by plain RPC at confirmed commitment, independent of the services' own reading of it.
- */
+/** A transaction with the amounts of one mint that it moved. */
+const readTransaction = async (
+  connection: Connection,
+  mintAddress: string,
+  signature: string,
+): Promise<Included> => {
+  const found = await connection.getTransaction(signature, {
+    commitment: 'confirmed',
+    maxSupportedTransactionVersion: 0,
+  });
+  if (found?.meta == null) throw new Error(`${signature} is in the history, but the node does not return it`);
+  const { message } = found.transaction;
+  const keys = message
+    .getAccountKeys(found.meta.loadedAddresses ? { accountKeysFromLookups: found.meta.loadedAddresses } : {})
+    .keySegments()
+    .flat()
+    .map((key) => key.toBase58());
+  const deltas = new Map<string, bigint>();
+  const add = (list: typeof found.meta.preTokenBalances, sign: bigint) => {
+    for (const { accountIndex, uiTokenAmount, mint: of } of list ?? []) {
+      if (of !== mintAddress) continue;
+      const account = keys[accountIndex]!;
+      deltas.set(account, (deltas.get(account) ?? 0n) + sign * BigInt(uiTokenAmount.amount));
+    }
+  };
+  add(found.meta.preTokenBalances, -1n);
+  add(found.meta.postTokenBalances, 1n);
+  return { signature, signers: keys.slice(0, message.header.numRequiredSignatures), keys, deltas };
+};
+
+/** Reads the chain by plain RPC at confirmed commitment, independent of the services' code. */
 export const chainAt = (rpcUrl: string, mintAddress: string) => {
   const connection = new Connection(rpcUrl, 'confirmed');
   const mint = new PublicKey(mintAddress);
-  const known = new Map<string, Promise<Landed>>();
+  const transactions = new Map<string, Promise<Included>>();
 
   const signaturesOf = async (account: PublicKey): Promise<string[]> => {
     const all: string[] = [];
@@ -42,37 +70,10 @@ export const chainAt = (rpcUrl: string, mintAddress: string) => {
     }
   };
 
-  const read = async (signature: string): Promise<Landed> => {
-    const found = await connection.getTransaction(signature, {
-      commitment: 'confirmed',
-      maxSupportedTransactionVersion: 0,
-    });
-    if (found?.meta == null) throw new Error(`${signature} is in the history and cannot be read`);
-    const { message } = found.transaction;
-    const keys = message
-      .getAccountKeys(
-        found.meta.loadedAddresses ? { accountKeysFromLookups: found.meta.loadedAddresses } : {},
-      )
-      .keySegments()
-      .flat()
-      .map((key) => key.toBase58());
-    const deltas = new Map<string, bigint>();
-    const add = (list: typeof found.meta.preTokenBalances, sign: bigint) => {
-      for (const { accountIndex, uiTokenAmount, mint: of } of list ?? []) {
-        if (of !== mintAddress) continue;
-        const account = keys[accountIndex]!;
-        deltas.set(account, (deltas.get(account) ?? 0n) + sign * BigInt(uiTokenAmount.amount));
-      }
-    };
-    add(found.meta.preTokenBalances, -1n);
-    add(found.meta.postTokenBalances, 1n);
-    return { signature, signers: keys.slice(0, message.header.numRequiredSignatures), keys, deltas };
-  };
-
-  const landed = (signature: string): Promise<Landed> => {
-    const reading = known.get(signature) ?? read(signature);
-    known.set(signature, reading);
-    return reading;
+  const included = (signature: string): Promise<Included> => {
+    const transaction = transactions.get(signature) ?? readTransaction(connection, mintAddress, signature);
+    transactions.set(signature, transaction);
+    return transaction;
   };
 
   const balanceOf = async (account: PublicKey): Promise<bigint> => {
@@ -85,12 +86,12 @@ export const chainAt = (rpcUrl: string, mintAddress: string) => {
   const walk = async (address: string): Promise<History> => {
     const account = new PublicKey(address);
     for (let attempt = 1; ; attempt++) {
-      const all = await inParallel(await signaturesOf(account), landed);
+      const all = await inParallel(await signaturesOf(account), included);
       const moving = all.filter(({ deltas }) => (deltas.get(address) ?? 0n) !== 0n);
       const balance = await balanceOf(account);
       const sum = moving.reduce((total, { deltas }) => total + deltas.get(address)!, 0n);
-      // A sum that stays another is reported: then the node does not keep the whole history.
-      if (sum === balance || attempt === WALKS) return { account: address, balance, landed: moving };
+      // A remaining difference is reported: the node does not store the whole history.
+      if (sum === balance || attempt === WALKS) return { account: address, balance, included: moving };
     }
   };
 

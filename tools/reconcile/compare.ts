@@ -1,4 +1,4 @@
-import type { History, Landed } from './chain.ts';
+import type { History, Included } from './chain.ts';
 import type { Transfer } from './records.ts';
 
 /**
@@ -23,7 +23,7 @@ export type AccountReport = {
 };
 
 type Books = {
-  /** As they were before the chain was walked: what is landed there must be found. */
+  /** As they were before the chain was walked: what is included there must be found. */
   before: readonly Transfer[];
   /** As they were after it: what was found must be there. */
   after: readonly Transfer[];
@@ -42,7 +42,8 @@ const amountIn = (transfer: Transfer, account: string): bigint =>
 const nameOf = ({ source, id }: Transfer): string => `${source} ${id}`;
 
 /**
- * Tells of each landed transaction whose record it is, and which is the one that the record names.
+ * Tells of each included transaction whose record it is, and which is the one that the record
+ * names.
  */
 const indexOf = ({ after, signed }: Books) => {
   const byId = new Map(after.map((transfer) => [transfer.id, transfer]));
@@ -56,14 +57,14 @@ const indexOf = ({ after, signed }: Books) => {
       transfer.reference === null ? [] : [[transfer.reference, transfer] as const],
     ),
   );
-  return (landed: Landed): Transfer | undefined =>
-    bySignature.get(landed.signature) ??
-    byId.get(signed.get(landed.signature) ?? '') ??
-    landed.keys.flatMap((key) => byReference.get(key) ?? [])[0];
+  return (included: Included): Transfer | undefined =>
+    bySignature.get(included.signature) ??
+    byId.get(signed.get(included.signature) ?? '') ??
+    included.keys.flatMap((key) => byReference.get(key) ?? [])[0];
 };
 
 const classify = (
-  landed: Landed,
+  included: Included,
   account: string,
   {
     transferOf,
@@ -71,10 +72,10 @@ const classify = (
     ours,
   }: { transferOf: ReturnType<typeof indexOf>; counted: Set<string>; ours: ReadonlySet<string> },
 ): Finding | 'known' => {
-  const amount = landed.deltas.get(account)!;
-  const { signature, signers } = landed;
+  const amount = included.deltas.get(account)!;
+  const { signature, signers } = included;
   const isOurs = signers.some((signer) => ours.has(signer));
-  const transfer = transferOf(landed);
+  const transfer = transferOf(included);
   // A reference is public: whoever puts it on a transfer of their own has paid nothing of ours.
   if (transfer === undefined || (!isOurs && transfer.signature !== signature))
     return isOurs
@@ -113,33 +114,33 @@ const classify = (
 export const comparing = (books: Books): ((history: History, name: string) => AccountReport) => {
   const transferOf = indexOf(books);
   const afterById = new Map(books.after.map((transfer) => [transfer.id, transfer]));
-  const landedBy = new Map<string, Transfer[]>();
-  for (const transfer of books.before.filter(({ state }) => state === 'landed')) {
+  const includedBy = new Map<string, Transfer[]>();
+  for (const transfer of books.before.filter(({ state }) => state === 'included')) {
     for (const account of new Set(transfer.moves.map((move) => move.account)))
-      landedBy.set(account, [...(landedBy.get(account) ?? []), transfer]);
+      includedBy.set(account, [...(includedBy.get(account) ?? []), transfer]);
   }
 
   const missingFrom = (account: string, onChain: ReadonlySet<string>): Finding[] =>
-    (landedBy.get(account) ?? []).flatMap((transfer) => {
+    (includedBy.get(account) ?? []).flatMap((transfer) => {
       // A fork may have moved it to another transaction while the chain was walked.
       const now = afterById.get(transfer.id);
-      if (now?.state !== 'landed' || onChain.has(transfer.signature!) || onChain.has(now.signature!))
+      if (now?.state !== 'included' || onChain.has(transfer.signature!) || onChain.has(now.signature!))
         return [];
       const what = `${nameOf(transfer)}: ${transfer.signature} is not on the chain`;
       return [{ kind: 'missing', amount: -amountIn(transfer, account), what }];
     });
 
-  return ({ account, balance, landed }, name) => {
+  return ({ account, balance, included }, name) => {
     const context = { transferOf, counted: new Set<string>(), ours: books.ours };
     // The one that the record names comes first, so that the other is the second.
-    const named = (each: Landed) => (transferOf(each)?.signature === each.signature ? 0 : 1);
-    const inOrder = [...landed].sort((one, other) => named(one) - named(other));
+    const named = (each: Included) => (transferOf(each)?.signature === each.signature ? 0 : 1);
+    const inOrder = [...included].sort((one, other) => named(one) - named(other));
     const results = inOrder.map((each) => classify(each, account, context));
     const findings = [
       ...results.filter((result) => result !== 'known'),
-      ...missingFrom(account, new Set(landed.map(({ signature }) => signature))),
+      ...missingFrom(account, new Set(included.map(({ signature }) => signature))),
     ];
-    const sum = landed.reduce((total, { deltas }) => total + deltas.get(account)!, 0n);
+    const sum = included.reduce((total, { deltas }) => total + deltas.get(account)!, 0n);
     if (sum !== balance) {
       const what = 'the history does not add up to the balance';
       findings.push({ kind: 'incomplete', amount: balance - sum, what });

@@ -12,10 +12,10 @@ export type Transfer = {
   /** The transaction that carried it out, null before. */
   signature: string | null;
   /**
-   * `landed`: confirmed or finalized. `open`: it may land at any moment. `failed`: proven that
+   * `included`: confirmed or finalized. `open`: it may land at any moment. `failed`: proven that
    * nothing moved.
    */
-  state: 'landed' | 'open' | 'failed';
+  state: 'included' | 'open' | 'failed';
   /**
    * The read-only key on its transfer, where it has one: finds a second payment that no table
    * knows.
@@ -29,7 +29,7 @@ type Places = { environment: string; feeWallet: string; tokenAccount: (owner: st
 
 const stateOf = (status: unknown): Transfer['state'] => {
   if (['failed', 'cancelled', 'expired', 'void'].includes(String(status))) return 'failed';
-  return status === 'confirmed' || status === 'finalized' ? 'landed' : 'open';
+  return status === 'confirmed' || status === 'finalized' ? 'included' : 'open';
 };
 const text = (value: unknown): string => String(value);
 const textOrNull = (value: unknown): string | null => (value === null ? null : String(value));

@@ -55,11 +55,11 @@ const promise = async (account_id: string, owner: PublicKey, untilMs = 700_000) 
     ...{ account_id, owner: owner.toBase58(), until: new Date(Date.now() + untilMs).toISOString() },
   });
 const reserved = async (scope: string): Promise<bigint> => {
-  const { rows } = await fixture.admin.query<{ taken: string }>(
-    "select taken from spending where scope = $1 and period = date_trunc('day', now(), 'UTC')",
+  const { rows } = await fixture.admin.query<{ reserved: string }>(
+    "select reserved from spending where scope = $1 and period = date_trunc('day', now(), 'UTC')",
     [scope],
   );
-  return BigInt(rows[0]?.taken ?? 0);
+  return BigInt(rows[0]?.reserved ?? 0);
 };
 const delegationOf = async ({ owner, account_id }: Payer, allowance: string | null) => {
   const preparation_id = newId('prep');
@@ -219,7 +219,7 @@ test('settles and user-signed work have budgets of their own; the first revoke o
   const payer = await fixture.payer(5_000_000n);
   const payout = (await fixture.payer(0n)).owner.publicKey;
   await fixture.admin.query(
-    `insert into spending (scope, period, taken)
+    `insert into spending (scope, period, reserved)
      select scope, date_trunc('day', now(), 'UTC'), $1 from unnest('{fees_user,fees_revoke}'::text[]) scope`,
     [least],
   );
@@ -248,7 +248,7 @@ test('a settle reserves its fee and one refund of the payer’s, the vendor’s 
   expect(await reserved('fees_settle')).toBe(cap / 100n);
   expect(await reserved(`fees_settle/vendor/${vendor}`)).toBe(cap / 1000n);
 
-  await fixture.admin.query("update spending set taken = $1 where scope = 'fees_settle'", [cap]);
+  await fixture.admin.query("update spending set reserved = $1 where scope = 'fees_settle'", [cap]);
   const observed = await observe();
   expect(observed.budget_refills_in_seconds).toBeGreaterThan(0);
   // Users are not starved by settles.
@@ -274,8 +274,11 @@ test('a payer’s second payment reserves ahead with its bytes, and two replicas
   await paid();
   expect(await reserved(scope)).toBe(40_000n + ahead);
 
-  // No ahead is left: the rest is reserved exactly, and then the payment waits.
-  await fixture.admin.query('update spending set taken = $2 where scope = $1', [scope, cap / 10n - 59_999n]);
+  // No portion is left: the rest is reserved exactly, and then the payment waits.
+  await fixture.admin.query('update spending set reserved = $2 where scope = $1', [
+    scope,
+    cap / 10n - 59_999n,
+  ]);
   const second = await fixture.start({ SETTLE_FEES_LAMPORTS_PER_DAY: String(cap) });
   try {
     const ids = await Promise.all(Array.from({ length: 6 }, pay));

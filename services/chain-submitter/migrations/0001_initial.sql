@@ -127,7 +127,7 @@ create index grants_reserved on grants (reserved_until) where reserved_lamports 
 create table spending (
   scope text collate "C" not null,
   period timestamptz not null,
-  taken bigint not null check (taken >= 0),
+  reserved bigint not null check (reserved >= 0),
   primary key (scope, period)
 );
 -- The current hour is read at every scrape of the metrics, and old periods are deleted every hour.

@@ -153,7 +153,7 @@ insert into intake default values;
 create table spending (
   scope text collate "C" not null,
   period timestamptz not null,
-  taken bigint not null check (taken >= 0),
+  reserved bigint not null check (reserved >= 0),
   primary key (scope, period)
 );
 create index spending_by_period on spending (period);

@@ -61,8 +61,8 @@ const refusal = (message: RegExp, extras: object = {}) =>
     extras: expect.objectContaining({ money_moved: 'unknown', safe_action: 'retry_same_attempt', ...extras }),
   });
 const reservedOfEnvironment = async () => {
-  const { rows } = await admin.query("select taken from settlement.spending where scope = 'environment'");
-  return BigInt(rows[0].taken);
+  const { rows } = await admin.query("select reserved from settlement.spending where scope = 'environment'");
+  return BigInt(rows[0].reserved);
 };
 /** Makes another wallet the default of the account, for the next payments. */
 const useWallet = (payer: Payer, of: Payer) => wallets.set(payer.account_id, wallets.get(of.account_id)!);

@@ -115,7 +115,7 @@ export const releaseLapsedReservations = (db: Db): Promise<bigint> =>
       select s.scope, s.period, r.lamports from spending s join released r using (scope, period)
       order by s.scope for update of s
     ), returned as (
-      update spending s set taken = s.taken - l.lamports
+      update spending s set reserved = s.reserved - l.lamports
       from locked l where s.scope = l.scope and s.period = l.period
     )
     select count(*) as released from emptied`);

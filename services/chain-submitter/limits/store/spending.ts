@@ -14,10 +14,10 @@ export const SPENDING_CLAIMS = {
       select scope, period, sum(lamports)::bigint as lamports, min(cap) as cap
       from s where scope is not null group by scope, period
     ), reserved as (
-      insert into spending as b (scope, period, taken)
+      insert into spending as b (scope, period, reserved)
       select scope, period, lamports from claims where lamports <= cap order by scope, period
-      on conflict (scope, period) do update set taken = b.taken + excluded.taken
-        where b.taken + excluded.taken <= (
+      on conflict (scope, period) do update set reserved = b.reserved + excluded.reserved
+        where b.reserved + excluded.reserved <= (
           select cap from claims where claims.scope = excluded.scope and claims.period = excluded.period)
       returning scope, period
     ), over as (
@@ -37,8 +37,8 @@ export const sumReserved = async (
   db: Db,
   scopes: readonly string[],
 ): Promise<ReadonlyMap<string, bigint>> => {
-  const rows = await db.any(sql.type(z.object({ scope: z.string(), taken: z.bigint() }))`
-    select scope, taken from spending
+  const rows = await db.any(sql.type(z.object({ scope: z.string(), reserved: z.bigint() }))`
+    select scope, reserved from spending
     where scope = any(${sql.array([...scopes], 'text')}) and period = date_trunc('day', app_now(), 'UTC')`);
-  return new Map(rows.map(({ scope, taken }) => [scope, taken]));
+  return new Map(rows.map(({ scope, reserved }) => [scope, reserved]));
 };
