@@ -70,9 +70,6 @@ const LONG_FUNCTIONS: Record<string, string> = {
   'sdk/src/vendor/paywall.ts: createPaywall': 'closure over the options of a paywall',
   'sdk/src/vendor/quittance.ts: quittanceDialect': 'closure over the client and its quotes',
   'sdk/src/vendor/quotes.ts: createQuotes': 'closure over the quotes that were handed out',
-  'shared/db/budget.ts: createBudgets': 'closure over the allotments',
-  'shared/events/relay.ts: startRelay': 'closure over the loop and its wake-up',
-  'shared/operator/handlers.ts: operatorHandlers': 'one short handler after the other',
 };
 
 test('functions of services, shared and the SDK have at most 70 lines, except those of a shrinking list', () => {

@@ -12,7 +12,7 @@ import ts from 'typescript';
 const root = process.cwd();
 const posix = path.posix;
 
-/** Every file that people write, new files included. Generated sources are left out. */
+/** Every file of the repository in the folders that people write in, new files included. */
 export const listFiles = (): string[] =>
   execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
     cwd: root,
@@ -21,12 +21,13 @@ export const listFiles = (): string[] =>
   })
     .split('\n')
     .filter((file) => /^(services|shared|deploy|test|tools|bench|sdk|examples|console|mcp|cli)\//.test(file))
-    .filter((file) => !file.includes('/generated/') && existsSync(path.join(root, file)))
+    .filter((file) => existsSync(path.join(root, file)))
     .sort();
 
 const readSource = (file: string): string => readFileSync(path.join(root, file), 'utf8');
 
 const isSource = (file: string): boolean => /\.(ts|tsx|mts)$/.test(file) && !/\.d\.m?ts$/.test(file);
+const isGenerated = (file: string): boolean => file.includes('/generated/');
 const isTest = (file: string): boolean => /\.test\.tsx?$/.test(file);
 
 const parsed = new Map<string, ts.SourceFile>();
@@ -86,7 +87,7 @@ export const findImportCycles = (files: readonly string[]): string[] => {
     if (members.length > 1) cycles.push(members.sort().join(' ↔ '));
   };
   for (const file of known) if (!index.has(file)) visit(file);
-  return cycles.sort();
+  return cycles.toSorted((a, b) => a.localeCompare(b));
 };
 
 // ---------- names ----------
@@ -211,7 +212,7 @@ export const findDeadExports = (files: readonly string[], entries: RegExp): stri
     visit(parse(file));
   }
   const offences: string[] = [];
-  for (const file of sources.filter((name) => !isTest(name) && !entries.test(name))) {
+  for (const file of sources.filter((name) => !isTest(name) && !isGenerated(name) && !entries.test(name))) {
     const names = used.get(file) ?? new Set();
     if (names.has('*')) continue;
     const report = (name: ts.Node & { text?: string }) => {
@@ -242,7 +243,7 @@ const MAX_COMMENT_WIDTH = 100;
 /** Lines of comments that are wider than 100 characters, in TypeScript, JavaScript and SQL. */
 export const findWideComments = (files: readonly string[]): string[] =>
   files
-    .filter((file) => /\.(ts|tsx|mts|mjs|js|sql)$/.test(file))
+    .filter((file) => /\.(ts|tsx|mts|mjs|js|sql)$/.test(file) && !isGenerated(file))
     .flatMap((file) =>
       readSource(file)
         .split('\n')
