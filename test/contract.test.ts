@@ -2,8 +2,8 @@ import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { natsRights } from '../shared/bus/topology.ts';
 import { ERRORS } from '../shared/contract/errors.ts';
-import { contractList } from '../shared/contract/index.ts';
 import type { Json } from '../shared/contract/examples.ts';
+import { contractList } from '../shared/contract/index.ts';
 import { openApiDocument, operationId } from '../shared/contract/openapi.ts';
 import { errorsOf, subjects } from '../shared/contract/service.ts';
 
@@ -16,7 +16,10 @@ const fieldsOf = (schema: z.ZodObject) => Object.keys(schema.shape);
 const inOrder = (names: Iterable<string>) => [...names].sort((a, b) => (a < b ? -1 : 1));
 const repeated = (names: readonly string[]) => names.filter((name, index) => names.indexOf(name) !== index);
 
-/** Texts of any characters that a caller may send, each with where a NUL in it ends: Postgres takes none. */
+/**
+ * Fields whose text may have any characters, each with the reason why a NUL in it cannot reach
+ * Postgres.
+ */
 const ANY_TEXT = {
   cursor: 'its mac is wrong',
   message: 'compared with the one that is expected',
@@ -27,20 +30,21 @@ const ANY_TEXT = {
 
 test('no text that a caller sends can hold what the database refuses', () => {
   const free = new Set<string>();
-  const look = (schema: z.core.JSONSchema.JSONSchema | boolean | undefined, name: string) => {
+  const collect = (schema: z.core.JSONSchema.JSONSchema | boolean | undefined, name: string) => {
     if (typeof schema !== 'object' || Object.hasOwn(ANY_TEXT, name)) return void free.add(name);
     const { type, pattern, enum: values, const: value } = schema;
     if (type === 'string' && (pattern ?? values ?? value) === undefined) free.add(name);
-    for (const [field, each] of Object.entries(schema.properties ?? {})) look(each, field);
+    for (const [field, each] of Object.entries(schema.properties ?? {})) collect(each, field);
     for (const each of [schema.items, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flat())
-      if (each !== undefined) look(each, name);
+      if (each !== undefined) collect(each, name);
   };
-  for (const { op } of operations) look(z.toJSONSchema(op.input, { io: 'input', reused: 'inline' }), '');
+  for (const { op } of operations) collect(z.toJSONSchema(op.input, { io: 'input', reused: 'inline' }), '');
   expect(inOrder(free)).toEqual(inOrder(Object.keys(ANY_TEXT)));
 });
 
-test('the shape of a mail address is looked for in nothing longer than one', () => {
-  // Its pattern takes time by the square of the length: of a 60 kB body four seconds, in which the gateway did nothing else.
+test('a text that is too long for a mail address is not matched with its pattern', () => {
+  // The pattern needs quadratic time: four seconds for a body of 60 kB, in which the gateway is
+  // blocked.
   const email = `a@${'.'.repeat(60_000)}@`;
   const { body } = operations.find(({ name }) => name === 'createAccount')!.op;
   expect(body.safeParse({ email }).error?.issues.map(({ code }) => code)).toEqual(['too_big']);
@@ -57,7 +61,7 @@ test('routes, operation names and subjects are unique', () => {
   expect(
     repeated(
       contractList.flatMap(({ name, events, jobs }) => [
-        ...Object.keys(events).map((fact) => subjects.event(name, fact)),
+        ...Object.keys(events).map((event) => subjects.event(name, event)),
         ...Object.keys(jobs).map((job) => subjects.job(name, job)),
       ]),
     ),
@@ -171,7 +175,7 @@ test('exactly the calls of the list need a recent sign-in', () => {
   expect(others.map(({ service, name }) => operationId(service, name))).toEqual([]);
 });
 
-/** POSTs whose repeat does nothing twice; why is told in docs/adr/0017-idempotency-keys.md. */
+/** POSTs whose repeat is harmless, for the reasons of docs/adr/0017-idempotency-keys.md. */
 const HARMLESS = new Set([
   ...['settlement.settle', 'settlement.redeem', 'settlement.consume', 'settlement.verify'],
   ...['wallet.link', 'wallet.provision', 'wallet.onboarding', 'wallet.delegate', 'wallet.revoke'],

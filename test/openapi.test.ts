@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import type { Json } from '../shared/contract/examples.ts';
 import { contractList } from '../shared/contract/index.ts';
 import { llmsText } from '../shared/contract/llms.ts';
-import type { Json } from '../shared/contract/examples.ts';
 import { openApiDocument, operationId } from '../shared/contract/openapi.ts';
 
 /** The API document is valid for others, and its examples are valid for us. */

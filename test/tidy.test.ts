@@ -106,7 +106,10 @@ test('the console reaches the system by the SDK alone: besides it, its own files
   expect(offences(others, (_file, imported) => !imported.startsWith('console/'))).toEqual([]);
 });
 
-/** What the console's page is made of, and where each may be known: they are bundled, none is there in production. */
+/**
+ * What the console's page is made of, and where each may be known: they are bundled, none is there
+ * in production.
+ */
 const CONSOLE_PACKAGES: Record<string, RegExp> = {
   react: /./,
   'react-dom/client': /^console\/src\/main\.tsx$/,
@@ -257,8 +260,8 @@ test('every source is imported, started or configured by something', () => {
           .map((name) => target(file, name).replace(/\.d\.mts$/, '.mjs')),
       ),
   );
-  // Commands, and files that jest or a child process is told by name.
-  const told = [
+  // Commands, and files that jest or a child process gets by name.
+  const commands = [
     'package.json',
     'jest.config.js',
     'deploy/compose.yaml',
@@ -266,9 +269,9 @@ test('every source is imported, started or configured by something', () => {
     'console/index.html',
     ...files.filter((file) => /\.(ts|mjs)$/.test(file)),
   ];
-  const toldBy = (file: string) => {
+  const namedBy = (file: string) => {
     const name = new RegExp(`['"/ ]${path.posix.basename(file).replaceAll('.', '\\.')}\\b`);
-    return told.some(
+    return commands.some(
       (other) => other !== file && name.test(text.get(other) ?? readFileSync(path.join(root, other), 'utf8')),
     );
   };
@@ -288,7 +291,7 @@ test('every source is imported, started or configured by something', () => {
     file.startsWith('bench/') ||
     // Started by its name (deploy/image/main.mjs).
     file.startsWith('shared/jobs/') ||
-    toldBy(file);
+    namedBy(file);
   expect(sources.filter((file) => !alive(file))).toEqual([]);
 });
 

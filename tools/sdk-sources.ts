@@ -1,7 +1,7 @@
 import openapiTS, { astToString } from 'openapi-typescript';
 import { ERRORS } from '../shared/contract/errors.ts';
-import { contractList } from '../shared/contract/index.ts';
 import type { Json } from '../shared/contract/examples.ts';
+import { contractList } from '../shared/contract/index.ts';
 import { openApiDocument, operationId } from '../shared/contract/openapi.ts';
 import { errorsOf, type HttpOperation } from '../shared/contract/service.ts';
 

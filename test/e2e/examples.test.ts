@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { createConsumer, createDelegate, createVendor } from '../../deploy/local/seed/actors.ts';
 import { createApi } from '../../deploy/local/seed/api.ts';
-import { contractList } from '../../shared/contract/index.ts';
 import type { Json } from '../../shared/contract/examples.ts';
+import { contractList } from '../../shared/contract/index.ts';
 import { operationId } from '../../shared/contract/openapi.ts';
 import type { CredentialKind } from '../../shared/contract/principal.ts';
 import { runningStack } from '../support/stack.ts';

@@ -74,7 +74,7 @@ test('one settle is one trace, from the call over NATS and JetStream to the chai
   );
   const settle = 'server settlement process rpc.settlement.settle';
   const job = 'consumer chain-submitter process job.chain-submitter.settle';
-  const execute = 'internal chain-submitter drive settle';
+  const execute = 'internal chain-submitter execute settle';
   const progress = 'evt.chain-submitter.settleProgressed';
   const expected = [
     ' → server gateway POST /v1/settle',
@@ -90,8 +90,8 @@ test('one settle is one trace, from the call over NATS and JetStream to the chai
     `${job} → ${execute}`,
     `${execute} → client chain-submitter simulateTransaction`,
     `${execute} → client chain-submitter sendTransaction`,
-    `${job} → internal chain-submitter look at the chain`,
-    'internal chain-submitter look at the chain → client chain-submitter getSignatureStatuses',
+    `${job} → internal chain-submitter poll signature statuses`,
+    'internal chain-submitter poll signature statuses → client chain-submitter getSignatureStatuses',
     `${job} → producer chain-submitter send ${progress}`,
     `producer chain-submitter send ${progress} → consumer settlement process ${progress}`,
     `consumer settlement process ${progress} → producer settlement send evt.settlement.issued`,

@@ -54,7 +54,7 @@ export const createLiar = () => {
 
   return {
     /** What it answers instead of an honest result. */
-    tell: (lie: Lie, { method, params = [] }: Call, honest: unknown): unknown => {
+    answer: (lie: Lie, { method, params = [] }: Call, honest: unknown): unknown => {
       if (lie === 'slot') {
         const inContext = honest as Partial<Context> | null;
         if (method === 'getSlot') return INVENTED_SLOT;

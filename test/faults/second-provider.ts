@@ -77,7 +77,7 @@ export const startSecondProvider = async () => {
     if (typeof present === 'object' && 'lies' in present) {
       const honest = await ask(chainUrl, { ...call, params: paramsOfLiar(call.params) });
       return honest.error === undefined
-        ? { id, result: liar.tell(present.lies, call, honest.result) }
+        ? { id, result: liar.answer(present.lies, call, honest.result) }
         : honest;
     }
     const { result: slot } = await ask(chainUrl, {

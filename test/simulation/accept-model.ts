@@ -1,6 +1,6 @@
 import { EPOCH, model } from './database.ts';
 import type { Harness } from './harness.ts';
-import type { Delegate, Payer, Settlement } from './settlement-tables.ts';
+import type { Delegate, Payer, Settlement } from './settlement-rows.ts';
 
 /**
  * One of the attempts that services/settlement/settlements/store/accept-attempts.ts binds as JSON.
@@ -126,8 +126,8 @@ export const acceptModel = (
       if (decision !== 'accepted') return { settlement_id, decision, outbox: [] };
       if (violatesIndex(values)) return { settlement_id, decision: 'conflict', outbox: [] };
       insert(values);
-      const told = outgoing.filter(({ payload }) => payload.settlement_id === settlement_id);
-      return { settlement_id, decision, outbox: insertOutbox(JSON.stringify(told)) };
+      const messagesOfRow = outgoing.filter(({ payload }) => payload.settlement_id === settlement_id);
+      return { settlement_id, decision, outbox: insertOutbox(JSON.stringify(messagesOfRow)) };
     });
   };
 

@@ -17,7 +17,7 @@ export type Attempt = {
   delegateId: string | null;
   /** Codes of refusals that nothing but its own acceptance can be the reason of. */
   causedByItself: readonly string[];
-  /** What the client was told: the 200, and an error to a call that was made after it. */
+  /** The client got this 200, and errors to calls that were made after it. */
   paid: { settlement_id: string; settlement_token: string } | null;
   refused: string | null;
 };
@@ -70,8 +70,8 @@ export const createQuote = (
 };
 
 /**
- * The payers' programs and the vendor's: they ask, repeat, and keep a ledger of what they were
- * told.
+ * The payers' programs and the vendor's: they call, repeat, and record every
+ * answer.
  */
 export const createClients = (
   harness: Harness,
@@ -107,7 +107,10 @@ export const createClients = (
     return answer;
   };
 
-  const told = (attempt: Attempt, answer: { settlement_id: string; settlement_token: string }) => {
+  const recordSettlement = (
+    attempt: Attempt,
+    answer: { settlement_id: string; settlement_token: string },
+  ) => {
     const { attemptId, paid } = attempt;
     if (paid === null) {
       attempt.paid = answer;
@@ -151,7 +154,7 @@ export const createClients = (
       const answer = await call((replica) => calls.run(read, () => replica.settle(input, caller)));
       harness.trace('client', `${attemptId}: ${answer.status} ${answer.settlement_id}`);
       if (answer.status !== 'confirmed') return false;
-      told(attempt, answer);
+      recordSettlement(attempt, answer);
       return true;
     } catch (error) {
       const code = error instanceof ServiceError ? error.code : 'internal_error';

@@ -38,8 +38,8 @@ export const checkStep = (judged: Judged): void => {
   const { chain, clients, submitter, settlement, undisturbed } = judged;
   const held = new Map<string, bigint>();
   /**
-   * Of holds whose payment has not included: until its fact is heard, a included one is both held and
-   * gone.
+   * Of holds whose payment has not included: until its fact is heard, a included one is both held
+   * and gone.
    */
   const unpaid = new Map<string, bigint>();
   const included = new Set<string>();
@@ -55,9 +55,9 @@ export const checkStep = (judged: Judged): void => {
     const sum = held.get(payer.wallet_id) ?? 0n;
     require(payer.held === sum, 'held is the sum of open holds', () => `${payer.held} for ${sum}`);
     if (!undisturbed) continue;
-    const purse = chain.accounts.get(tokenAccountOf(payer.owner, actors.mint))!;
-    const open = (unpaid.get(payer.wallet_id) ?? 0n) <= purse.amount;
-    require(open, 'never more held than there is', () => `of ${payer.wallet_id}: ${purse.amount}`);
+    const tokenAccount = chain.accounts.get(tokenAccountOf(payer.owner, actors.mint))!;
+    const open = (unpaid.get(payer.wallet_id) ?? 0n) <= tokenAccount.amount;
+    require(open, 'never more held than there is', () => `of ${payer.wallet_id}: ${tokenAccount.amount}`);
   }
   checkDelegates(settlement);
   checkReservations(settlement);

@@ -1,42 +1,12 @@
 import { type Event, next } from '../../services/settlement/settlements/model/status.ts';
 import type { Confirmation } from '../../services/settlement/settlements/store/record-progress.ts';
 import type { RedeemRequest } from '../../services/settlement/settlements/store/redeem.ts';
-import type { SettlementRow } from '../../services/settlement/settlements/store/settlements.ts';
 import { acceptModel } from './accept-model.ts';
 import { type Call, createOutbox, currentCall, EPOCH, type Model, model } from './database.ts';
 import type { Harness } from './harness.ts';
+import type { Delegate, Payer, Settlement } from './settlement-rows.ts';
 
-export type Settlement = SettlementRow & {
-  holding: boolean;
-  generation: number;
-  dispatch_count: number;
-  progressed_at: number;
-  expires_at: string;
-  refund_reserved: bigint;
-};
 type Reservation = { settlement_id: string | null; amount: bigint; released: boolean };
-export type Payer = {
-  wallet_id: string;
-  account_id: string;
-  owner: string;
-  authority: string;
-  balance: bigint;
-  allowance: bigint;
-  as_of_slot: bigint;
-  included_slot: bigint;
-  held: bigint;
-};
-
-export type Delegate = {
-  delegate_id: string;
-  account_id: string;
-  per_payment: bigint | null;
-  daily: bigint | null;
-  monthly: bigint | null;
-  total: bigint | null;
-  held: bigint;
-  spent: bigint;
-};
 
 const STALLED_MS = { pending: 15_000, confirmed: 45_000 };
 
@@ -110,26 +80,29 @@ export const createSettlementTables = (harness: Harness) => {
    * One of the facts that a statement was given; those of a statement are carried out one after the
    * other.
    */
-  const included = (landing: Omit<Confirmation, 'messages'>, messages: { subject: string }[]): unknown[] => {
-    const { settlementId, finalized, generation, txHash } = landing;
+  const included = (
+    confirmation: Omit<Confirmation, 'messages'>,
+    messages: { subject: string }[],
+  ): unknown[] => {
+    const { settlementId, finalized, generation, txHash } = confirmation;
     const row = settlements.get(settlementId);
     if (row === undefined || row.generation > generation || row.status === 'failed') return [];
     const was = row.status;
     if (!move(row, finalized ? 'finalized' : 'confirmed')) return [];
     const { at, forMs } = forkOf(row);
     forks.set(settlementId, { at: null, forMs: forMs + (at === null ? 0 : now() - at) });
-    release(row, BigInt(landing.slot));
+    release(row, BigInt(confirmation.slot));
     row.generation = generation;
     if (was !== 'pending' && row.tx_hash !== null && row.tx_hash !== txHash)
       row.superseded_tx_hashes = [...row.superseded_tx_hashes, row.tx_hash];
     row.tx_hash = txHash;
-    row.issued_at ??= landing.issuedAt;
-    row.redeem_expires_at ??= landing.redeemExpiresAt;
-    row.settlement_token ??= landing.settlementToken;
-    const told = messages.filter(({ subject }) =>
+    row.issued_at ??= confirmation.issuedAt;
+    row.redeem_expires_at ??= confirmation.redeemExpiresAt;
+    row.settlement_token ??= confirmation.settlementToken;
+    const published = messages.filter(({ subject }) =>
       subject.endsWith('.issued') ? was === 'pending' : finalized && subject.endsWith('.finalized'),
     );
-    return [{ ...row, was, outbox: outbox.insert(JSON.stringify(told)) }];
+    return [{ ...row, was, outbox: outbox.insert(JSON.stringify(published)) }];
   };
   const allIncluded = ({ given, messages }: { given: string; messages: string }): unknown[] => {
     const outgoing = JSON.parse(messages) as { subject: string; payload: { settlement_id: string } }[];
@@ -167,14 +140,17 @@ export const createSettlementTables = (harness: Harness) => {
   const publishEnd = ({ settlement_id }: Settlement, { subject, prefix }: End) =>
     outbox.insert(JSON.stringify([{ subject, msg_id: prefix + settlement_id, payload: null }]));
 
-  type Sight = Pick<Payer, 'wallet_id' | 'account_id' | 'owner' | 'authority' | 'balance' | 'allowance'> & {
+  type PayerSnapshot = Pick<
+    Payer,
+    'wallet_id' | 'account_id' | 'owner' | 'authority' | 'balance' | 'allowance'
+  > & {
     slot: bigint;
   };
-  const savePayer = ({ slot, ...sight }: Sight): unknown[] => {
-    const known = payers.get(sight.wallet_id);
-    const { authority, balance, allowance } = sight;
+  const savePayer = ({ slot, ...snapshot }: PayerSnapshot): unknown[] => {
+    const known = payers.get(snapshot.wallet_id);
+    const { authority, balance, allowance } = snapshot;
     if (known === undefined)
-      payers.set(sight.wallet_id, { ...sight, as_of_slot: slot, included_slot: 0n, held: 0n });
+      payers.set(snapshot.wallet_id, { ...snapshot, as_of_slot: slot, included_slot: 0n, held: 0n });
     else if (known.as_of_slot < slot && known.included_slot <= slot)
       Object.assign(known, { authority, balance, allowance, as_of_slot: slot });
     return [];
@@ -309,7 +285,7 @@ export const createSettlementTables = (harness: Harness) => {
           if (row.refund_reserved >= row.quote_amount - row.fee_amount) return [];
           if (windowElapsed(row) || !move(row, 'redeem')) return [];
           Object.assign(row, { redeemed_at: appNow(), redeem_id });
-          return publishEnd(row, end).map((told) => ({ ...row, ...told }));
+          return publishEnd(row, end).map((published) => ({ ...row, ...published }));
         }),
     ),
     model<End>(/update settlements set status = 'expired'/, '_ _ subject prefix', (end) => {

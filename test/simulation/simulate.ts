@@ -16,7 +16,8 @@ import {
 } from './processes.ts';
 import type { Profile } from './providers.ts';
 import { createVendor } from './refunds.ts';
-import { createSettlementTables, type Delegate } from './settlement-tables.ts';
+import type { Delegate } from './settlement-rows.ts';
+import { createSettlementTables } from './settlement-tables.ts';
 import { createSubmitterTables } from './submitter-tables.ts';
 
 const QUIET: Faults = {
@@ -299,9 +300,9 @@ const isAwake = ({ alive, startedAt, pausedUntil }: Process, since: number, now:
   alive && Math.max(startedAt, pausedUntil, since) + SWEEP_MS < now;
 
 /**
- * chain-submitter's database is set back: intents are gone whose payments have included or can never
- * land, and which settlement will ask for again. What was sent and may still land cannot be looked
- * up; an operator waits for that before (docs/faults.md).
+ * chain-submitter's database is set back: intents are gone whose payments have included or can
+ * never land, and which settlement will ask for again. What was sent and may still land cannot be
+ * looked up; an operator waits for that before (docs/faults.md).
  */
 const loseRows = (
   harness: Harness,

@@ -38,7 +38,7 @@ const othersGone = async (serverUrl: string, database: string): Promise<void> =>
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();
   try {
-    for (let looks = 0; looks < 100; looks += 1) {
+    for (let attempts = 0; attempts < 100; attempts += 1) {
       const { rowCount } = await client.query('select 1 from pg_stat_activity where datname = $1', [
         database,
       ]);

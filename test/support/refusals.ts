@@ -74,16 +74,16 @@ const says = ({ code, moneyMoved, safeAction }: Refusal): string =>
 /** What is untrue about one refusal, in words; null: nothing. */
 const untruth = (refusal: Refusal, own: readonly LedgerRow[]): string | null => {
   const { settlementId, moneyMoved, safeAction, code } = refusal;
-  const standing = own.find((row) => stoodThroughout(refusal, row) || restsOn(refusal, row));
-  if (denies(refusal) && standing !== undefined)
-    return `${says(refusal)}, while ${standing.settlementId} was accepted ${refusal.at - standing.acceptedAt} ms before`;
+  const matching = own.find((row) => stoodThroughout(refusal, row) || restsOn(refusal, row));
+  if (denies(refusal) && matching !== undefined)
+    return `${says(refusal)}, while ${matching.settlementId} was accepted ${refusal.at - matching.acceptedAt} ms before`;
   if (moneyMoved === 'yes' && !own.some(({ paid }) => paid)) return `${says(refusal)}, and nothing was paid`;
   if (settlementId !== undefined && !own.some((row) => row.settlementId === settlementId))
     return `${says(refusal)}, names ${settlementId}, which is not of this attempt or quote`;
   if (safeAction === 'read_settlement' && settlementId === undefined)
     return `${says(refusal)}, and names no settlement to read`;
-  if (code === SAW_THE_QUOTE && standing !== undefined && settlementId === undefined)
-    return `${says(refusal)}, and does not name ${standing.settlementId} of the same account`;
+  if (code === SAW_THE_QUOTE && matching !== undefined && settlementId === undefined)
+    return `${says(refusal)}, and does not name ${matching.settlementId} of the same account`;
   return null;
 };
 

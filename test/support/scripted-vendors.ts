@@ -140,8 +140,8 @@ export const startWorld = async () => {
     const { payment_attempt_id, quote_token } = asked.body as Record<string, string>;
     const said = script.settle(asked);
     if (said !== null) return said;
-    const standing = attempts.get(payment_attempt_id!);
-    const paid = standing ?? { quote_token: quote_token!, settlement_id: newId('stl') };
+    const attempt = attempts.get(payment_attempt_id!);
+    const paid = attempt ?? { quote_token: quote_token!, settlement_id: newId('stl') };
     attempts.set(payment_attempt_id!, paid);
     const { settlement_id } = paid;
     return {

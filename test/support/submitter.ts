@@ -26,7 +26,7 @@ import { createTestDatabase } from './database.ts';
 import { startChain } from './local-chain.ts';
 import { faults, type ServiceProcess, startService } from './service-process.ts';
 
-type Fact = { name: string; progress: Progress };
+type ProgressEvent = { name: string; progress: Progress };
 export type Quote = { quote_id: string; quote_token: string; payout: PublicKey };
 export type Payer = { owner: Keypair; account_id: string; wallet_id: string };
 
@@ -175,10 +175,10 @@ export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number }
     return { quote_id, quote_token, payout };
   };
 
-  let drives = 0;
+  let dispatches = 0;
   const send = (bus: Bus, job: string, payload: object) => {
-    drives += 1;
-    return publish(bus, { subject: `job.chain-submitter.${job}`, msgId: `job-${drives}`, payload });
+    dispatches += 1;
+    return publish(bus, { subject: `job.chain-submitter.${job}`, msgId: `job-${dispatches}`, payload });
   };
 
   /** A settle job as settlement sends it; the ids are new unless given. */
@@ -243,7 +243,7 @@ const listen = async (testBus: TestBus) => {
     user: testBus.userOf('admin' as never),
     pass: testBus.password,
   });
-  const heard: Fact[] = [];
+  const heard: ProgressEvent[] = [];
   nc.subscribe('evt.chain-submitter.*', {
     callback: (_error, msg) => {
       heard.push({ name: msg.subject.split('.')[2]!, progress: msg.json<Progress>() });
@@ -256,11 +256,11 @@ const listen = async (testBus: TestBus) => {
     of,
     names: (objectId: string) =>
       heard.filter(({ progress }) => progress.object_id === objectId).map(({ name }) => name),
-    /** The first fact of this status. */
+    /** The first event of this status. */
     wait: async (objectId: string, status: Progress['status'], count = 1): Promise<Progress> =>
       (
         await until(
-          async () => of(objectId).filter((fact) => fact.status === status),
+          async () => of(objectId).filter((event) => event.status === status),
           (found) => found.length >= count,
           () => JSON.stringify(of(objectId)),
         )

@@ -4,8 +4,9 @@ import path from 'node:path';
 import ts from 'typescript';
 
 /**
- * The tree as the tidy tests read it: sources, imports, declarations. Paths are relative to the repository and use `/`.
- * Every check returns a list of offences as text, so that a failing test names each place.
+ * The tree as the tidy tests read it: sources, imports, declarations. Paths are relative to the
+ * repository and use `/`. Every check returns a list of offences as text, so that a failing test
+ * names each place.
  */
 
 const root = process.cwd();
@@ -23,10 +24,11 @@ export const listFiles = (): string[] =>
     .filter((file) => existsSync(path.join(root, file)))
     .sort();
 
-export const readSource = (file: string): string => readFileSync(path.join(root, file), 'utf8');
+const readSource = (file: string): string => readFileSync(path.join(root, file), 'utf8');
 
-export const isSource = (file: string): boolean => /\.(ts|tsx|mts)$/.test(file) && !/\.d\.m?ts$/.test(file);
-export const isTest = (file: string): boolean => /\.test\.tsx?$/.test(file);
+const isSource = (file: string): boolean => /\.(ts|tsx|mts)$/.test(file) && !/\.d\.m?ts$/.test(file);
+const isGenerated = (file: string): boolean => file.includes('/generated/');
+const isTest = (file: string): boolean => /\.test\.tsx?$/.test(file);
 
 const parsed = new Map<string, ts.SourceFile>();
 const parse = (file: string): ts.SourceFile => {
@@ -85,7 +87,7 @@ export const findImportCycles = (files: readonly string[]): string[] => {
     if (members.length > 1) cycles.push(members.sort().join(' ↔ '));
   };
   for (const file of known) if (!index.has(file)) visit(file);
-  return cycles.sort();
+  return cycles.toSorted((a, b) => a.localeCompare(b));
 };
 
 // ---------- names ----------
@@ -103,7 +105,8 @@ const declaredNames = (file: string): { name: string; line: number }[] => {
   const found: { name: string; line: number }[] = [];
   const visit = (node: ts.Node) => {
     const name = (node as { name?: ts.Node }).name;
-    const isImport = ts.isImportSpecifier(node) || ts.isImportClause(node) || ts.isPropertyAccessExpression(node);
+    const isImport =
+      ts.isImportSpecifier(node) || ts.isImportClause(node) || ts.isPropertyAccessExpression(node);
     if (name !== undefined && !isImport && (ts.isIdentifier(name) || ts.isStringLiteral(name)))
       found.push({ name: name.text, line: lineOf(source, name.getStart(source)) });
     ts.forEachChild(node, visit);
@@ -118,7 +121,8 @@ export const findBannedWords = (files: readonly string[], banned: RegExp, allowe
   return files.flatMap((file) => {
     const offences = isBad(posix.basename(file).replace(/\..*$/, '')) ? [`${file}: the file's name`] : [];
     if (isSource(file))
-      for (const { name, line } of declaredNames(file)) if (isBad(name)) offences.push(`${file}:${line}: ${name}`);
+      for (const { name, line } of declaredNames(file))
+        if (isBad(name)) offences.push(`${file}:${line}: ${name}`);
     if (file.endsWith('.sql'))
       for (const [index, text] of readSource(file).split('\n').entries())
         for (const [name] of text.replace(/--.*/, '').matchAll(/[a-z_]+/gi))
@@ -131,7 +135,9 @@ export const findBannedWords = (files: readonly string[], banned: RegExp, allowe
 
 /** Sources that lie flat in a service's folder besides its entry and its settings. */
 export const findFlatFiles = (files: readonly string[]): string[] =>
-  files.filter((file) => /^services\/[^/]+\/[^/]+\.(ts|mjs|lua)$/.test(file) && !/\/(main|config)\.ts$/.test(file));
+  files.filter(
+    (file) => /^services\/[^/]+\/[^/]+\.(ts|mjs|lua)$/.test(file) && !/\/(main|config)\.ts$/.test(file),
+  );
 
 /** Tests whose name does not begin with a file of their folder or with the folder's own name. */
 export const findLoneTests = (files: readonly string[]): string[] => {
@@ -140,7 +146,9 @@ export const findLoneTests = (files: readonly string[]): string[] => {
     if (!isTest(file) || file.startsWith('test/')) return false;
     const folder = posix.dirname(file);
     const stem = posix.basename(file).split('.')[0]!;
-    const subjects = ['ts', 'tsx', 'mjs', 'sql', 'lua', 'css', 'yaml'].map((end) => `${folder}/${stem}.${end}`);
+    const subjects = ['ts', 'tsx', 'mjs', 'sql', 'lua', 'css', 'yaml'].map(
+      (end) => `${folder}/${stem}.${end}`,
+    );
     return posix.basename(folder) !== stem && !subjects.some((subject) => names.has(subject));
   });
 };
@@ -153,8 +161,11 @@ export const findSharedTables = (files: readonly string[]): string[] => {
     const own = files.filter((file) => file.startsWith(`${service}/`) && isSource(file) && !isTest(file));
     for (const [, table] of readSource(schema).matchAll(/^create table (?:\w+\.)?"?(\w+)"?/gim)) {
       const writes = new RegExp(`\\b(insert into|update|delete from)\\s+(?:\\w+\\.)?"?${table}"?\\b`, 'i');
-      const folders = new Set(own.filter((file) => writes.test(readSource(file))).map((file) => file.split('/')[2]!));
-      if (folders.size > 1) offences.push(`${service}: ${table} is written in ${[...folders].sort().join(', ')}`);
+      const folders = new Set(
+        own.filter((file) => writes.test(readSource(file))).map((file) => file.split('/')[2]!),
+      );
+      if (folders.size > 1)
+        offences.push(`${service}: ${table} is written in ${[...folders].sort().join(', ')}`);
     }
   }
   return offences;
@@ -172,15 +183,21 @@ export const findDeadExports = (files: readonly string[], entries: RegExp): stri
   const sources = files.filter(isSource);
   for (const file of sources) {
     const visit = (node: ts.Node) => {
-      if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier !== undefined) {
+      if (
+        (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) &&
+        node.moduleSpecifier !== undefined
+      ) {
         const from = (node.moduleSpecifier as ts.StringLiteral).text;
         if (isRelative(from)) {
           const to = resolve(file, from);
-          const bindings = ts.isImportDeclaration(node) ? node.importClause?.namedBindings : node.exportClause;
+          const bindings = ts.isImportDeclaration(node)
+            ? node.importClause?.namedBindings
+            : node.exportClause;
           if (ts.isImportDeclaration(node) && node.importClause?.name) use(to, 'default');
           if (bindings === undefined || ts.isNamespaceImport(bindings) || ts.isNamespaceExport(bindings)) {
             if (!(ts.isImportDeclaration(node) && bindings === undefined)) use(to, '*');
-          } else for (const element of bindings.elements) use(to, (element.propertyName ?? element.name).text);
+          } else
+            for (const element of bindings.elements) use(to, (element.propertyName ?? element.name).text);
         }
       }
       // import('./x.ts') as a type or as a call names everything of the file.
@@ -195,11 +212,12 @@ export const findDeadExports = (files: readonly string[], entries: RegExp): stri
     visit(parse(file));
   }
   const offences: string[] = [];
-  for (const file of sources.filter((name) => !isTest(name) && !entries.test(name))) {
+  for (const file of sources.filter((name) => !isTest(name) && !isGenerated(name) && !entries.test(name))) {
     const names = used.get(file) ?? new Set();
     if (names.has('*')) continue;
     const report = (name: ts.Node & { text?: string }) => {
-      if (!names.has(name.text!)) offences.push(`${file}:${lineOf(parse(file), name.getStart())}: ${name.text}`);
+      if (!names.has(name.text!))
+        offences.push(`${file}:${lineOf(parse(file), name.getStart())}: ${name.text}`);
     };
     for (const statement of parse(file).statements) {
       const isExported =
@@ -209,7 +227,9 @@ export const findDeadExports = (files: readonly string[], entries: RegExp): stri
       if (ts.isVariableStatement(statement)) {
         for (const { name } of statement.declarationList.declarations)
           if (ts.isIdentifier(name)) report(name);
-          else for (const element of name.elements) if ('name' in element && ts.isIdentifier(element.name)) report(element.name);
+          else
+            for (const element of name.elements)
+              if ('name' in element && ts.isIdentifier(element.name)) report(element.name);
       } else if ('name' in statement && statement.name) report(statement.name as ts.Identifier);
     }
   }
@@ -223,7 +243,7 @@ const MAX_COMMENT_WIDTH = 100;
 /** Lines of comments that are wider than 100 characters, in TypeScript, JavaScript and SQL. */
 export const findWideComments = (files: readonly string[]): string[] =>
   files
-    .filter((file) => /\.(ts|tsx|mts|mjs|js|sql)$/.test(file))
+    .filter((file) => /\.(ts|tsx|mts|mjs|js|sql)$/.test(file) && !isGenerated(file))
     .flatMap((file) =>
       readSource(file)
         .split('\n')
@@ -260,9 +280,13 @@ export const findFixedSleeps = (files: readonly string[]): string[] =>
       const source = parse(file);
       const sleepNames = new Set<string>();
       for (const statement of source.statements)
-        if (ts.isImportDeclaration(statement) && /timers\/promises$/.test((statement.moduleSpecifier as ts.StringLiteral).text)) {
+        if (
+          ts.isImportDeclaration(statement) &&
+          /timers\/promises$/.test((statement.moduleSpecifier as ts.StringLiteral).text)
+        ) {
           const bindings = statement.importClause?.namedBindings;
-          if (bindings && ts.isNamedImports(bindings)) for (const { name } of bindings.elements) sleepNames.add(name.text);
+          if (bindings && ts.isNamedImports(bindings))
+            for (const { name } of bindings.elements) sleepNames.add(name.text);
         }
       const found: string[] = [];
       const visit = (node: ts.Node, inLoop: boolean) => {

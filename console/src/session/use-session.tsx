@@ -10,7 +10,7 @@ export const DataOfAccount = ({ children }: { children: ReactNode }) => {
   const { environment, account } = useSession();
   const owner = `${environment}:${account?.account_id ?? ''}`;
   // The SDK already retries. A second layer would only delay the error.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new owner is the reason for a new store
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new owner needs a new store
   const client = useMemo(
     () =>
       new QueryClient({

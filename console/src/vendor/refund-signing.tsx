@@ -26,9 +26,10 @@ type Submitted = Output<'funding.submitRefund'>;
 const isPrepared = (refund: Refund | Prepared | Submitted): refund is Prepared => 'transaction' in refund;
 
 /**
- * The signature of the payout address under a refund: by a wallet of this browser, or brought from elsewhere. Both get the
- * transaction only after it was read, and the person sees what was read. One that would run out while it is looked at is
- * prepared afresh first; at most one of a refund is ever carried out.
+ * The signature of the payout address under a refund: by a wallet of this browser, or brought from
+ * elsewhere. Both get the transaction only after it was read, and the person sees what was read.
+ * One that would run out while it is looked at is prepared afresh first; at most one of a refund is
+ * ever carried out.
  */
 export const SignRefund = ({
   refund,

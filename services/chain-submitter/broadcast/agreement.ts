@@ -1,6 +1,6 @@
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
-import type { BalanceChanges } from '../chain/balance-changes.ts';
+import type { BalanceChanges } from '../chain/model/balance-changes.ts';
 import type { Network } from '../chain/model/network.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import { expectedDeltas, movedOrder } from '../intents/model/payment.ts';

@@ -9,12 +9,12 @@ import { signedEvent } from '../intents/events.ts';
 import type { GroupCommit } from '../intents/group-commit.ts';
 import type { Order } from '../intents/model/order.ts';
 import {
-  type ClaimedIntent,
   type CommitOutcome,
   commitSigned,
   type Generation,
   type SignedTransition,
-} from '../intents/store/intents.ts';
+} from '../intents/store/commit-signed.ts';
+import type { ClaimedIntent } from '../intents/store/intents.ts';
 import { BudgetUsedUp } from '../limits/fee-budgets.ts';
 import type { OwnBudgets, OwnTransaction } from '../limits/own-budgets.ts';
 import { NotCreatable } from '../limits/token-account-rent.ts';

@@ -1,19 +1,10 @@
 import type { z } from 'zod';
 import { type IncludedTransaction, parseIncluded } from './included-transaction.ts';
-import type { ChainError } from './model/chain-error.ts';
+import type { BalanceChanges } from './model/balance-changes.ts';
 import type { TransactionJson } from './schemas.ts';
 
 type Returned = z.infer<typeof TransactionJson>;
 type Balances = Returned['meta']['preTokenBalances'];
-
-/** What an included transaction changed, as one provider reports it. */
-export type BalanceChanges = {
-  slot: number;
-  err: ChainError | null;
-  deltaOf: (account: string) => bigint;
-  /** Who signed the transaction and pays its fee; null when the signature does not verify. */
-  feePayer: () => string | null;
-};
 
 const parse = (text: string): IncludedTransaction | null => {
   try {

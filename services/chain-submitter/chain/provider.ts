@@ -1,5 +1,6 @@
-import { type BalanceChanges, parseBalanceChanges } from './balance-changes.ts';
+import { parseBalanceChanges } from './balance-changes.ts';
 import { createCall, RpcUnavailable } from './json-rpc.ts';
+import type { BalanceChanges } from './model/balance-changes.ts';
 import type { FinalizedTransaction } from './model/transfers.ts';
 import {
   Accounts,

@@ -71,7 +71,9 @@ test('a read does not wait for a provider that hangs, refuses or is unavailable'
   // Both are waiting still.
   expect([hanging.length, givenUp]).toEqual([2, 0]);
   await letGo();
-  await expect(openRpcPool([unavailable, unavailable]).first((one) => one.genesisHash())).rejects.toThrow('provider 2');
+  await expect(openRpcPool([unavailable, unavailable]).first((one) => one.genesisHash())).rejects.toThrow(
+    'provider 2',
+  );
 });
 
 test('of all providers: what is answered soon, without waiting for one that hangs', async () => {

@@ -1,13 +1,8 @@
 import { batched } from '../../../shared/db/batched.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { createLocalReserve } from '../limits/local-reserve.ts';
-import {
-  type CommitOutcome,
-  commitSigned,
-  insertIntents,
-  type NewIntent,
-  type SignedTransition,
-} from './store/intents.ts';
+import { type CommitOutcome, commitSigned, type SignedTransition } from './store/commit-signed.ts';
+import { insertIntents, type NewIntent } from './store/intents.ts';
 
 /** The statements that many payments share. */
 export type GroupCommit = ReturnType<typeof createGroupCommit>;

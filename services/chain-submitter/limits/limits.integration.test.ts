@@ -255,7 +255,7 @@ test('a settle reserves its fee and one refund of the payer’s, the vendor’s 
   await delegate(payer, '1');
 });
 
-test('a payer who pays again reserves a portion, with the bytes; two replicas never pass the payer’s tenth', async () => {
+test('a payer’s second payment reserves ahead with its bytes, and two replicas never exceed the payer’s tenth', async () => {
   const cap = 10_000_000_000n;
   await start({ SETTLE_FEES_LAMPORTS_PER_DAY: String(cap) });
   const payer = await fixture.payer(50_000_000n);
@@ -265,17 +265,20 @@ test('a payer who pays again reserves a portion, with the bytes; two replicas ne
   const paid = async () => void (await fixture.events.wait(await pay(), 'confirmed'));
   await paid();
   expect(await reserved(scope)).toBe(20_000n);
-  const portion = cap / 10n / 1000n;
+  const ahead = cap / 10n / 1000n;
   for (let times = 0; times < 3; times += 1) await paid();
-  expect(await reserved(scope)).toBe(20_000n + portion);
+  expect(await reserved(scope)).toBe(20_000n + ahead);
   // What another process has left is not this one's.
   await stopping?.();
   stopping = (await fixture.start({ SETTLE_FEES_LAMPORTS_PER_DAY: String(cap) })).stop;
   await paid();
-  expect(await reserved(scope)).toBe(40_000n + portion);
+  expect(await reserved(scope)).toBe(40_000n + ahead);
 
   // No portion is left: the rest is reserved exactly, and then the payment waits.
-  await fixture.admin.query('update spending set reserved = $2 where scope = $1', [scope, cap / 10n - 59_999n]);
+  await fixture.admin.query('update spending set reserved = $2 where scope = $1', [
+    scope,
+    cap / 10n - 59_999n,
+  ]);
   const second = await fixture.start({ SETTLE_FEES_LAMPORTS_PER_DAY: String(cap) });
   try {
     const ids = await Promise.all(Array.from({ length: 6 }, pay));

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { CommitOutcome, SignedTransition } from '../intents/store/intents.ts';
+import type { CommitOutcome, SignedTransition } from '../intents/store/commit-signed.ts';
 import { createLocalReserve } from './local-reserve.ts';
 
 const CAP = 1_000_000n;

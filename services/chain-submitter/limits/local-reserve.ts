@@ -1,4 +1,4 @@
-import type { CommitOutcome, SignedTransition } from '../intents/store/intents.ts';
+import type { CommitOutcome, SignedTransition } from '../intents/store/commit-signed.ts';
 import type { SpendingClaim } from './store/spending.ts';
 
 /**

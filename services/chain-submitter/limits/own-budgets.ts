@@ -38,7 +38,9 @@ const MAX_CREATING = 10_000;
 
 const NOTHING: Reservation = { release: () => {} };
 
-/** The token accounts that this process creates, or whose creation it committed in the last seconds. */
+/**
+ * The token accounts that this process creates, or whose creation it committed in the last seconds.
+ */
 const createCreations = () => {
   const owners = new LRUCache<string, true>({ max: MAX_CREATING, ttlResolution: 0 });
   return {

@@ -183,7 +183,7 @@ test('a payment whose record was lost is never declared failed: retry adopts it 
     // Long after the deadline, by the clock that the service reads once a second.
     const { attempt } = (await until(
       () => detailsOf(id),
-      (facts) => facts?.attempt.reason.includes('could land until') === false,
+      (details) => details?.attempt.reason.includes('could be included until') === false,
     ))!;
     expect(attempt).toMatchObject({ outcome: 'open', reason: expect.stringContaining(tx_hash!) });
     expect(await refusal(decide(id, 'failed'))).toMatch(/^conflict: .*names the quote on the chain/);

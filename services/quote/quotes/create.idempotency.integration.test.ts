@@ -78,7 +78,7 @@ const createQuote = async (
 ) => {
   let replayed = false;
   const body = (await forward(gateway, quote, 'create', { service_id: by.service_id, ...rest }, by, {
-    timeoutMs: 10_000,
+    timeoutMs: 60_000,
     headers: {},
     idempotencyKey: key,
     onReplay: () => {

@@ -6,7 +6,7 @@ import type { Relay } from '../../../shared/events/relay.ts';
 import { applyTransitions } from './apply-transitions.ts';
 import { claimQuotesToQuery, closeQueriedQuotes } from './store.ts';
 
-type FindByQuotes = typeof settlement.internal.listByQuotes;
+type ListByQuotes = typeof settlement.internal.listByQuotes;
 
 export type QuerySettlementDeps = {
   pool: Pool;
@@ -14,7 +14,7 @@ export type QuerySettlementDeps = {
   /** Reads the settlements of quotes from the settlement service. */
   listByQuotes: (
     quotes: readonly { quote_id: string; settlement_id: string | null }[],
-  ) => Promise<z.infer<FindByQuotes['output']>>;
+  ) => Promise<z.infer<ListByQuotes['output']>>;
 };
 
 /**

@@ -6,7 +6,7 @@ import { parseAllDocuments } from 'yaml';
 export const root = path.resolve(import.meta.dirname, '../../..');
 export const OVERLAYS = ['test', 'live', 'gateway', 'single-node'] as const;
 
-// biome-ignore lint/suspicious/noExplicitAny: a rendered object is looked into at any depth, and checked by its kind's own type
+// biome-ignore lint/suspicious/noExplicitAny: read at any depth, checked by its kind's type
 export type Rendered = { kind: string; apiVersion: string; metadata: any } & Record<string, any>;
 
 const parse = (text: string): Rendered[] =>

@@ -1,4 +1,4 @@
-import type { BalanceChanges } from '../../chain/balance-changes.ts';
+import type { BalanceChanges } from '../../chain/model/balance-changes.ts';
 import type { Network } from '../../chain/model/network.ts';
 import type { Order } from './order.ts';
 

@@ -1,0 +1,34 @@
+import type { SettlementRow } from '../../services/settlement/settlements/store/settlements.ts';
+
+/** The rows that the simulation's tables of settlement hold. */
+export type Settlement = SettlementRow & {
+  holding: boolean;
+  generation: number;
+  dispatch_count: number;
+  progressed_at: number;
+  expires_at: string;
+  refund_reserved: bigint;
+};
+
+export type Payer = {
+  wallet_id: string;
+  account_id: string;
+  owner: string;
+  authority: string;
+  balance: bigint;
+  allowance: bigint;
+  as_of_slot: bigint;
+  included_slot: bigint;
+  held: bigint;
+};
+
+export type Delegate = {
+  delegate_id: string;
+  account_id: string;
+  per_payment: bigint | null;
+  daily: bigint | null;
+  monthly: bigint | null;
+  total: bigint | null;
+  held: bigint;
+  spent: bigint;
+};
