@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { AccountId } from '../primitives.ts';
 import { Deposit } from './deposits.ts';
-import { Refund } from './refunds.ts';
 import { Moved } from './moved.ts';
+import { Refund } from './refunds.ts';
 import { Withdrawal } from './withdrawals.ts';
 
 /** The events of funding. */
