@@ -15,7 +15,7 @@ import { onShutdown } from './lib/shutdown.ts';
 import { startTelemetry, type Telemetry, type TelemetryConfig } from './lib/telemetry.ts';
 import { quarantineGauges, quarantineInto } from './operator/quarantine.ts';
 
-/** What every service of an environment stands on. */
+/** The common parts of every service of an environment. */
 export type Base = {
   logger: Logger;
   pool: Pool;
@@ -39,7 +39,7 @@ type Config = TelemetryConfig & {
   POSTGRES_POOL: number;
 };
 
-/** Opens the health port and connects a service to its schema and its bus, for which it waits. */
+/** Opens the health port, and waits until the service is connected to its schema and its bus. */
 export const openBase = async (service: ServiceName, config: Config): Promise<Base> => {
   const logger = createLogger(service, config.LOG_LEVEL);
   const health = await startHealthServer({ host: config.HTTP_HOST, port: config.HTTP_PORT });
@@ -77,9 +77,9 @@ export const closeBase = async ({ relay, waiting, clock, bus, pool, health }: Ba
 };
 
 /**
- * Says ready, has the gauges read at each scrape, and arranges the stop: readiness 503, no more
- * calls and messages, jobs end, outbox flushed, bus drained, pool closed (docs/design/settle.md,
- * rule 17).
+ * Reports readiness, registers the gauges, and arranges the shutdown: readiness 503, no more calls
+ * and messages, jobs end, the outbox is flushed, the bus is drained, the pool is closed
+ * (docs/design/settle.md, rule 17).
  */
 export const runService = async (
   base: Base,
@@ -91,7 +91,7 @@ export const runService = async (
   }: { serving: Serving; consuming?: Consuming[]; jobs?: Periodic[]; gauges?: GaugeCollector[] },
 ): Promise<void> => {
   const { pool, bus, logger, health } = base;
-  // First: calls are served from here on, and a signal must let them finish.
+  // First, because calls are already served, and a signal must let them finish.
   onShutdown(logger, [
     health.drain,
     () => Promise.all([serving.stop(), ...consuming.map((consumer) => consumer.stop())]),
@@ -100,8 +100,8 @@ export const runService = async (
     base.telemetry.stop,
   ]);
   registerGauges([outboxGauges(pool), quarantineGauges(pool), ...gauges], logger);
-  // Its answer comes after the server has taken the subscriptions: who is called ready is heard. A
-  // connection lost meanwhile brings them along when it is back.
+  // The server answers after it has accepted the subscriptions, so a ready service receives calls.
+  // A reconnect restores them.
   await pingBus(bus).catch(() => {});
   health.begin({ postgres: () => pingPool(pool), nats: () => pingBus(bus) });
   logger.info({ port: health.port }, 'ready');

@@ -11,7 +11,7 @@ import { inBusSpan, traceHeaders } from './trace.ts';
 const DEFAULT_TIMEOUT_MS = 5000;
 
 /**
- * This call, or an earlier one with the same ids, may have been carried out: only the same ids are
+ * This call or an earlier one with the same ids may have been carried out, so only the same ids are
  * safe.
  */
 const unavailable = () =>
@@ -45,8 +45,8 @@ const request = (
 
 /**
  * Calls an internal operation of another service.
- * @throws ServiceError what the other side answered, or service_unavailable when nobody did in
- *   time.
+ * @throws ServiceError the error of the other service, or service_unavailable if no service answers
+ *   in time
  */
 export const call = async <S extends ServiceContract, N extends InternalName<S>>(
   bus: Bus,
@@ -60,9 +60,10 @@ export const call = async <S extends ServiceContract, N extends InternalName<S>>
   >;
 
 /**
- * The gateway's call: a public operation, with who calls. Its NATS user alone may publish `rpc.*`.
- * @param idempotencyKey of an operation that takes one
- * @param onReplay called when the answer is the one that an earlier call with the key was given
+ * Calls a public operation for the gateway, with the caller's principal. Only the gateway's NATS
+ * user may publish `rpc.*`.
+ * @param idempotencyKey for an operation that takes one
+ * @param onReplay called if the answer is that of an earlier call with the key
  */
 export const forward = async (
   bus: Bus,
@@ -95,8 +96,7 @@ export const forward = async (
 };
 
 /**
- * Whether anybody serves a service's public operations: the answer "no such operation" is an
- * answer.
+ * Whether a service serves its public operations. The error "no such operation" is an answer too.
  */
 export const isServed = async (bus: Bus, contract: ServiceContract, timeoutMs: number): Promise<boolean> => {
   try {

@@ -12,27 +12,26 @@ import './reconnect.ts';
 import { inboxPrefix } from './topology.ts';
 
 /**
- * The bus of one environment. `nats` (2.x, its maintained successor is @nats-io/*, docs/adr/0005)
- * is known to this folder alone.
+ * The bus of one environment. Only this folder uses `nats` (2.x; docs/adr/0005 names its successor
+ * @nats-io/*).
  */
 export type Bus = {
   user: BusUser;
   nc: NatsConnection;
   js: JetStreamClient;
   logger: Logger;
-  /** Calls and messages being worked on, so that a drain can wait for them. */
+  /** Open calls and messages. A drain waits for them. */
   inFlight: Set<Promise<unknown>>;
   /**
-   * False between a lost connection and the next: what is published then would be sent late, after
-   * its caller gave up.
+   * False between a lost connection and the next one. A message published then would be sent late,
+   * after its caller gave up.
    */
   connected: boolean;
 };
 
 /**
- * What is sent in one turn of the event loop goes out in one write: calls that came together,
- * answers, acknowledgements. The library writes once per chain of microtasks, so that each of them
- * had a write of its own (50 to 100 µs, and as much on the other side). It has no setting for this.
+ * Messages of one turn of the event loop are sent in one write. The library writes once per chain
+ * of microtasks, which costs 50 to 100 µs on either side. It has no setting for this.
  */
 const writeOncePerTurn = (nc: NatsConnection): void => {
   const { protocol } = nc as unknown as { protocol: { flushPending: () => void } };
@@ -49,9 +48,9 @@ const writeOncePerTurn = (nc: NatsConnection): void => {
 };
 
 /**
- * A request that is answered is cancelled by the library, which makes an error with a stack trace
- * that nobody ever sees: measured 3 to 4 % of the gateway's and of settlement's time. It has no
- * setting for this either.
+ * The library cancels an answered request, which creates an error with a stack trace that nobody
+ * reads. This costs 3 to 4 % of the CPU time of gateway and settlement. The library has no setting
+ * for this.
  */
 const { cancel } = RequestOne.prototype;
 const cancelled = NatsError.errorForCode(ErrorCode.Cancelled);
@@ -60,13 +59,13 @@ RequestOne.prototype.cancel = function (this: RequestOne, error = cancelled): vo
 };
 
 /**
- * Connects as the given user; reconnects for ever, so a restarted server is met by waiting, not by
- * dying.
+ * Connects as the given user. The client reconnects for ever, so the process survives a restart of
+ * the server.
  */
 export const connectBus = async (options: {
   url: string;
   user: BusUser;
-  /** The NATS user name where it differs from the service's. */
+  /** The NATS user name, if it differs from the name of the service. */
   natsUser?: string;
   password: string;
   logger: Logger;
@@ -79,11 +78,13 @@ export const connectBus = async (options: {
     inboxPrefix: inboxPrefix(options.user),
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,
-    // Of one call. The server itself waits 2 s for a login, the library 20 s for a silent server.
+    // The limit of one attempt. The server waits 2 s for a login, and the library 20 s for a server
+    // that does not answer.
     timeout: 5000,
     waitOnFirstConnect: true,
     pingInterval: 10_000,
-    // A stack trace for each request, in case it fails: measured 5 % of the gateway's time.
+    // Without this, the library creates a stack trace for each request: 5 % of the CPU time of the
+    // gateway.
     noAsyncTraces: true,
   });
   writeOncePerTurn(nc);
@@ -109,13 +110,13 @@ export const connectBus = async (options: {
   return bus;
 };
 
-/** Keeps a promise in the set of work in flight until it settles. The promise must not reject. */
+/** Adds a promise to the set of open work until it settles. The promise must not reject. */
 export const track = (bus: Bus, work: Promise<unknown>): void => {
   bus.inFlight.add(work);
   void work.finally(() => bus.inFlight.delete(work));
 };
 
-/** Waits for work in flight, then drains: `ack()` followed by `close()` would lose the ack. */
+/** Waits for open work, then drains. `ack()` followed by `close()` would lose the ack. */
 export const drainBus = async (bus: Bus): Promise<void> => {
   await Promise.allSettled(bus.inFlight);
   await bus.nc.drain();

@@ -3,20 +3,20 @@ import type { ConsumerMessages, JsMsg } from 'nats';
 import type { Bus } from './connect.ts';
 import type { Durable } from './topology.ts';
 
-/** A message as a stream delivers it: to be acknowledged, or refused so that it comes again. */
+/** A message of a stream. It is acknowledged, or refused so that it is delivered again. */
 export type Delivery = JsMsg;
 
 const BATCH = 128;
 const MAX_REDELIVERY_DELAY_MS = 15_000;
 
-/** Logs that a message failed, and has it delivered again later. */
+/** Logs the failure of a message, and has it delivered again later. */
 export const refuse = ({ logger }: Bus, msg: Delivery, error: unknown): void => {
   const { subject, info } = msg;
   logger.error({ err: error, subject, deliveries: info.redeliveryCount }, 'message failed');
   msg.nak(Math.min(MAX_REDELIVERY_DELAY_MS, 250 * 2 ** Math.min(info.redeliveryCount, 6)));
 };
 
-/** Hands over each message of a durable consumer as it comes. */
+/** Passes each message of a durable consumer to `accept`. */
 export const pull = (
   bus: Bus,
   { stream, durable }: Durable,
@@ -28,8 +28,8 @@ export const pull = (
     while (!stopping) {
       try {
         const consumer = await bus.js.consumers.get(stream, durable);
-        // abort_on_missing_resource: a wiped server has no such consumer until the set-up job made
-        // it again.
+        // abort_on_missing_resource: a server without its data has no such consumer until the
+        // set-up job creates it.
         current = await consumer.consume({ max_messages: BATCH, abort_on_missing_resource: true });
         for await (const msg of current) accept(msg);
       } catch (error) {

@@ -3,11 +3,11 @@ import type { Principal } from '../contract/principal.ts';
 import { isUnavailable } from '../lib/unavailable.ts';
 
 /**
- * What travels on `rpc.*` (with the caller) and `int.*` (without). Amounts are strings, so plain
- * JSON is enough.
+ * The payload of `rpc.*` (with the caller) and `int.*` (without). Amounts are strings, so JSON is
+ * sufficient.
  */
 export type RequestEnvelope = { input: unknown; principal?: Principal; idempotency_key?: string | undefined };
-/** `replayed`: what an earlier call with the same key was answered. */
+/** `replayed`: the answer is that of an earlier call with the same key. */
 export type Answered = { ok: unknown; replayed?: true };
 export type ReplyEnvelope = Answered | { error: ErrorBody; retryAfterSeconds?: number };
 
@@ -17,20 +17,14 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 export const encode = (value: unknown): Uint8Array => encoder.encode(JSON.stringify(value));
 export const decode = (bytes: Uint8Array): unknown => JSON.parse(decoder.decode(bytes));
 
-/**
- * What the caller is told while a server of ours is away. The commit may have gone through before
- * it went.
- */
+/** The error while a dependency is unavailable. The transaction may have been committed before. */
 const UNAVAILABLE = new ServiceError(
   'service_unavailable',
   'not available right now; it is safe to repeat the call with the same ids',
   { money_moved: 'unknown', safe_action: 'retry_same_attempt', retryAfterSeconds: 1 },
 );
 
-/**
- * An error as its public body. Anything that is not an expected failure is a bug and says nothing
- * of itself.
- */
+/** The public body of an error. An unexpected error is a bug, and its text stays internal. */
 export const toErrorReply = (thrown: unknown): { error: ErrorBody; retryAfterSeconds?: number } => {
   const error = isUnavailable(thrown) ? UNAVAILABLE : thrown;
   if (!(error instanceof ServiceError)) {
@@ -43,7 +37,7 @@ export const toErrorReply = (thrown: unknown): { error: ErrorBody; retryAfterSec
   };
 };
 
-/** The answer of a reply, or its error thrown again on this side. */
+/** The answer in a reply. Throws the error of a reply that has one. */
 export const openReply = (bytes: Uint8Array): Answered => {
   const reply = decode(bytes) as ReplyEnvelope;
   if ('ok' in reply) return reply;

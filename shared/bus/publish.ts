@@ -6,10 +6,10 @@ import { encode } from './envelope.ts';
 import { inBusSpan, traceHeaders } from './trace.ts';
 
 /**
- * Puts a message on its JetStream stream and waits for the server's word that it is stored. Inside
- * the duplicate window a repeat of the same id is dropped, even after the first was consumed: a
- * re-drive must carry a new id (docs/design/settle.md, rule 6).
- * @throws when the stream is full or away; the outbox keeps the row.
+ * Publishes a message to its JetStream stream and waits until the server has stored it. Within the
+ * duplicate window a repeat of the same id is dropped, even after the first message was consumed. A
+ * job that is dispatched again therefore has a new id (docs/design/settle.md, rule 6).
+ * @throws if the stream is full or unavailable; the row stays in the outbox
  */
 export const publish = (
   bus: Bus,
@@ -20,11 +20,11 @@ export const publish = (
     traceparent = null,
   }: { subject: string; msgId: string; payload: unknown; traceparent?: string | null },
 ): Promise<void> =>
-  // What a sweep publishes hours later belongs to the trace of the commit that it tells.
+  // A message that a sweep publishes hours later belongs to the trace of its commit.
   inTraceOf(traceparent, () =>
     inBusSpan({ operation: 'send', destination: subject, kind: SpanKind.PRODUCER }, async (span) => {
-      // The client would keep it and send it late, once more for every try meanwhile.
-      if (!bus.connected) throw new Error('NATS is away');
+      // Without a connection the client would buffer the message and send every retry later.
+      if (!bus.connected) throw new Error('NATS is unavailable; the message stays in the outbox');
       span.setAttribute('messaging.message.id', msgId);
       await bus.js.publish(subject, encode(payload), {
         msgID: msgId,
@@ -35,8 +35,8 @@ export const publish = (
   );
 
 /**
- * Whether the server answers this process now. A connection whose other end is gone looks like any
- * other until it is asked.
+ * Whether the server answers this process now. A broken connection can look open until a request
+ * fails.
  */
 export const reachesBus = async (bus: Bus, withinMs = 1000): Promise<boolean> => {
   if (!bus.connected) return false;

@@ -2,11 +2,10 @@ import type { Waiting } from './wake.ts';
 
 /**
  * Waits for a record to reach a state. The waiter is registered before the record is read, so a
- * change between the two is not missed; a lost wake is caught by the last read
+ * change in between is not missed. The last read finds a change whose wake was lost
  * (docs/design/settle.md, Waiting).
- * @param againMs how long it waits at most between two reads, where a wake may be told to another
- *   replica alone
- * @returns the record as last read, whether done or not
+ * @param againMs the longest time between two reads, where a wake may reach another replica only
+ * @returns the record as last read, done or not
  */
 export const readUntil = async <T>(
   waiting: Waiting,

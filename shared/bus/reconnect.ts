@@ -5,14 +5,14 @@ import { ServerImpl } from 'nats/lib/nats-base-client/servers.js';
 import { NodeTransport } from 'nats/lib/src/node_transport.js';
 
 /**
- * What nats 2.29.3 does wrong after a connection was lost, mended for every connection of the
- * process. Each keeps a process away from a server that answers all others. It has settings for
- * none of them.
+ * Fixes for reconnecting in nats 2.29.3, applied to every connection of the process. Each bug keeps
+ * a process disconnected from a server that answers other clients. The library has no setting for
+ * any of them.
  */
 
 /**
- * Keeps a moment that the library takes from the wall clock as one of the clock that never goes
- * back. Without it a clock that is set back by five minutes makes the library wait five minutes.
+ * Replaces a time of the wall clock by one of the monotonic clock. Otherwise a clock that is set
+ * back by five minutes makes the library wait five minutes.
  */
 const keepOffTheWallClock = <T extends object>(prototype: T, property: keyof T): void => {
   const moments = new WeakMap<object, number>();
@@ -26,14 +26,14 @@ const keepOffTheWallClock = <T extends object>(prototype: T, property: keyof T):
     },
   });
 };
-// When a server was last called: no second call comes before that and a wait.
+// The time of the last attempt: the next one follows after a wait.
 keepOffTheWallClock(ServerImpl.prototype, 'lastConnect');
-// When a consumer last heard of its stream: silence since then makes it ask again.
+// The time of the last message of a consumer: after silence it asks the stream again.
 keepOffTheWallClock(IdleHeartbeatMonitor.prototype as unknown as { last: number }, 'last');
 
 /**
- * A server that goes in the middle of the handshake ends it. The library waits for its answer until
- * the time of the call is up.
+ * Ends the handshake when the server closes the connection. The library waits until the attempt
+ * times out.
  */
 const { disconnected } = ProtocolHandler.prototype;
 ProtocolHandler.prototype.disconnected = function (this: ProtocolHandler, error?: Error): Promise<void> {
@@ -42,8 +42,8 @@ ProtocolHandler.prototype.disconnected = function (this: ProtocolHandler, error?
 };
 
 /**
- * A call that was given up leaves nothing behind. The library leaves its socket open, and when that
- * ends it drops the connection in use.
+ * Closes the socket of an abandoned attempt. The library leaves it open, and drops the connection
+ * in use when it closes.
  */
 const givenUp = new WeakSet<NodeTransport>();
 const { connect, close } = NodeTransport.prototype;
@@ -59,9 +59,7 @@ NodeTransport.prototype.close = function (this: NodeTransport, error?: Error): P
   return close.call(this, error);
 };
 
-/**
- * A dead connection is dropped at once. The library waits until it has taken what is to be sent.
- */
+/** Drops a dead connection at once. The library waits until its buffered data is sent. */
 NodeTransport.prototype.disconnect = function (this: NodeTransport): void {
   void this.close();
 };

@@ -28,7 +28,9 @@ import { inBusSpan, REQUEST_ID } from './trace.ts';
 type Operation = HttpOperation | InternalOperation;
 type AnyHandler = (input: unknown, caller?: Principal, key?: CallKey) => Promise<unknown>;
 
-/** Field paths and messages of a zod error; never the offending values, which may be secrets. */
+/**
+ * The field paths and messages of a zod error. It never contains the values, which may be secrets.
+ */
 const issuesOf = (error: z.ZodError): { path: string; message: string }[] =>
   error.issues.slice(0, 20).map((issue) => ({
     path:
@@ -47,7 +49,8 @@ export const parseInput = <T>(schema: z.ZodType<T>, value: unknown): T => {
 };
 
 /**
- * A call with an Idempotency-Key. @param input checked; the raw body has many spellings of one call
+ * A call with an Idempotency-Key.
+ * @param input the parsed input, because the raw body can have several spellings of one call
  */
 export type KeyedCall = {
   operation: string;
@@ -58,7 +61,8 @@ export type KeyedCall = {
   input: unknown;
 };
 /**
- * Answers a call from an earlier one with its key, else by `work` (shared/idempotency/calls.ts).
+ * Answers a call from an earlier one with its key, otherwise by `work`
+ * (shared/idempotency/calls.ts).
  */
 export type IdempotentCalls = (
   call: KeyedCall,
@@ -88,20 +92,20 @@ const answer = async (
     return { ok: reported(await handler(checked(envelope.input))) };
   }
   const caller = Principal.parse(envelope.principal);
-  // The gateway refuses a wrong kind first; this is the second lock on the same door.
+  // The gateway has refused a wrong kind already. This check does not depend on it.
   const allowed =
     caller.kind === 'none' ? operation.access.length === 0 : operation.access.includes(caller.kind);
   if (!allowed) throw new ServiceError('forbidden', 'this kind of credential may not do this');
   if (caller.kind !== 'none' && caller.frozen && isRefusedWhenFrozen(operation))
     throw accountFrozen({ safe_action: 'stop' });
-  // Before the input is looked at: who has to sign in again learns that first, whatever else is
-  // wrong.
+  // Before the input is parsed: a caller that has to sign in again gets this error first.
   if (operation.stepUp === true && caller.kind === 'jwt') requireFresh(caller, now());
   const input = checked(envelope.input);
   if (operation.idempotency === undefined || envelope.idempotency_key === undefined) {
     return { ok: reported(await handler(input, caller)) };
   }
-  if (calls === undefined) throw new Error(`${name} takes keys, and this service records none`);
+  if (calls === undefined)
+    throw new Error(`${name} takes an Idempotency-Key, so main.ts must pass \`calls\``);
   const { idempotency, output } = operation;
   return calls(
     { operation: name, idempotency, output, key: envelope.idempotency_key, caller, input },
@@ -112,13 +116,12 @@ const answer = async (
 export type Serving = { stop: () => Promise<void> };
 
 /**
- * Answers every operation of the contract: parse, await the handler, check the output, map errors.
- * Replicas share the work through a queue group. `stop` takes no more calls and waits for those in
- * flight.
- * @param now epoch milliseconds of the clock that the age of a sign-in is reported by: the
- *   database's where there is one
- * @param calls answers calls with an Idempotency-Key, in a service that has operations which take
- *   one
+ * Answers every operation of the contract: parses the input, calls the handler, checks the output
+ * and maps errors. Replicas share the work through a queue group. `stop` ends the subscriptions and
+ * waits for open calls.
+ * @param now epoch milliseconds of the clock for the age of a sign-in: the database's clock if
+ *   there is one
+ * @param calls answers calls with an Idempotency-Key, for a service with such operations
  */
 export const serve = <S extends ServiceContract>(
   bus: Bus,
@@ -129,14 +132,14 @@ export const serve = <S extends ServiceContract>(
   const byName = handlers as unknown as Record<string, AnyHandler>;
 
   /**
-   * False when the answer cannot be sent: one larger than a message may be must end its call alone,
+   * False if the answer cannot be sent. An answer over the maximum message size fails its own call,
    * not the process.
    */
   const respond = (msg: Msg, reply: ReplyEnvelope): boolean => {
     try {
       return msg.respond(encode(reply));
     } catch (error) {
-      bus.logger.error({ operation: msg.subject, err: error }, 'an answer could not be sent');
+      bus.logger.error({ operation: msg.subject, err: error }, 'answer not sent');
       return false;
     }
   };
@@ -158,7 +161,8 @@ export const serve = <S extends ServiceContract>(
       const line = { operation: name, request_id: msg.headers?.get(REQUEST_ID), code: reply.error.code };
       if (reply.error.code === 'internal_error')
         bus.logger.error({ ...line, err: error }, 'operation failed');
-      else if (!(error instanceof ServiceError)) bus.logger.warn({ ...line, err: error }, 'a server is away');
+      else if (!(error instanceof ServiceError))
+        bus.logger.warn({ ...line, err: error }, 'operation failed, a dependency is unavailable');
       else bus.logger.debug({ ...line, ms: Math.round(performance.now() - startedAt) }, 'operation refused');
     }
     if (!respond(msg, reply)) respond(msg, toErrorReply(null));

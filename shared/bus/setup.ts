@@ -12,16 +12,16 @@ import { durables, STREAMS } from './topology.ts';
 const seconds = (n: number) => nanos(n * 1000);
 
 /**
- * A message whose worker died is delivered again after this. A back-off list would be finer, but
- * nats-server 2.9 refuses it together with `max_deliver: -1`; a handler that fails says its own
- * delay (nak).
+ * The time after which a message of a dead worker is delivered again. nats-server 2.9 refuses a
+ * back-off list together with `max_deliver: -1`. A handler that fails sets its own delay (nak).
  */
 const ACK_WAIT = seconds(10);
 
-/** The streams as the server is told of them; times in nanoseconds. */
+/** The configuration of the streams; times in nanoseconds. */
 export const streamConfigs = (replicas: number) => [
   {
-    // Work only: a full queue refuses (the outbox keeps the row), it never drops; no max age.
+    // A full queue refuses messages, and the outbox keeps the row. It never drops a message and has
+    // no maximum age.
     name: STREAMS.jobs,
     subjects: ['job.>'],
     retention: RetentionPolicy.Workqueue,
@@ -69,9 +69,9 @@ const ensureStream = async (jsm: JetStreamManager, config: ReturnType<typeof str
 };
 
 /**
- * A server that lost its message blocks and kept the rest counts messages from one again, and its
- * consumers wait for numbers that lie far ahead: whatever is published is stored and never
- * delivered. Such a consumer is made anew.
+ * A server that lost its message blocks counts sequence numbers from one again, while its consumers
+ * wait for higher numbers. New messages would be stored and never delivered, so such a consumer is
+ * created again.
  */
 const removeStrayed = async (jsm: JetStreamManager): Promise<void> => {
   const lastOf = new Map<string, number>();
@@ -106,9 +106,9 @@ const ensureConsumers = async (jsm: JetStreamManager): Promise<void> => {
 };
 
 /**
- * Creates or updates the streams and durable consumers of the contract. Run by a job with the admin
- * user before the services start, and again after the server's data was lost: services bind, they
- * hold no right to create.
+ * Creates or updates the streams and durable consumers of the contract. A job runs it as the admin
+ * user before the services start, and again after the server lost its data. Services have no right
+ * to create.
  */
 export const ensureStreams = async (options: {
   servers: string;

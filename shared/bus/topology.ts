@@ -3,8 +3,8 @@ import type { BusUser, ServiceName } from '../contract/service.ts';
 import { subjects } from '../contract/service.ts';
 
 /**
- * Streams, consumers and rights, all derived from the contract. One place defines them for every
- * deployment: `ensureStreams` creates them, `natsRights` says who may publish and subscribe what.
+ * Streams, consumers and rights, derived from the contract for every deployment. `ensureStreams`
+ * creates the streams and consumers, and `natsRights` lists who may publish and subscribe to what.
  */
 export const STREAMS = { jobs: 'JOBS', events: 'EVENTS' } as const;
 
@@ -16,8 +16,8 @@ export type Durable = {
 };
 
 /**
- * A work queue per job, and per service one consumer for each event that it subscribes to: no other
- * is delivered to it (nats-server 2.9 filters a consumer by one subject, lists came later).
+ * One work queue per job, and one consumer per service and event that it subscribes to. nats-server
+ * 2.9 filters a consumer by one subject.
  */
 export const durables = (): Durable[] =>
   contractList.flatMap(({ name, jobs, consumes }) => [
@@ -42,15 +42,15 @@ export const eventDurable = (service: BusUser, source: ServiceName, event: strin
   service,
 });
 
-/** Inbox prefix of a user: its own, so that nobody else can listen to its replies. */
+/** The inbox prefix of a user. Each user has its own, so no other user can read its replies. */
 export const inboxPrefix = (user: BusUser): string => `_INBOX_${user}`;
 
 type Rights = { publish: string[]; subscribe: string[] };
 
 /**
- * What each NATS user may do, and nothing else. Replies go to the callers' inboxes by name instead
- * of `allow_responses`: with that, a client allowed a single subject could publish anywhere it was
- * once asked from, the work queue and `$JS.API.>` included (docs/design/settle.md, JetStream).
+ * The rights of each NATS user. Replies are allowed by the name of the inbox instead of
+ * `allow_responses`: with it, a client could publish to any subject that a request named as its
+ * reply, including the work queue and `$JS.API.>` (docs/design/settle.md, JetStream).
  */
 export const natsRights = (): Record<BusUser, Rights> => {
   const users: BusUser[] = [...contractList.map(({ name }) => name), 'operator'];

@@ -3,7 +3,7 @@ import { headers as createHeaders, type MsgHdrs } from 'nats';
 import { record, secondsSince } from '../lib/metrics.ts';
 import { errorType, inSpan } from '../lib/trace.ts';
 
-/** Header of the request id, given by the gateway and carried on every hop. */
+/** The header of the request id. The gateway sets it, and every hop passes it on. */
 export const REQUEST_ID = 'x-request-id';
 
 const getter = {
@@ -12,7 +12,7 @@ const getter = {
 };
 const setter = { set: (carrier: MsgHdrs, key: string, value: string) => carrier.set(key, value) };
 
-/** Headers that carry the active trace context (W3C traceparent) over a hop. */
+/** The headers with the active trace context (W3C traceparent). */
 export const traceHeaders = (extra: Record<string, string> = {}): MsgHdrs => {
   const carrier = createHeaders();
   propagation.inject(context.active(), carrier, setter);
@@ -20,15 +20,15 @@ export const traceHeaders = (extra: Record<string, string> = {}): MsgHdrs => {
   return carrier;
 };
 
-/** One thing done with the bus: a request or a message sent, a request or a message worked on. */
+/** One operation on the bus: sending or processing a request or a message. */
 type BusOperation = {
   operation: 'request' | 'send' | 'process';
-  /** The subject; one of the contract's, so that there are few. */
+  /** The subject. The contract limits their number. */
   destination: string;
   kind: SpanKind;
   /**
-   * Of what was received: their context is the parent and, as the semantic conventions ask of
-   * consumers, also a link.
+   * The headers of a received message. Their context is the parent and also a link, as the semantic
+   * conventions require for consumers.
    */
   headers?: MsgHdrs | undefined;
 };
@@ -44,7 +44,7 @@ const measure = ({ operation, destination }: BusOperation, startedAt: number, er
     });
 };
 
-/** Runs work in a span of its own and measures how long it took. */
+/** Runs work in a span and measures its duration. */
 export const inBusSpan = <T>(busOperation: BusOperation, work: (span: Span) => Promise<T>): Promise<T> => {
   const { operation, destination, kind, headers } = busOperation;
   const parent =

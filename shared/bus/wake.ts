@@ -3,19 +3,18 @@ import { subjects } from '../contract/service.ts';
 import type { Bus } from './connect.ts';
 
 /**
- * Wakes requests that wait for a fact, on whichever replica they wait. Core NATS, lossy by design:
- * a waiter reads the record again before it gives up (docs/design/settle.md, Waiting).
+ * Wakes requests that wait for an event, on any replica. Core NATS is lossy, so a waiter reads the
+ * record again before it gives up (docs/design/settle.md, Waiting).
  */
 export type Waiting = {
   /**
-   * Resolves when the key is woken or after timeoutMs, whichever comes first: with the record where
-   * this replica wrote it, with undefined else. Register before reading the row.
+   * Resolves when the key is woken or after timeoutMs, whichever comes first. The value is the
+   * record if this replica wrote it, otherwise undefined. Register before the row is read.
    */
   until: (key: string, timeoutMs: number) => { woken: Promise<unknown>; cancel: () => void };
   /**
-   * Tells whoever waits that the record of this key has changed. With the record itself, a request
-   * of this replica is answered by it and nobody else is told: another replica's can only be a
-   * repeat, which reads again by itself.
+   * Wakes the waiters of a key after its record changed. With the record, only waiters of this
+   * replica are woken: a waiter of another replica can only be a repeat, which reads again anyway.
    */
   wake: (key: string, record?: unknown) => void;
   stop: () => Promise<void>;

@@ -4,8 +4,8 @@ import { everyMs, type Periodic } from '../lib/periodic.ts';
 import { type Pool, sql } from './pool.ts';
 
 /**
- * The database's clock (app_now) without a round trip per reading: what a process stamps into a
- * token agrees with what SQL later compares it to, even on a machine whose own clock is wrong.
+ * The database's clock (app_now) without a round trip per read. The times that a process puts into
+ * a token agree with those that SQL compares, even if the clock of the machine is wrong.
  */
 export type DbClock = Periodic & { now: () => number };
 
@@ -17,7 +17,8 @@ export const startDbClock = async (pool: Pool, logger: Logger): Promise<DbClock>
     const before = Date.now();
     const dbNow = await pool.oneFirst(sql.type(z.object({ now: z.number() }))`select app_now() as now`);
     const after = Date.now();
-    // The middle of the round trip is the best guess of the moment the server read its clock.
+    // The middle of the round trip is the best estimate of the time at which the server read its
+    // clock.
     if (after - before < REFRESH_MS) offsetMs = dbNow - (before + after) / 2;
   };
   await refresh();

@@ -20,14 +20,14 @@ const WalletCaps = z
   .default(new Map());
 
 /**
- * Settings of settlement and chain-submitter alike: one accepts within these caps, the other signs
- * within them.
+ * Settings of settlement and chain-submitter: settlement accepts within these caps, and
+ * chain-submitter signs within them.
  */
 export const hourlyCapsConfig = {
   WALLET_HOURLY_CAP_MICRO: MicroCap(1_000_000_000n),
-  /** An account has a tenth of it. */
+  /** The cap of an account is a tenth of this value. */
   ENVIRONMENT_HOURLY_CAP_MICRO: MicroCap(50_000_000_000n),
-  /** `<wallet>:<micro-units>` of wallets that have a cap of their own. */
+  /** `<wallet>:<micro-units>` for wallets with their own cap. */
   HOURLY_CAPS_OF_WALLETS: WalletCaps,
 };
 
@@ -37,7 +37,7 @@ export type HourlyLimits = {
   ofWallet: ReadonlyMap<string, bigint>;
 };
 
-/** The limits that a service was configured with. */
+/** The configured limits of a service. */
 export const hourlyLimits = (config: {
   WALLET_HOURLY_CAP_MICRO: bigint;
   ENVIRONMENT_HOURLY_CAP_MICRO: bigint;
@@ -48,24 +48,24 @@ export const hourlyLimits = (config: {
   ofWallet: config.HOURLY_CAPS_OF_WALLETS,
 });
 
-/** No account may use more than this part of an environment's cap. */
+/** The cap of an account is this part of the cap of its environment. */
 const ACCOUNT_SHARE = 10n;
 
 export const HOURLY_CAPS = ['wallet', 'account', 'environment'] as const;
-/** A cap that has less left than a payment needs. */
+/** A cap with less left than a payment needs. */
 export type ReachedCap = { reached: (typeof HOURLY_CAPS)[number]; capMicro: bigint };
 
-/** Who pays: the wallet's address, and the account that says it is its own. */
+/** The payer: the wallet's address, and the account that owns it. */
 export type CappedPayer = { wallet: string; accountId: string };
 
 /**
- * What may be paid in a UTC hour by a wallet, by an account with all its wallets, and by everybody
- * together.
+ * The amounts that a wallet, an account with all its wallets, and the whole environment may pay in
+ * a UTC hour.
  */
 export type HourlyCaps = {
   /**
-   * All three or none. The environment's comes last: who is over a cap of their own takes nothing
-   * from others.
+   * Reserves all three or none. The cap of the environment is reserved last, so a payer over its
+   * own cap uses nothing of it.
    */
   reserve: (payer: CappedPayer, amountMicro: bigint, at?: number) => Promise<Reservation | ReachedCap>;
   refillsInSeconds: () => number;
@@ -76,15 +76,15 @@ export type HourlyCaps = {
 export const accountCapMicro = ({ environmentMicro }: HourlyLimits): bigint =>
   environmentMicro / ACCOUNT_SHARE;
 
-/** The cap of a wallet: its own, or everybody's. */
+/** The cap of a wallet: its own or the default. */
 export const capOfWallet = ({ ofWallet, walletMicro }: HourlyLimits, wallet: string): bigint =>
   ofWallet.get(wallet) ?? walletMicro;
 
 const Used = z.object({ wallet: z.number(), account: z.number(), environment: z.number() });
 
 /**
- * How much of each cap is reserved in the running hour, as samples of its metric; of wallets and
- * accounts, the most.
+ * The used part of each cap in the current hour, as observations of its metric. For wallets and
+ * accounts: the highest value.
  */
 export const measureCapUse = async (db: Db, limits: HourlyLimits) => {
   const { walletMicro, environmentMicro } = limits;
@@ -106,7 +106,7 @@ export const measureCapUse = async (db: Db, limits: HourlyLimits) => {
   }));
 };
 
-/** Caps over the budgets of a service. */
+/** Creates the hourly caps on top of the budgets of a service. */
 export const createHourlyCaps = (budgets: Budgets, limits: HourlyLimits): HourlyCaps => {
   const hourly = (scope: string, cap: bigint): Budget => ({ scope, period: 'hour', cap });
   const reached = (of: ReachedCap['reached'], { cap }: Budget): ReachedCap => ({

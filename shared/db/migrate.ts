@@ -4,16 +4,18 @@ import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { SERVICE_NAMES, type ServiceName } from '../contract/service.ts';
 
-/** Folder, schema and role names: `-` becomes `_` where SQL needs it. */
+/** The name of folder, schema and role: `-` becomes `_` where SQL requires it. */
 export const schemaName = (service: ServiceName): string => service.replaceAll('-', '_');
 
-/** The login role of a service, unique per database because roles are the server's. */
+/**
+ * The login role of a service. Its name includes the database, because roles belong to the server.
+ */
 export const roleName = (database: string, service: ServiceName): string =>
   `${database}_${schemaName(service)}`;
 
 /**
- * From the repository's root, two folders up: of this file, and of the program that it becomes a
- * part of.
+ * A path from the repository's root, which is two folders above this file and above the bundled
+ * program.
  */
 const folder = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
@@ -33,7 +35,10 @@ const migrateSchema = async (url: string, schema: string, dir: string, migration
   });
 };
 
-/** Owned by whoever migrates, not by the service: an owner could give itself every right on it. */
+/**
+ * The table belongs to the migrating user and not to the service, because an owner could grant
+ * itself every right.
+ */
 const makeAuditTable = async (admin: pg.Client, schema: string, role: string): Promise<void> => {
   await admin.query(`set search_path = "${schema}", public`);
   await admin.query(readFileSync(folder('shared/db/audit.sql'), 'utf8'));
@@ -42,18 +47,19 @@ const makeAuditTable = async (admin: pg.Client, schema: string, role: string): P
 };
 
 /**
- * How the services' statements are planned. They are prepared, so a plan lives for minutes: one
- * made while a table was small must not read all of it when it has grown (ADR 28). Nor are they
- * worth compiling: none takes that long.
+ * The planner settings of the services. Statements are prepared, so a plan lives for minutes: a
+ * plan that was made for a small table must not scan a large one (ADR 28). JIT compilation does not
+ * pay off for such short statements.
  */
 const PLANNING = { enable_seqscan: 'off', jit: 'off' };
 
 /**
- * Brings one environment's database to the present: the clock, a role and a schema per service, the
- * shared tables and each service's own migrations, run as the service's role. Safe to run at any
- * time and by two at once (node-pg-migrate locks).
- * @param adminUrl superuser, or owner of the database who may make roles (`createrole`)
- * @param passwords of the services' roles; set anew at every run, so rotating one is running this
+ * Migrates the database of one environment: the clock, a role and a schema per service, the shared
+ * tables, and the migrations of each service with the service's role. It is safe to run at any time
+ * and twice at once (node-pg-migrate locks).
+ * @param adminUrl a superuser, or the owner of the database with `createrole`
+ * @param passwords the passwords of the services' roles; every run sets them, so a run with another
+ *   password rotates it
  */
 export const migrateEnvironment = async ({
   adminUrl,
@@ -69,7 +75,7 @@ export const migrateEnvironment = async ({
     const { rows } = await admin.query<{ name: string }>('select current_database() as name');
     const database = rows[0]!.name;
     await admin.query(readFileSync(folder('shared/db/clock.sql'), 'utf8'));
-    // No service may create anything outside its own schema, nor use another's.
+    // No service may create anything outside its schema or use another schema.
     await admin.query(
       `revoke create on schema public from public; revoke all on database "${database}" from public`,
     );
@@ -81,7 +87,7 @@ export const migrateEnvironment = async ({
       await admin.query(
         `grant connect on database "${database}" to "${role}"; grant usage on schema public to "${role}"`,
       );
-      // Who is no superuser gives a schema to a role only as one of its members.
+      // Only a member of a role may create a schema for it, unless it is a superuser.
       await admin.query(`grant "${role}" to current_user`);
       await admin.query(`create schema if not exists "${schema}" authorization "${role}"`);
       const settings = { search_path: `"${schema}", public`, ...PLANNING };

@@ -3,25 +3,21 @@ import { z } from 'zod';
 import { createPreparedStatements } from './prepared.ts';
 import { spans } from './spans.ts';
 
-/** Rows of a query without a result, and of one whose single column nobody reads. */
+/** The types of rows: `void` for a query without a result, `id` for a column that is not read. */
 const sqlTag = createSqlTag({
   typeAliases: { void: z.object({}), id: z.strictObject({ id: z.string() }) },
 });
 
-/**
- * SQL is written as SQL: sql.type(rowSchema)`…` or sql.typeAlias('void')`…`; every value is bound.
- */
+/** SQL is written as sql.type(rowSchema)`…` or sql.typeAlias('void')`…`. Every value is bound. */
 export const sql = sqlTag;
 export type Pool = DatabasePool;
-/** A pool or a transaction: what a query function needs. */
+/** A pool or a transaction, as a query function needs it. */
 export type Db = Pick<
   DatabasePool,
   'any' | 'many' | 'maybeOne' | 'one' | 'query' | 'maybeOneFirst' | 'oneFirst' | 'anyFirst'
 >;
 
-/**
- * Parses every row by the query's schema, so that a column which drifted is found at the boundary.
- */
+/** Parses every row with the schema of the query, so that a changed column is detected at once. */
 const parseRows: Interceptor = {
   name: 'parse-rows',
   transformRow: ({ resultParser }, query, row) => {
@@ -34,9 +30,9 @@ const parseRows: Interceptor = {
 };
 
 /**
- * The pool of one service on its own schema (search_path is set on its role). int8 arrives as
- * bigint, timestamptz as epoch milliseconds. No statement is ever retried by the pool: whether a
- * money statement may be repeated is decided where it stands.
+ * The pool of a service on its schema (search_path is set on its role). int8 is read as bigint,
+ * timestamptz as epoch milliseconds. The pool never retries a statement: the caller decides whether
+ * a statement may be repeated.
  */
 export const connectPool = (url: string, { max }: { max: number }): Promise<Pool> =>
   createPool(url, {
@@ -48,8 +44,8 @@ export const connectPool = (url: string, { max }: { max: number }): Promise<Pool
     idleInTransactionSessionTimeout: 10_000,
     queryRetryLimit: 0,
     transactionRetryLimit: 0,
-    // slonik sends DISCARD ALL after every use, a round trip per query; our sessions keep no state
-    // to discard.
+    // By default slonik sends DISCARD ALL after every use, which costs a round trip per query.
+    // These sessions have no state to discard.
     resetConnection: async () => {},
     driverFactory: createPreparedStatements,
     interceptors: [spans, parseRows],

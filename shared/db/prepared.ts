@@ -2,13 +2,13 @@ import { createPgDriverFactory } from '@slonik/pg-driver';
 import type { DriverClient, DriverFactory } from 'slonik';
 
 /**
- * Statements that one connection keeps prepared. Texts are written in the source, so there are
- * fewer; one that spells out a list of any length would make many, and those beyond this are
- * planned every time.
+ * The maximum number of prepared statements per connection. Texts are written in the source, so
+ * there are fewer. A text that lists a variable number of values would create many, and those
+ * beyond the limit are planned each time.
  */
 export const MOST_PREPARED = 300;
 
-/** Postgres refuses a plan whose result a migration gave other types, before it runs any of it. */
+/** Postgres refuses a plan whose result types a migration has changed, before it runs. */
 const isStalePlan = (error: unknown): boolean =>
   (error as { code?: unknown }).code === '0A000' &&
   (error as { routine?: unknown }).routine === 'RevalidateCachedQuery';
@@ -32,8 +32,8 @@ const prepareOnce = (client: DriverClient): DriverClient => {
         return await run(text, values, names.get(text) ?? prepare(text));
       } catch (error) {
         if (!isStalePlan(error)) throw error;
-        // Within a transaction it is too late, for the refusal has ended it: that is told, and not
-        // what follows from it.
+        // Within a transaction a retry is too late, because the error has ended the transaction.
+        // This error is thrown, and not one that follows from it.
         return run(text, values, prepare(text)).catch(() => {
           throw error;
         });
@@ -43,8 +43,8 @@ const prepareOnce = (client: DriverClient): DriverClient => {
 };
 
 /**
- * slonik's driver, but every statement is prepared under a name: Postgres parses and plans it once
- * a connection (ADR 28).
+ * slonik's driver with named prepared statements: Postgres parses and plans each statement once per
+ * connection (ADR 28).
  */
 export const createPreparedStatements: DriverFactory = async (options) => {
   const { createClient } = await createPgDriverFactory()(options);

@@ -4,13 +4,13 @@ import { record, secondsSince } from '../lib/metrics.ts';
 
 const tracer = trace.getTracer('quittance');
 
-/** Statements are written in the source, so there are few; each is read once. */
+/** Statements are written in the source, so there are few, and each is summarised once. */
 const summaries = new Map<string, string>();
 
 /**
- * A statement in few words, as `db.query.summary` of the semantic conventions: what it changes, or
- * what it reads, in the order of the text: `INSERT attempts UPDATE wallet_holds`. Values are bound,
- * so the text holds none.
+ * The summary of a statement, as `db.query.summary` of the semantic conventions: the tables that it
+ * changes or reads, in the order of the text, for example `INSERT attempts UPDATE wallet_holds`.
+ * Values are bound, so the text contains none.
  */
 export const summaryOf = (text: string): string => {
   const known = summaries.get(text);
@@ -36,15 +36,16 @@ const end = ({ sandbox }: QueryContext, error: boolean): null => {
     'db.query.summary': summary,
     'error.type': error ? 'error' : 'none',
   });
-  // Neither the text of the error nor the statement's values: both may hold what a caller sent.
+  // Neither the text of the error nor the values are recorded, because both may contain input of a
+  // caller.
   if (error) span?.setStatus({ code: SpanStatusCode.ERROR });
   span?.end();
   return null;
 };
 
 /**
- * A span and a measurement for every statement. Work that belongs to no trace gets no span: sweeps
- * run for ever.
+ * Adds a span and a measurement to every statement. Work without a trace gets no span, because
+ * sweeps run for ever.
  */
 export const spans: Interceptor = {
   name: 'spans',

@@ -4,11 +4,11 @@ import { sql } from './pool.ts';
 type Fragment = ReturnType<typeof sql.fragment>;
 
 /**
- * A state machine over the column that holds its state, as conditions and values of statements.
- * States are literals in the text, never parameters: a partial index over them serves a generic
- * plan too, and the text is always the same.
- * @param column as the statement names it
- * @param stored how a state is stored, where that is not its name
+ * A state machine over the column with its state, as conditions and values of statements. States
+ * are literals in the text and never parameters, so that a generic plan can use a partial index,
+ * and the text is always the same.
+ * @param column the column as the statement names it
+ * @param stored the stored value of a state, if it is not its name
  */
 export const stateColumn = <S extends string, E extends string>(
   machine: StateMachine<S, E>,
@@ -36,7 +36,7 @@ export const stateColumn = <S extends string, E extends string>(
     if (changes.length === 0) return column;
     return sql.fragment`case ${column} ${sql.join(changes, sql.fragment` `)} else ${column} end`;
   };
-  // Made once: statements that are sent thousands of times a second are put together of them.
+  // Created once, because they are parts of statements that run thousands of times a second.
   const made = new Map(
     machine.events.map((event) => {
       const isFrom = is(machine.from(event));
@@ -50,23 +50,22 @@ export const stateColumn = <S extends string, E extends string>(
   };
 
   return {
-    /** The state is one of these, of which there is one at least. */
+    /** The state is one of these (at least one). */
     is: (...states: readonly S[]) => is(states),
     /** The state is none of these. */
     isNot: (...states: readonly S[]) => isNot(states),
-    /** The state is open. A partial index over the open states serves it. */
+    /** The state is open. A partial index over the open states can serve it. */
     isOpen: is(machine.open),
-    /** The event belongs to the state; for statements that find their rows by the state. */
+    /** The event applies to the state. For statements that find their rows by the state. */
     isFrom: (event: E) => of(event).isFrom,
     /**
-     * The same as the guard of rows that are found by their key: within coalesce no index serves
-     * it, so a plan that was made over few rows does not go on reading all open ones
-     * (docs/adr/0028).
+     * The same condition for rows that are found by their key. No index serves a coalesce, so a
+     * plan that was made for few rows does not scan all open ones (docs/adr/0028).
      */
     allows: (event: E) => of(event).allows,
     /**
-     * The guard of rows that each meet an event of their own, which the expression names; false
-     * where it is null.
+     * The condition for rows that each have an event of their own, which the expression names.
+     * False if it is null.
      */
     allowsBy: (event: Fragment) => {
       const cases = machine.events.map(
@@ -74,7 +73,7 @@ export const stateColumn = <S extends string, E extends string>(
       );
       return sql.fragment`coalesce(case ${event} ${sql.join(cases, sql.fragment` `)} end, false)`;
     },
-    /** What the event makes of the state. */
+    /** The state after the event. */
     after: (event: E) => of(event).after,
   };
 };

@@ -156,7 +156,9 @@ test('what cannot be read is quarantined, with the rest of its batch written', a
   const subject = eventSubject('settlement.accepted');
   expect(await subscription.redeliver(subject, encode(accepted(right)))).toBe(true);
   expect(batches.at(-1)).toEqual([right]);
-  await expect(subscription.redeliver(subject, encode({ nonsense: true }))).rejects.toThrow(/cannot be read/);
+  await expect(subscription.redeliver(subject, encode({ nonsense: true }))).rejects.toThrow(
+    /cannot be parsed/,
+  );
   expect(await subscription.redeliver(subjects.event('settlement', 'redeemed'), encode({}))).toBe(false);
 });
 

@@ -9,18 +9,18 @@ import { isUnavailable } from '../lib/unavailable.ts';
 import type { Quarantine } from './consume.ts';
 import { type Consuming, consume, readPayload, type Source, subscription } from './consume.ts';
 
-/** At most so many messages in one statement. */
+/** The maximum number of messages in a statement. */
 const MAX_BATCH = 128;
 
-/** What an event asks to be written, of which there may be nothing. */
+/** A source with the items that an event writes; there may be none. */
 type BatchSource<Item> = Source & { itemsOf: (payload: unknown) => readonly Item[] };
-/** A message that was read. */
+/** A parsed message. */
 type Member<Item> = { msg: Delivery; items: readonly Item[] };
 type Write<Item> = (items: readonly Item[]) => Promise<unknown>;
 
 /**
- * Writes a batch in the trace of its first message: each has its span in the trace of who published
- * it, and those of the others link to the span of the write.
+ * Writes a batch in the trace of its first message. Each message has its span in the trace of its
+ * publisher, and the others link to the span of the write.
  */
 const writeTraced = async <Item>(batch: readonly Member<Item>[], write: Write<Item>): Promise<void> => {
   const items = batch.flatMap((each) => each.items);
@@ -41,15 +41,15 @@ const writeTraced = async <Item>(batch: readonly Member<Item>[], write: Write<It
 };
 
 /**
- * Subscribes to events as `subscribe` does, and writes what those ask for that come within the
- * batch window by one statement with one commit, in the order of the stream. Acknowledged is after
- * the commit, in one write to the server. A batch that fails is tried message by message, so that
- * one that cannot be written holds up nobody; while a dependency is unavailable all come again
+ * Subscribes to events like `subscribe`, and writes the items of a batch window by one statement
+ * with one commit, in the order of the stream. The messages are acknowledged after the commit, in
+ * one write to the server. If a batch fails, its messages are tried one by one, so one that cannot
+ * be written does not block the others. While a dependency is unavailable, all are delivered again
  * later.
- * @param itemsOf what an event asks to be written, of which there may be nothing
- * @param write writes all of it, or nothing; never called with nothing
- * @param batchWindowMs how long a first message waits for others. 0 on a payment's path: those that
- * are there already share a statement
+ * @param itemsOf the items that an event writes; there may be none
+ * @param write writes all items or none; never called with an empty list
+ * @param batchWindowMs how long a first message waits for others. 0 on the path of a payment:
+ *   messages that have arrived already share a statement
  */
 export const subscribeInBatches = <S extends ServiceContract, Item>(
   bus: Bus,

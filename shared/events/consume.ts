@@ -14,28 +14,25 @@ import {
   subjects,
 } from '../contract/service.ts';
 
-/** Puts a message aside that cannot be handled. */
+/** Quarantines a message that cannot be handled. */
 export type Quarantine = (message: { subject: string; body: Uint8Array; reason: string }) => Promise<void>;
 
 /**
- * Subscriptions. A message is acknowledged after its handler resolved, which is after its effect
- * was committed; a handler that throws gets it again, later. What cannot be parsed is quarantined
- * and then acknowledged: it would fail for ever.
+ * Subscriptions. A message is acknowledged after its handler resolved, so after its effect was
+ * committed. If a handler throws, the message is delivered again later. A message that cannot be
+ * parsed would fail for ever, so it is quarantined and acknowledged.
  */
 export type Consuming = {
   stop: () => Promise<void>;
   /**
-   * Handles the bytes of a quarantined message as if they came now.
-   * @returns false when this consumer has no handler for the subject
-   * @throws ServiceError conflict when they still cannot be parsed; whatever the handler throws
+   * Handles the bytes of a quarantined message like a new delivery.
+   * @returns false if this consumer has no handler for the subject
+   * @throws ServiceError conflict if they cannot be parsed; any error of the handler
    */
   redeliver: (subject: string, body: Uint8Array) => Promise<boolean>;
 };
 
-/**
- * One subject: where its messages come from, how they are read, and what is done with one by
- * itself.
- */
+/** A subject: its durable consumer, the schema of its messages, and their handler. */
 export type Source = {
   durable: Durable;
   schema: z.ZodType;
@@ -64,7 +61,7 @@ export const readPayload = async (
   return null;
 };
 
-/** Hands over the messages of several subjects. */
+/** Passes the messages of several subjects to `accept`. */
 export const consume = <S extends Source>(
   bus: Bus,
   sources: readonly S[],
@@ -77,14 +74,14 @@ export const consume = <S extends Source>(
       const source = sources.find(({ durable }) => durable.filter === subject);
       if (source === undefined) return false;
       const message = parse(source.schema, body);
-      if (!message.ok) throw conflict(`it still cannot be read here: ${message.reason.slice(0, 500)}`);
+      if (!message.ok) throw conflict(`the message still cannot be parsed: ${message.reason.slice(0, 500)}`);
       await source.handle(message.payload);
       return true;
     },
   };
 };
 
-/** Handles messages one by one, many at a time. */
+/** Handles each message by itself, many at a time. */
 const consumeEach = (bus: Bus, sources: readonly Source[], quarantine: Quarantine): Consuming =>
   consume(bus, sources, ({ schema, handle }, msg) => {
     const one = async () => {
@@ -106,7 +103,7 @@ const consumeEach = (bus: Bus, sources: readonly Source[], quarantine: Quarantin
     track(bus, one());
   });
 
-/** Handlers of events or jobs by their names, as `Source.handle` takes them. */
+/** The sources of handlers, by the names of their events or jobs. */
 const sourcesOf = (handlers: object, of: (name: string) => Pick<Source, 'durable' | 'schema'>): Source[] =>
   Object.entries(handlers as Record<string, Source['handle']>).map(([name, handle]) => ({
     ...of(name),
@@ -121,7 +118,7 @@ export const subscription = (bus: Bus, source: ServiceContract, name: string) =>
 
 /**
  * Subscribes to events of another service through this service's durable consumers, one for each
- * event. Events repeat and overtake one another, so a handler's effect is guarded by state.
+ * event. Events repeat and can arrive out of order, so a handler's write is guarded by state.
  */
 export const subscribe = <S extends ServiceContract>(
   bus: Bus,
@@ -135,7 +132,7 @@ export const subscribe = <S extends ServiceContract>(
     quarantine,
   );
 
-/** Accepts the jobs of this service, each by its handler. Leaving one out does not compile. */
+/** Accepts the jobs of this service. A missing handler does not compile. */
 export const acceptJobs = <S extends ServiceContract>(
   bus: Bus,
   contract: S,
@@ -152,8 +149,8 @@ export const acceptJobs = <S extends ServiceContract>(
   );
 
 /**
- * Subscribes every instance to events as they happen (the contract's `subscribesLive`). Core NATS:
- * what happens while this instance is not connected is missed, so nothing may rest on it alone.
+ * Subscribes every instance to events as they happen (`subscribesLive` in the contract). Core NATS
+ * delivers nothing while an instance is disconnected, so nothing may depend on these events alone.
  */
 export const subscribeLive = <S extends ServiceContract>(
   bus: Bus,

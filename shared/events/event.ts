@@ -12,15 +12,15 @@ import { type BusUser, subjects } from '../contract/service.ts';
 import { sql } from '../db/pool.ts';
 
 /**
- * A message for the outbox (outbox.ts): an event or a job, with the id by which its stream knows a
- * repeat.
+ * A message for the outbox (outbox.ts): an event or a job, with the id by which its stream detects
+ * a repeat.
  */
 export type Message = {
   subject: string;
   msgId: string;
   payload: object;
   /**
-   * The trace it belongs to, where a statement serves several calls; else the one that inserts it.
+   * The trace of the message, for a statement that serves several calls. Default: the active trace.
    */
   traceparent?: string | null;
 };
@@ -33,12 +33,12 @@ const valueAt = (payload: object, field: string): unknown =>
   field.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown> | null)?.[key], payload);
 
 /**
- * `<name>:<its identity>`: the one place that makes message ids, for rows made by TypeScript and by
- * a statement. One field of an identity at most is free text, so two identities are never one id.
+ * `<name>:<identity>`. This is the only place that builds message ids, for TypeScript and for SQL.
+ * At most one field of an identity is free text, so two identities never have the same id.
  */
 const messageId = (name: string, parts: readonly unknown[]): string =>
   [name, ...parts.map((part) => part ?? '')].join(':');
-/** The same of a record `event` of a statement, whose identity are columns of type text. */
+/** The message id in SQL, for a record `event` whose identity columns are of type text. */
 export const messageIdOfRecord = (name: EventName) =>
   sql.fragment`${`${name}:`} || ${sql.join(
     EVENT_IDENTITY[name].map((field) => sql.identifier(['event', field])),
@@ -46,7 +46,7 @@ export const messageIdOfRecord = (name: EventName) =>
   )}`;
 
 /**
- * The message of an event. A name or a payload that the contract does not have does not compile.
+ * The message of an event. An unknown name or a wrong payload does not compile.
  * @param name `<service>.<event>`
  */
 export const event = <N extends EventName>(
@@ -65,8 +65,8 @@ export const event = <N extends EventName>(
 
 /**
  * The message of a job, by the same rules.
- * @param name `<service that carries it out>.<job>`
- * @param dispatch how often the job was sent before or is now; another one is another message
+ * @param name `<service that executes it>.<job>`
+ * @param dispatch the dispatch count of the job; each dispatch is a message of its own
  */
 export const job = <N extends JobName>(
   name: N,

@@ -6,11 +6,11 @@ import { activeTraceparent } from '../lib/trace.ts';
 import { eventSubject, type Message, messageIdOfRecord } from './event.ts';
 
 /**
- * The outbox: what must be published is committed with the change that it is about, and published
- * after the commit by the relay (relay.ts). Nothing is ever lost, only repeated.
+ * The outbox. A message is committed with the change that it reports, and the relay publishes it
+ * after the commit (relay.ts). Messages are never lost, but can repeat.
  */
 
-/** A row as a statement that inserts it returns it, for `relay.dispatch`. */
+/** A row as an inserting statement returns it, for `relay.dispatch`. */
 export const outboxRow = z.object({
   outbox_id: z.bigint(),
   subject: z.string(),
@@ -20,23 +20,20 @@ export const outboxRow = z.object({
 });
 export type OutboxRow = z.infer<typeof outboxRow>;
 
-/**
- * The same rows as the JSON column `jsonb_agg(to_jsonb(...))` of a statement that returns something
- * else besides.
- */
+/** These rows as the JSON column `jsonb_agg(to_jsonb(...))` of a statement with other results. */
 export const outboxColumn = z.array(
   outboxRow.extend({ outbox_id: z.union([z.number(), z.string()]).transform(BigInt) }),
 );
 
-/**
- * Which of its messages a statement has inserted: they need not come back whole from where they
- * were just sent.
- */
+/** The ids of the messages that a statement inserted. The caller has the other fields. */
 export const insertedColumn = z.array(
   z.object({ outbox_id: z.union([z.number(), z.string()]).transform(BigInt), msg_id: z.string() }),
 );
 
-/** The rows of those of the messages that were inserted. @param messages of different ids */
+/**
+ * The rows of the inserted messages.
+ * @param messages messages with distinct ids
+ */
 export const insertedRows = (
   messages: readonly Message[],
   sent: z.infer<typeof insertedColumn>,
@@ -49,12 +46,12 @@ export const insertedRows = (
 };
 
 /**
- * Rows as one JSON parameter, for `insertOutbox` or for a statement that inserts them with the
- * change they are about: ``insert into outbox (subject, msg_id, payload, traceparent) select * from
+ * Rows as one JSON parameter, for `insertOutbox` or for a statement that inserts them with its
+ * change: ``insert into outbox (subject, msg_id, payload, traceparent) select * from
  * ${outboxValues([...])}``
  */
 export const outboxValues = (messages: readonly Message[]) => {
-  // Kept with the row, so that a redelivery hours later joins its trace.
+  // Stored with the row, so that a later redelivery joins its trace.
   const trace = activeTraceparent();
   const rows = messages.map(({ subject, msgId, payload, traceparent = trace }) => ({
     subject,
@@ -67,7 +64,7 @@ export const outboxValues = (messages: readonly Message[]) => {
 };
 
 /**
- * Inserts messages within the caller's transaction; hand the rows to `relay.dispatch` after the
+ * Inserts messages within the caller's transaction. Pass the rows to `relay.dispatch` after the
  * commit.
  */
 export const insertOutbox = (db: Db, messages: readonly Message[]): Promise<readonly OutboxRow[]> =>
@@ -78,17 +75,20 @@ export const insertOutbox = (db: Db, messages: readonly Message[]): Promise<read
 
 type Fragment = ReturnType<typeof sql.fragment>;
 
-/** A time as payloads have it. @param time an expression of type timestamptz */
+/**
+ * A time in the format of payloads.
+ * @param time an expression of type timestamptz
+ */
 export const isoText = (time: Fragment): Fragment =>
   sql.fragment`to_char(${time} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /**
- * The events of rows that a statement changes, inserted by the same statement: for payloads that
- * only the changed rows know. A field that is missing, or that the contract does not have, does not
- * compile.
- * @param from the rows, as what stands behind `from`
- * @param fields an expression over those rows for each field; the identity's are text
- * @param traceparent the same of the trace
+ * Inserts the events of changed rows by the same statement, for payloads with values that only
+ * these rows have. A missing or unknown field does not compile.
+ * @param from the rows, as in the clause `from`
+ * @param fields an expression over these rows for each field; the fields of the identity are of
+ *   type text
+ * @param traceparent an expression for the trace
  * @returns a statement that returns rows of the outbox
  */
 export const insertEvents = <N extends EventName>(
@@ -113,7 +113,7 @@ export const insertEvents = <N extends EventName>(
   returning outbox_id, subject, msg_id, payload, traceparent`;
 };
 
-/** More are not counted: whoever has so many knows enough, and a scrape must stay cheap. */
+/** The count stops here, because a scrape must stay cheap. */
 const COUNT_UP_TO = 10_000;
 const Backlog = z.object({ messages: z.bigint(), oldest_age: z.number() });
 
@@ -124,8 +124,8 @@ export const countOutbox = async (db: Db): Promise<number> =>
   );
 
 /**
- * What is committed and not yet published, and since when. Published rows are deleted, so the table
- * is the backlog.
+ * The number of unpublished messages and the age of the oldest. Published rows are deleted, so the
+ * table is the backlog.
  */
 export const outboxGauges = (pool: Pool): GaugeCollector => ({
   name: 'outbox',

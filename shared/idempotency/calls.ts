@@ -9,13 +9,13 @@ import { count } from '../lib/metrics.ts';
 import { callInProgress, findCall, KeyTaken } from './store.ts';
 
 /**
- * Calls with an Idempotency-Key: an earlier one is looked for before the handler runs, and the
- * handler records its own within its commit (docs/adr/0017-idempotency-keys.md).
+ * Calls with an Idempotency-Key. An earlier call is searched before the handler runs, and the
+ * handler records its call within its commit (docs/adr/0017-idempotency-keys.md).
  */
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** One text for one value, in whatever order its fields came. */
+/** One text for a value, independent of the order of its fields. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_name, field: unknown) =>
     typeof field === 'object' && field !== null && !Array.isArray(field)
@@ -24,7 +24,8 @@ const canonical = (value: unknown): string =>
   );
 
 /**
- * Whose calls are the same caller's: a service's keys, a delegate's keys, the account's sign-ins.
+ * The caller for the comparison of calls: the keys of a service, the keys of a delegate, or the
+ * sign-ins of an account.
  */
 const scopeOf = (caller: Principal): string => {
   if (caller.kind === 'service_key') return caller.service_id;
@@ -39,26 +40,27 @@ const withoutSecret = (idempotency: Idempotency, answer: object): object => {
 };
 
 const callKey = ({ operation, idempotency, output, key, caller, input }: KeyedCall): CallKey => {
-  if (caller.kind === 'none') throw new Error(`${operation} takes keys from nobody in particular`);
+  if (caller.kind === 'none')
+    throw new Error(`${operation} takes an Idempotency-Key, so it needs a caller with an account`);
   return {
     accountId: caller.account_id,
     operation,
     keyHash: sha256(IdempotencyKey.parse(key)),
     fingerprint: sha256(canonical([scopeOf(caller), input])),
-    // Checked before the commit, and not again by a repeat: a later version may promise more than
-    // was answered then.
+    // Parsed before the commit, and not by a repeat: a later version may require more than this
+    // answer has.
     answerText: (answer) => JSON.stringify(output.parse(withoutSecret(idempotency, answer))),
     begun: null,
   };
 };
 
-/** Each further round is another call that committed or was abandoned in between. */
+/** Each further round follows another call that was committed or abandoned in between. */
 const MAX_ROUNDS = 3;
 
 /**
- * Answers a call from an earlier one with its key, else by the handler.
+ * Answers a call from an earlier one with its key, otherwise by the handler.
  * @throws ServiceError idempotency_mismatch; conflict with a Retry-After while another call with
- *   the key is under way
+ *   the key is open
  */
 const answer = async (
   pool: Pool,
@@ -77,8 +79,8 @@ const answer = async (
       return earlier === null ? { ok } : replay(ok);
     } catch (error) {
       if (error instanceof KeyTaken) continue;
-      // What another call with the key has done meanwhile may be why this one is refused: its
-      // answer is this one's.
+      // The refusal may be caused by another call with the key. Its answer is then the answer of
+      // this call.
       const winner = error instanceof ServiceError ? await findCall(pool, key) : null;
       if (winner === null || winner.answer === null) throw error;
       return replay(winner.answer);
@@ -87,7 +89,7 @@ const answer = async (
   throw callInProgress();
 };
 
-/** What `serve` answers the calls of a service by that come with a key. */
+/** Answers the calls of a service with a key, for `serve`. */
 export const idempotentCalls =
   (pool: Pool): IdempotentCalls =>
   (call, work) =>

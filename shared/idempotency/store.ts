@@ -6,20 +6,20 @@ import type { Logger } from '../lib/logger.ts';
 import { everyMs, type Periodic } from '../lib/periodic.ts';
 
 /**
- * The table `idempotency` of a service: its calls with an Idempotency-Key, for 24 hours. A handler
- * completes its call in the commit that creates where that commit is all there is to do. Where
- * network calls follow, that commit begins the call, and a later one completes or abandons it.
- * Without a key each of these functions does nothing.
+ * The table `idempotency` of a service: its calls with an Idempotency-Key, for 24 hours. If the
+ * creating commit is all that a handler does, it completes its call in it. If network calls follow,
+ * that commit begins the call, and a later one completes or abandons it. Without a key each of
+ * these functions does nothing.
  */
 
 const RETENTION = '24 hours';
 /**
- * No call takes longer: the gateway waits 30 s at most, and the handlers that begin a call stop
+ * Longer than any call: the gateway waits at most 30 s, and handlers that begin a call stop
  * earlier.
  */
 const LEASE = '30 seconds';
 
-/** Thrown out of the transaction of a handler: another call with the key has committed first. */
+/** Thrown out of the transaction of a handler if another call with the key has committed first. */
 export class KeyTaken extends Error {}
 
 const Found = z.object({ same: z.boolean(), object_id: z.string().nullable(), answer: z.unknown() });
@@ -29,9 +29,9 @@ const isCall = ({ accountId, operation, keyHash }: CallKey) =>
     and key_hash = ${sql.binary(Buffer.from(keyHash))}`;
 
 /**
- * The earlier call with this key, or null: what it has created, and its answer where it was
+ * The earlier call with this key, or null: the object that it created, and its answer if it was
  * completed.
- * @throws ServiceError idempotency_mismatch when the key was used with another request
+ * @throws ServiceError idempotency_mismatch if the key was used with another request
  */
 export const findCall = async (
   db: Db,
@@ -49,10 +49,7 @@ export const findCall = async (
   );
 };
 
-/**
- * A call with the same key that is not committed yet is waited for: one of the two transactions is
- * undone.
- */
+/** Waits for an uncommitted call with the same key. One of the two transactions is rolled back. */
 const insertCall = async (
   tx: Db,
   key: CallKey,
@@ -72,8 +69,8 @@ const insertCall = async (
 };
 
 /**
- * One commit for what is created and for the call; what is a single statement without a key stays
- * one.
+ * Runs work in one commit with the record of the call. A single statement without a key needs no
+ * transaction.
  */
 export const inOneCommit = <T>(
   pool: Pool,
@@ -82,9 +79,9 @@ export const inOneCommit = <T>(
 ): Promise<T> => (key === undefined ? work(pool) : pool.transaction(work));
 
 /**
- * Records a call and the object it creates, within the transaction that inserts the object. The
+ * Records a call and the object that it creates, in the transaction that inserts the object. The
  * call has a lease of 30 s.
- * @throws KeyTaken, which must undo the transaction: another call with the key was first
+ * @throws KeyTaken, which must roll back the transaction: another call with the key was first
  */
 export const begin = async (tx: Db, key: CallKey | undefined, objectId: string): Promise<void> => {
   if (key !== undefined) await insertCall(tx, key, { objectId, answer: null });
@@ -92,10 +89,9 @@ export const begin = async (tx: Db, key: CallKey | undefined, objectId: string):
 
 /**
  * Records the answer of a call.
- * @param begun the object that `begin` named; without it the call has not begun, and this is the
- *   transaction that creates
- * @throws KeyTaken, which must undo the transaction: another call with the key was first, or has
- *   completed this one
+ * @param begun the object that `begin` named; without it, this is the transaction that creates
+ * @throws KeyTaken, which must roll back the transaction: another call with the key was first, or
+ *   has completed this one
  */
 export const complete = async (
   tx: Db,
@@ -111,7 +107,7 @@ export const complete = async (
   if (rowCount === 0) throw new KeyTaken();
 };
 
-/** @throws ServiceError of a call that is being carried out: nothing says yet what becomes of it */
+/** The error of a call that is still being carried out. */
 export const callInProgress = (): ServiceError =>
   conflict('a call with this Idempotency-Key is under way; repeat it in a moment', {
     money_moved: 'unknown',
@@ -120,9 +116,9 @@ export const callInProgress = (): ServiceError =>
   });
 
 /**
- * Takes the lease of what an earlier call has begun and not completed.
- * @returns the object's id, or null where there is nothing to resume
- * @throws ServiceError conflict with a Retry-After while the earlier call may be at work
+ * Renews the lease of an earlier call that was begun and not completed.
+ * @returns the id of the object, or null if there is nothing to resume
+ * @throws ServiceError conflict with a Retry-After while the earlier call may be running
  */
 export const resume = async (db: Db, key: CallKey | undefined): Promise<string | null> => {
   if (key === undefined || key.begun === null) return null;
@@ -133,14 +129,14 @@ export const resume = async (db: Db, key: CallKey | undefined): Promise<string |
   return key.begun;
 };
 
-/** Deletes a call that was begun and came to nothing: its repeat begins anew. */
+/** Deletes a call that was begun and not completed. Its repeat begins again. */
 export const abandon = async (db: Db, key: CallKey | undefined, objectId: string): Promise<void> => {
   if (key === undefined) return;
   await db.query(sql.typeAlias('void')`
     delete from idempotency where ${isCall(key)} and answer is null and object_id = ${objectId}`);
 };
 
-/** Deletes calls that are older than a day. Correctness never waits for it. */
+/** Deletes calls that are older than a day. Correctness does not depend on it. */
 export const startPurgeCalls = ({ pool, logger }: { pool: Pool; logger: Logger }): Periodic =>
   everyMs(
     60_000,

@@ -6,8 +6,8 @@ import type { PublicKeys, SigningKey } from './keys.ts';
 
 /**
  * The access token of a sign-in (docs/spec/decisions.md, Sign-in): a JWT signed with EdDSA.
- * identity signs, the gateway verifies; whether the sign-in is still open is asked of identity
- * (findSession).
+ * identity signs it and the gateway verifies it. Whether the sign-in is still open is queried from
+ * identity (findSession).
  */
 const ISSUER = 'quittance';
 const AUDIENCE = 'quittance-api';
@@ -19,10 +19,10 @@ type AccessClaims = {
   sessionId: string;
   environment: Environment;
   /**
-   * How the person signed in: `email` for a link, `passkey` (RFC 8176 knows no value for either).
+   * The method of the sign-in: `email` for a link, `passkey` (RFC 8176 has no value for either).
    */
   amr: readonly string[];
-  /** Seconds since 1970 of the sign-in itself; refresh does not renew it. */
+  /** The time of the sign-in in seconds since 1970. A refresh does not change it. */
   authTime: number;
   /** Epoch milliseconds. */
   now: number;
@@ -33,11 +33,11 @@ type VerifiedAccess = {
   sessionId: string;
   authTime: number;
   env: Environment;
-  /** Epoch milliseconds from which on it is not valid. */
+  /** Epoch milliseconds of the expiry. */
   expiresAt: number;
 };
 
-/** Signs an access token; its kid is that of the key, `<env>.session.<n>`. */
+/** Signs an access token. Its kid is that of the key, `<env>.session.<n>`. */
 export const signAccessToken = (claims: AccessClaims, { kid, key }: SigningKey): Promise<string> => {
   const issuedAt = Math.floor(claims.now / 1000);
   return new SignJWT({
@@ -66,17 +66,16 @@ const Payload = z.object({
 });
 
 /**
- * base64url has several spellings of the same bytes (padding bits); only the one that was issued is
- * a token.
+ * base64url has several spellings of the same bytes (padding bits). Only the issued spelling is a
+ * token.
  */
 const isCanonical = (token: string): boolean =>
   token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 
 /**
- * Whom an access token stands for, or null for anything that is not a valid one: other algorithm
- * (`none`, HS256 with the public key), unknown kid or one of another use, claim and key of
- * different environments, foreign issuer or audience, expired, altered. Never throws on attacker's
- * bytes.
+ * The principal of an access token, or null if the token is not valid: another algorithm (`none`,
+ * HS256 with the public key), an unknown kid or one of another use, claim and key of different
+ * environments, a foreign issuer or audience, expired, or altered. Never throws for any input.
  * @param now epoch milliseconds
  */
 export const verifyAccessToken = async (
@@ -87,8 +86,8 @@ export const verifyAccessToken = async (
     if (!isCanonical(token)) return null;
     const key = keys.get(decodeProtectedHeader(token).kid ?? '');
     if (key === undefined || key.use !== 'session') return null;
-    // What a key signed before it was retired has expired by then; what comes later was signed by a
-    // thief.
+    // Tokens that a key signed before it was retired have expired by then. A later signature is
+    // forged.
     if (key.retiredAt !== null && now > key.retiredAt + ACCESS_TOKEN_SECONDS * 1000) return null;
     const { payload } = await jwtVerify(token, key.key, {
       algorithms: ['EdDSA'],

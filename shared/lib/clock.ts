@@ -1,13 +1,13 @@
 /**
- * Domain code gets time passed in; `main.ts` passes this. SQL reads time through app_now()
- * (docs/design/settle.md, Time).
+ * Models get the time as an argument, and `main.ts` passes this clock. SQL reads the time through
+ * app_now() (docs/design/settle.md, Time).
  */
 export type Clock = () => number;
 export const systemClock: Clock = () => Date.now();
 
-/** Epoch milliseconds to the wire's ISO 8601 UTC. */
+/** Epoch milliseconds as ISO 8601 UTC. */
 export const isoTime = (epochMs: number): string => new Date(epochMs).toISOString();
 
-/** The same for what may be absent. */
+/** Epoch milliseconds or null as ISO 8601 UTC or null. */
 export const isoTimeOrNull = (epochMs: number | null): string | null =>
   epochMs === null ? null : isoTime(epochMs);

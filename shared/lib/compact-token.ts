@@ -5,8 +5,8 @@ import { signBytes, verifyBytes } from './ed25519.ts';
 import type { PublicKeys, SigningKey } from './keys.ts';
 
 /**
- * Compact tokens: base64url(payload).base64url(signature), Ed25519 over the ASCII of the first part
- * (docs/spec/interface.md, Quote; docs/spec/decisions.md, Quote). Exactly those characters are
+ * Compact tokens: base64url(payload).base64url(signature), Ed25519 over the ASCII characters of the
+ * first part (docs/spec/interface.md, Quote; docs/spec/decisions.md, Quote). These characters are
  * signed, so nothing is canonicalised.
  */
 type Claims = { quote: QuoteClaims; settlement: SettlementClaims };
@@ -16,9 +16,7 @@ const SCHEMAS: { [T in keyof Claims]: z.ZodType<Claims[T]> } = {
 };
 type Unsigned<T extends keyof Claims> = Omit<Claims[T], 'kid' | 'typ'>;
 
-/**
- * Signs claims with the current key. Deterministic: the same claims and key give the same token.
- */
+/** Signs claims with the current key. The same claims and key give the same token. */
 export const signToken = <T extends keyof Claims>(
   typ: T,
   claims: Unsigned<T>,
@@ -28,13 +26,13 @@ export const signToken = <T extends keyof Claims>(
   return `${payload}.${Buffer.from(signBytes(Buffer.from(payload, 'ascii'), key)).toString('base64url')}`;
 };
 
-/** What a quote token from a record of ours says: verified before it was stored, so not again. */
+/** The claims of a quote token from the own records. It was verified before it was stored. */
 export const storedClaims = (token: string): QuoteClaims =>
   JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString('utf8')) as QuoteClaims;
 
 /**
- * What a token says of itself, for a look-up of the caller's own records when it does not verify:
- * by a key that was taken out it may have been paid. Null: it is no token of this type.
+ * The unverified claims of a token, for a search in the own records: it may have been paid before
+ * its key was removed. Null if it is no token of this type.
  */
 export const unverifiedClaims = <T extends keyof Claims>(typ: T, token: string): Claims[T] | null => {
   try {
@@ -51,19 +49,19 @@ const refuse = (message: string): never => {
 
 const decode = (part: string): Buffer => {
   const bytes = Buffer.from(part, 'base64url');
-  // One spelling per token: base64url has several for the same bytes (padding bits), and two
-  // spellings of one quote must not look like two quotes to anybody's cache.
+  // One spelling per token: base64url has several for the same bytes (padding bits), and a cache
+  // must not treat one quote as two.
   if (bytes.toString('base64url') !== part) refuse('the token is not in canonical base64url');
   return bytes;
 };
 
-/** The environment whose tokens are taken, and its public keys. */
+/** The environment of accepted tokens, and its public keys. */
 export type TokenOptions = { env: string; keys: PublicKeys };
 
 /**
  * The verified claims of a token of this type and environment.
- * @throws ServiceError validation_error for anything else: other type, other environment, unknown
- *   key, altered bytes.
+ * @throws ServiceError validation_error for another type, another environment, an unknown key, or
+ *   altered bytes
  */
 export const verifyToken = <T extends keyof Claims>(
   typ: T,

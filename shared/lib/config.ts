@@ -1,16 +1,12 @@
 import { z } from 'zod';
 import { Environment } from '../contract/primitives.ts';
 
-/**
- * What every process reads. Times are the services' own; nothing here can turn a check, a limit or
- * a fault off.
- */
+/** The variables of every process. No variable can disable a check, a limit or a fault. */
 export const commonConfig = {
   HTTP_HOST: z.string().default('0.0.0.0'),
   HTTP_PORT: z.coerce.number().int().min(0).max(65535),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
-  // The standard variables of OpenTelemetry that switch it on; the others are the SDK's to read
-  // (telemetry.ts).
+  // The standard variables that enable OpenTelemetry. The SDK reads the others (telemetry.ts).
   OTEL_SERVICE_NAME: z.string().optional(),
   OTEL_METRICS_EXPORTER: z.string().optional(),
   OTEL_TRACES_EXPORTER: z.string().optional(),
@@ -19,7 +15,7 @@ export const commonConfig = {
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.string().optional(),
 };
 
-/** What a service of one environment reads besides. */
+/** The additional variables of a service of one environment. */
 export const serviceConfig = {
   ...commonConfig,
   ENVIRONMENT: Environment,
@@ -30,10 +26,7 @@ export const serviceConfig = {
   POSTGRES_POOL: z.coerce.number().int().min(1).max(100).default(10),
 };
 
-/**
- * A variable that holds JSON; what it must be is said by `.pipe(schema)`. The text itself is never
- * repeated.
- */
+/** A variable that contains JSON; `.pipe(schema)` describes it. An error never repeats the text. */
 export const JsonText = z.string().transform((text, context): unknown => {
   try {
     return JSON.parse(text);
@@ -44,8 +37,8 @@ export const JsonText = z.string().transform((text, context): unknown => {
 });
 
 /**
- * Comma separated origins, exactly as a browser spells them: scheme, host and a port that is not
- * the scheme's own.
+ * Comma separated origins as a browser writes them: the scheme, the host, and a port if it is not
+ * the default of the scheme.
  */
 export const OriginList = z
   .string()
@@ -55,15 +48,16 @@ export const OriginList = z
     'must be origins, comma separated',
   );
 
-/** HMAC key of list cursors, 32 bytes as base64url. */
+/** The HMAC key of list cursors: 32 bytes as base64url. */
 export const SecretBytes = z
   .string()
   .regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes as base64url')
   .transform((text) => Buffer.from(text, 'base64url'));
 
 /**
- * Parses the environment once, at boot. On a problem it names the variables, never their values,
- * and ends the process: a half configured money service must not start.
+ * Parses the environment once, at the start. On an error it prints the names of the variables,
+ * never their values, and ends the process, because a service with an incomplete configuration must
+ * not start.
  */
 export const loadConfig = <S extends z.ZodObject>(
   schema: S,

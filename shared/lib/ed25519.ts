@@ -1,11 +1,11 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 
 /**
- * Ed25519 (RFC 8032) by node:crypto: the measured choice on the server (docs/adr/0004). The
- * portable implementation is @noble/ed25519; a test holds both against each other.
+ * Ed25519 (RFC 8032) by node:crypto, the fastest choice on the server (docs/adr/0004). The portable
+ * implementation is @noble/ed25519, and a test compares both.
  */
 
-// RFC 8410 DER heads of a raw 32-byte seed and a raw 32-byte public key.
+// The RFC 8410 DER prefixes of a raw 32-byte seed and a raw 32-byte public key.
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 const SPKI_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
 
@@ -33,6 +33,6 @@ export const rawPublicKey = (key: KeyObject): Uint8Array =>
 export const signBytes = (bytes: Uint8Array, key: KeyObject): Uint8Array =>
   new Uint8Array(sign(null, bytes, key));
 
-/** False for any signature that is not valid; never throws on attacker's bytes. */
+/** Whether a signature is valid. Never throws for any input. */
 export const verifyBytes = (bytes: Uint8Array, signature: Uint8Array, key: KeyObject): boolean =>
   signature.length === 64 && verify(null, bytes, key, signature);

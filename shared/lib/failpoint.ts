@@ -1,8 +1,8 @@
 /**
- * Named hooks at the arrows of the settle path (docs/design/settle.md, "Crash at each arrow") and
- * of what funding creates in several steps. In the product they do nothing, and nothing in a
- * service's environment can change that; a fault run loads a module from test/support/ with
- * `node --import` that puts crashing or waiting functions in their place.
+ * Named hooks at the steps of the settle path (docs/design/settle.md, "Crash at each arrow") and of
+ * objects that funding creates in several steps. In production they do nothing, and no environment
+ * variable changes that. A fault test loads a module of test/support/ with `node --import`, which
+ * replaces them by functions that crash or wait.
  */
 const nothing = async (): Promise<void> => {};
 
@@ -23,5 +23,5 @@ export const failpoints = {
   'submitter.afterConfirm': nothing,
 };
 
-/** Passes a named point. */
+/** Runs the hook of a named point. */
 export const failpoint = (name: keyof typeof failpoints): Promise<void> => failpoints[name]();

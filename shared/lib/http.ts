@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A dependency check: resolves when it is up, rejects when it is not. */
+/** Checks a dependency: resolves if it is available, rejects if it is not. */
 type HealthCheck = () => Promise<unknown>;
 export type HealthServer = {
   port: number;
-  /** From now on readiness asks these; before it is 503. */
+  /** Begins to check these dependencies for readiness. Readiness is 503 before. */
   begin: (checks: Record<string, HealthCheck>) => void;
   drain: () => void;
   close: () => Promise<void>;
@@ -13,7 +13,7 @@ export type HealthServer = {
 
 const CHECK_TIMEOUT_MS = 2000;
 
-/** Runs every check with a bound and says which are up. */
+/** Runs every check with a time limit, and reports which dependencies are available. */
 export const runChecks = async (
   checks: Record<string, HealthCheck>,
 ): Promise<Record<string, 'up' | 'down'>> =>
@@ -31,10 +31,10 @@ export const runChecks = async (
   );
 
 /**
- * The small port that probes ask: `/v1/health` says that the event loop turns, from the first
- * moment on, since restarting a process that waits for its bus would not bring the bus back.
- * `/v1/health/ready` says that the service has begun, that its own Postgres and NATS answer and
- * that it is not draining (503 otherwise).
+ * The port for probes. `/v1/health` reports that the event loop runs, from the start of the
+ * process, because a restart would not help while the bus is unavailable. `/v1/health/ready`
+ * reports that the service has begun, that its Postgres and NATS answer, and that it is not
+ * draining (503 otherwise).
  */
 export const startHealthServer = async ({
   host,
@@ -68,7 +68,7 @@ export const startHealthServer = async ({
     port: (server.address() as AddressInfo).port,
     begin: (wanted) => {
       checks = wanted;
-      // A signal may have come first.
+      // A signal may have stopped the server already.
       if (phase === 'starting') phase = 'begun';
     },
     drain: () => {

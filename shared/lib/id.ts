@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { TypeID, typeid } from 'typeid-js';
 
-/** Prefixes of docs/spec/decisions.md, and those of inner records (key_, fund_, prep_). */
+/** The prefixes of docs/spec/decisions.md and of internal records (key_, fund_, prep_). */
 type IdPrefix =
   | 'q'
   | 'stl'
@@ -22,16 +22,17 @@ type IdPrefix =
   | 'whe';
 
 /**
- * TypeID: prefix + UUIDv7 in base32, so ids sort by time and keyset pages need no second column.
+ * A TypeID: the prefix and a UUIDv7 in base32. Ids sort by time, so keyset pages need no second
+ * column.
  */
 export const newId = (prefix: IdPrefix): string => typeid(prefix).toString();
 
-/** A vendor service's id is a bare UUID (docs/spec/interface.md). */
+/** The id of a vendor service is a plain UUID (docs/spec/interface.md). */
 export const newServiceId = (): string => randomUUID();
 
 /**
- * The id of something that another object stands for: always the same of the same, and of its age,
- * so that it needs no column. The random part of a UUIDv7 is made of the object's id and the name.
+ * An id derived from another id and a name. It is always the same and has the same time, so it
+ * needs no column. The name and the id determine the random part of the UUIDv7.
  */
 export const derivedId = (prefix: IdPrefix, objectId: string, name: string): string => {
   const bytes = TypeID.fromString(objectId).toUUIDBytes();

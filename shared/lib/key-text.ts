@@ -3,9 +3,9 @@ import { crc32 } from 'node:zlib';
 import type { Environment } from '../contract/primitives.ts';
 
 /**
- * The text of an API key (docs/spec/decisions.md, Services): prefix, 43 base62 characters of 256
- * random bits, 6 base62 characters of the CRC32 over all before. The checksum is no secret: it
- * refuses a typo without a look-up and lets a secret scanner tell a key from other text.
+ * The text of an API key (docs/spec/decisions.md, Services): a prefix, 43 base62 characters of 256
+ * random bits, and 6 base62 characters of the CRC32 of the text before. The checksum is public: it
+ * detects a typo without a database query, and lets secret scanners recognise a key.
  */
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_LENGTH = 43; // 62^43 > 2^256
@@ -25,8 +25,8 @@ const base62 = (value: bigint, length: number): string => {
 const checksum = (text: string): string => base62(BigInt(crc32(text)), CHECKSUM_LENGTH);
 
 /**
- * SHA-256 of the key's text as base64url: all that is kept of a key. A slow hash would add nothing
- * to 256 random bits.
+ * The SHA-256 of the key's text as base64url. Nothing else of a key is stored. A slow hash is
+ * unnecessary for 256 random bits.
  */
 export const keyHash = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
@@ -37,8 +37,7 @@ export const createKeyText = (prefix: KeyPrefix): string => {
 };
 
 /**
- * What a key's text says of itself, with the hash to look it up by; null when it is not the text of
- * a key. Says nothing on whether the key exists.
+ * The parts of a key's text with its hash, or null if the text is no key. The key need not exist.
  */
 export const parseKeyText = (text: string): ParsedKey | null => {
   const match = TEXT.exec(text);

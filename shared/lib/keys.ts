@@ -4,10 +4,9 @@ import { JsonText } from './config.ts';
 import { privateKeyFromSeed, publicKeyFromRaw } from './ed25519.ts';
 
 /**
- * Signing keys and the public keys that answer them. A kid is `<env>.<use>.<n>`; a key counts only
- * for the environment and use in its kid (docs/spec/decisions.md, Environments). Public keys reach
- * their users by configuration, never over the bus, so that no service can hand another a key of
- * its own making.
+ * Signing keys and public keys. A kid is `<env>.<use>.<n>`, and a key is valid only for the
+ * environment and use in its kid (docs/spec/decisions.md, Environments). Public keys are configured
+ * and never sent over the bus, so no service can give another one a key of its own.
  */
 type KeyUse = 'quote' | 'settlement' | 'session';
 export type SigningKey = { kid: string; key: KeyObject };
@@ -23,7 +22,10 @@ export type PublicKeys = ReadonlyMap<string, PublicKey>;
 
 const KID = /^(test|live)\.(quote|settlement|session)\.[1-9][0-9]{0,5}$/;
 
-/** `kid:base64url-seed`, comma separated, the current one first. For a zod config schema. */
+/**
+ * `kid:base64url-seed`, comma separated, the current key first. For a zod schema of the
+ * configuration.
+ */
 export const SigningKeys = z.string().transform((text, context): SigningKey[] => {
   const keys: SigningKey[] = [];
   for (const part of text.split(',')) {
@@ -47,7 +49,7 @@ const PublicKeyEntry = z.strictObject({
   retired_at: z.iso.datetime().optional(),
 });
 
-/** JSON list of `{ kid, x, retired_at? }`. For a zod config schema. */
+/** A JSON list of `{ kid, x, retired_at? }`. For a zod schema of the configuration. */
 export const PublicKeyList = JsonText.pipe(z.array(PublicKeyEntry)).transform(
   (entries): PublicKeys =>
     new Map(

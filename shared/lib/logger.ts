@@ -3,7 +3,10 @@ import { pino } from 'pino';
 
 export type Logger = pino.Logger;
 
-/** Field names that may hold a secret. Log calls name what they log; this is the net under them. */
+/**
+ * Names of fields that may contain a secret. Log calls list their fields, and this list is a second
+ * protection.
+ */
 const SECRET_FIELDS = [
   'authorization',
   'api_key',
@@ -18,8 +21,8 @@ const SECRET_FIELDS = [
 ];
 
 /**
- * So long lines may wait for others: as many are lost when a process is killed, none when it ends
- * or crashes.
+ * How long a line may be buffered. When a process is killed, the lines of this time are lost. None
+ * is lost when it ends or crashes.
  */
 const WRITE_WITHIN_MS = 100;
 const WARNING = 40;
@@ -29,11 +32,11 @@ process.on('exit', () => stdout.flushSync());
 let due = false;
 
 /**
- * Lines of a moment in one write: one for each call was 5 % of the gateway's time. What warns goes
- * out at once.
+ * Buffers lines, so that one write takes many: a write for each line took 5 % of the CPU time of
+ * the gateway. Warnings and errors are written at once.
  */
 const lines = {
-  // Has pino say the level of each.
+  // Has pino pass the level of each line.
   [Symbol.for('pino.metadata')]: true,
   lastLevel: 0,
   write(line: string): void {

@@ -1,23 +1,24 @@
 /**
- * Money is bigint micro-units (1 USDC = 1,000,000) everywhere between the wire and the database.
- * Never a float.
+ * Amounts are bigint micro-units (1 USDC = 1,000,000) between the wire and the database, never
+ * floats.
  */
 
 /**
- * Wire digits to bigint. The contract has checked the text; anything else here is a bug and throws.
+ * Parses the digits of the wire. The contract has validated the text, so anything else is a bug and
+ * throws.
  */
 export const parseMicro = (digits: string): bigint => {
   if (!/^(0|[1-9][0-9]{0,18})$/.test(digits)) throw new TypeError('not an amount in micro-units');
   return BigInt(digits);
 };
 
-/** Bigint to wire digits. */
+/** Formats an amount as the digits of the wire. */
 export const formatMicro = (micro: bigint): string => micro.toString();
 
 /**
- * A provider's decimal text to micro-units, digit by digit: a float has no place in money. Digits
- * below a micro-unit do not exist on chain and are cut off. Null for anything but plain decimals
- * above zero, exponents included.
+ * Parses a provider's decimal text digit by digit, because floats are not exact. Digits below a
+ * micro-unit do not exist on chain and are cut off. Null for anything but plain positive decimals;
+ * exponents are refused.
  */
 export const microFromDecimal = (text: string): bigint | null => {
   const match = /^([0-9]{1,12})(?:\.([0-9]{1,30}))?$/.exec(text);
@@ -26,7 +27,7 @@ export const microFromDecimal = (text: string): bigint | null => {
   return micro > 0n ? micro : null;
 };
 
-/** For people only: 2500000n → "2.5 USDC". */
+/** For people: 2500000n → "2.5 USDC". */
 export const displayUsdc = (micro: bigint): string => {
   const fraction = (micro % 1_000_000n).toString().padStart(6, '0').replace(/0+$/, '');
   return `${micro / 1_000_000n}${fraction === '' ? '' : `.${fraction}`} USDC`;

@@ -6,8 +6,9 @@ import { untraced } from './trace.ts';
 export type Periodic = { stop: () => Promise<void> };
 
 /**
- * Runs a job again and again with a pause between; a failed run is logged and the next one comes.
- * Safe on any number of replicas when the job's statement is (SKIP LOCKED, conditional update).
+ * Runs a job repeatedly with a pause between runs. A failed run is logged, and the next one
+ * follows. Any number of replicas may run it if the statement of the job allows that (SKIP LOCKED,
+ * conditional update).
  */
 export const everyMs = (
   pauseMs: number,

@@ -2,16 +2,15 @@ import closeWithGrace from 'close-with-grace';
 import type { Logger } from './logger.ts';
 
 /**
- * The longest call (29 s) and the longest drain (15 s) fit in: what orchestrators wait before
- * SIGKILL must be more.
+ * Longer than the longest call (29 s) and the longest drain (15 s). An orchestrator must wait
+ * longer before SIGKILL.
  */
 export const STOPS_WITHIN_SECONDS = 45;
 
 /**
- * On SIGTERM, SIGINT or an uncaught error: runs the steps in order (stop taking, finish, drain,
- * close), each of which may fail without keeping the next from running. A second signal ends the
- * process at once, by 1: SIGKILL at any moment is as safe (docs/design/settle.md). Before this is
- * called, deploy/image/signals.mjs ends the process.
+ * Runs the steps in their order on SIGTERM, SIGINT or an uncaught error. A failed step does not
+ * stop the next one. A second signal ends the process at once with exit code 1, which is as safe as
+ * SIGKILL (docs/design/settle.md). Before this call, deploy/image/signals.mjs ends the process.
  */
 export const onShutdown = (logger: Logger, steps: readonly (() => unknown)[]): void => {
   const onSecondSignal = (signal?: string) => logger.warn({ signal }, 'second signal, ending at once');
@@ -23,7 +22,7 @@ export const onShutdown = (logger: Logger, steps: readonly (() => unknown)[]): v
       try {
         await step();
       } catch (error) {
-        logger.error({ err: error }, 'a stop step failed');
+        logger.error({ err: error }, 'shutdown step failed');
       }
     }
   });

@@ -1,8 +1,8 @@
 import { ServiceError } from '../contract/errors.ts';
 
 /**
- * docs/spec/decisions.md, Sign-in: sensitive calls need a sign-in not older than this; a refreshed
- * token keeps its age.
+ * The maximum age of a sign-in for sensitive calls (docs/spec/decisions.md, Sign-in). A refreshed
+ * token keeps the age of its sign-in.
  */
 const FRESH_MS = 5 * 60_000;
 

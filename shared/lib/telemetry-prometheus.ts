@@ -10,15 +10,14 @@ import {
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 
 /**
- * A page to scrape and nothing else, as the SDK makes it of OTEL_EXPORTER_PROMETHEUS_HOST and
- * _PORT, without the rest of the SDK: that takes 4 to 9 MB of a service, and a context of its own
- * in every call.
- * @returns what closes it
+ * Opens the Prometheus page at OTEL_EXPORTER_PROMETHEUS_HOST and _PORT without the rest of the SDK,
+ * which needs 4 to 9 MB per service and a context in every call.
+ * @returns a function that closes the page
  */
 export const startPrometheus = (about: Attributes): (() => Promise<void>) => {
   const host = getStringFromEnv('OTEL_EXPORTER_PROMETHEUS_HOST');
   const port = getNumberFromEnv('OTEL_EXPORTER_PROMETHEUS_PORT');
-  // Where one is not set, the exporter has the default of the specification.
+  // Without a value, the exporter uses the default of the specification.
   const exporter = new PrometheusExporter({
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),

@@ -3,9 +3,9 @@ import { envDetector, resourceFromAttributes, serviceInstanceIdDetector } from '
 import { NodeSDK } from '@opentelemetry/sdk-node';
 
 /**
- * The whole SDK, which reads OTEL_* by itself. It brings every exporter that those may name, with
- * gRPC and protobuf.
- * @returns what flushes and ends it
+ * Starts the whole SDK, which reads the OTEL_* variables. It includes every exporter that they can
+ * name, with gRPC and protobuf.
+ * @returns a function that flushes and stops it
  */
 export const startSdk = (
   about: Attributes,
@@ -13,7 +13,8 @@ export const startSdk = (
 ): (() => Promise<void>) => {
   const sdk = new NodeSDK({
     resource: resourceFromAttributes(about),
-    // Not the process's and the host's: they tell command lines, paths and user names.
+    // Without the detectors of the process and the host: they would export command lines, paths and
+    // user names.
     resourceDetectors: [envDetector, serviceInstanceIdDetector],
     logRecordProcessors: [],
     ...(metrics ? {} : { metricReaders: [] }),

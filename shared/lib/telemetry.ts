@@ -3,10 +3,7 @@ import type { BusUser } from '../contract/service.ts';
 import type { Logger } from './logger.ts';
 import { beginMetrics } from './metrics.ts';
 
-/**
- * The standard variables that say whether anything is exported. The SDK reads them and its others
- * by itself.
- */
+/** The standard variables that enable an export. The SDK reads these and all others. */
 export type TelemetryConfig = {
   ENVIRONMENT?: string;
   OTEL_SERVICE_NAME?: string | undefined;
@@ -19,18 +16,17 @@ export type TelemetryConfig = {
 export type Telemetry = { stop: () => Promise<void> };
 
 /**
- * Whether a signal goes anywhere. The SDK alone would send it to a collector on this machine,
- * wanted or not.
+ * Whether a signal is exported. By default the SDK would send it to a collector on this machine.
  */
 const wanted = (exporter: string | undefined, endpoint: string | undefined): boolean =>
   exporter === undefined || exporter === '' ? (endpoint ?? '') !== '' : exporter !== 'none';
 
 /**
- * Starts the OpenTelemetry SDK when the OTEL_* variables name an exporter:
- * `OTEL_METRICS_EXPORTER=prometheus` opens a page to scrape (OTEL_EXPORTER_PROMETHEUS_HOST, _PORT),
- * `OTEL_EXPORTER_OTLP_ENDPOINT` sends metrics and traces to a collector. Otherwise not even its
- * code is loaded, and for a page to scrape alone a small part of it. Trouble with telemetry is
- * logged and never ends a service.
+ * Starts the OpenTelemetry SDK if the OTEL_* variables name an exporter:
+ * `OTEL_METRICS_EXPORTER=prometheus` opens the Prometheus page (OTEL_EXPORTER_PROMETHEUS_HOST,
+ * _PORT), and `OTEL_EXPORTER_OTLP_ENDPOINT` sends metrics and traces to a collector. Otherwise its
+ * code is not loaded. For the Prometheus page alone, only a small part is loaded. Errors of
+ * telemetry are logged and never end a service.
  */
 export const startTelemetry = async (
   service: BusUser,

@@ -17,7 +17,9 @@ import { isUnavailable } from './unavailable.ts';
 
 const tracer = trace.getTracer('quittance');
 
-/** The active trace's W3C traceparent, for a row whose work goes on later; null without a trace. */
+/**
+ * The W3C traceparent of the active trace, for a row that is processed later. Null without a trace.
+ */
 export const activeTraceparent = (): string | null => {
   const carrier: { traceparent?: string } = {};
   propagation.inject(context.active(), carrier);
@@ -26,14 +28,13 @@ export const activeTraceparent = (): string | null => {
 
 const contextOf = (traceparent: string): Context => propagation.extract(ROOT_CONTEXT, { traceparent });
 
-/** Runs work as a part of the trace that a row was kept with; without one, where it stands. */
+/** Runs work in the trace that is stored with a row, or in the active context if there is none. */
 export const inTraceOf = <T>(traceparent: string | null, work: () => T): T =>
   traceparent === null ? work() : context.with(contextOf(traceparent), work);
 
 /**
- * Runs work that belongs to no call untraced, here and in whatever it asks of other services: what
- * goes by the clock would fill the collector with traces of nothing. What it does for a row goes on
- * in that row's trace.
+ * Runs work without a trace, including its calls of other services. Otherwise periodic work would
+ * fill the collector with empty traces. Work for a row continues in the trace of that row.
  */
 export const untraced = <T>(work: () => T): T => {
   const spanContext = {
@@ -44,29 +45,29 @@ export const untraced = <T>(work: () => T): T => {
   return context.with(trace.setSpanContext(ROOT_CONTEXT, spanContext), work);
 };
 
-/** Links to the traces that a piece of work done for many of them belongs to as well. */
+/** Links to the other traces of work that is done for several of them. */
 export const linksTo = (traceparents: readonly (string | null)[]): Link[] =>
   traceparents.flatMap((traceparent) => {
     const linked = traceparent === null ? undefined : trace.getSpanContext(contextOf(traceparent));
     return linked === undefined ? [] : [{ context: linked }];
   });
 
-/** What went wrong, as one of few words. */
+/** The kind of an error; there are few. */
 export const errorType = (error: unknown): string => {
   if (error instanceof ServiceError) return error.code;
   return isUnavailable(error) ? 'service_unavailable' : 'internal_error';
 };
 
-/** A refusal that the caller caused is no fault of whoever answers it. */
+/** An error that the caller caused is not a fault of the service. */
 const isFault = (error: unknown): boolean =>
   !(error instanceof ServiceError) || ERRORS[error.code].http >= 500;
 
 type SpanSpec = { kind: SpanKind; attributes?: Attributes; links?: Link[]; parent?: Context };
 
 /**
- * Runs work in a span of its own. An error is field by its kind alone: messages may hold what a
- * caller sent.
- * @param name of few: an operation and what it is done to, never an id
+ * Runs work in a span. Only the kind of an error is recorded, because its message may contain input
+ * of a caller.
+ * @param name an operation and its object, never an id, so that names are few
  */
 export const inSpan = <T>(
   name: string,
@@ -86,8 +87,8 @@ export const inSpan = <T>(
   });
 
 /**
- * Fields by which an operator finds a payment. Tokens, keys, addresses of people and wallets are
- * never among them.
+ * Fields for finding a payment. They never include tokens, keys, or addresses of people and
+ * wallets.
  */
 const ID_FIELDS = [
   'quote_id',
@@ -104,7 +105,7 @@ const ID_FIELDS = [
   'replayed',
 ] as const;
 
-/** Puts the ids found in a call's input or answer on a span. */
+/** Sets the ids in the input or output of a call as attributes of a span. */
 export const recordIds = (span: Span | undefined, value: unknown): void => {
   if (span?.isRecording() !== true || typeof value !== 'object' || value === null) return;
   for (const name of ID_FIELDS) {

@@ -5,7 +5,7 @@ import type { Page } from './page.ts';
 
 /**
  * A cursor is `base64url(place).base64url(mac)`. The mac binds the cursor to the list and its
- * scope, so that a foreign or altered one is refused instead of showing another page.
+ * scope, so a foreign or altered cursor is refused.
  */
 const mac = (key: Buffer, list: string, scope: unknown, place: string): Buffer =>
   createHmac('sha256', key)
@@ -24,7 +24,7 @@ const openCursor = <Place>(
 ): Place | null => {
   if (cursor === undefined) return null;
   const place = Buffer.from(cursor.split('.')[0]!, 'base64url').toString('utf8');
-  // Compared as text: decoding would accept several spellings of the same cursor.
+  // Compared as text, because decoding would accept several spellings of one cursor.
   const [received, expected] = [Buffer.from(cursor), Buffer.from(cursorOf(key, list, scope, place))];
   if (received.length !== expected.length || !timingSafeEqual(received, expected)) {
     throw invalid('cursor', 'not a cursor of this list');
@@ -35,8 +35,8 @@ const openCursor = <Place>(
 const DEFAULT_LIMIT = 20;
 
 /**
- * What the items of a page may have together. A NATS message has at most 1 MB, and a hundred of the
- * largest quotes or deliveries have more: such a page is shorter than the limit.
+ * The maximum size of the items of a page. A NATS message has at most 1 MB, and a hundred of the
+ * largest quotes or deliveries exceed it. Such a page has fewer items than the limit.
  */
 const PAGE_BYTES = 512 * 1024;
 
@@ -44,8 +44,8 @@ const bytesOf = (item: unknown): number =>
   Buffer.byteLength(JSON.stringify(item, (_name, value) => (typeof value === 'bigint' ? `${value}` : value)));
 
 /**
- * How many items fit into one page: at least one, so that a list with one large item does not stop
- * there.
+ * The number of items that fit into a page: at least one, so that the list continues after a large
+ * item.
  */
 const countFitting = (items: readonly unknown[]): number => {
   let bytes = 0;
@@ -56,28 +56,27 @@ const countFitting = (items: readonly unknown[]): number => {
   return items.length;
 };
 
-/** Query fields of every list. The contract has bounded `limit` to 1..100. */
+/** The query fields of every list. The contract limits `limit` to 1..100. */
 type PageQuery = { cursor?: string | undefined; limit?: string | undefined };
 
-/** One list: which rows, in which order, and how they are shown. */
+/** A list: its rows, their order, and their items. */
 type List<Filters, Caller, Scope, Row, Place, Item> = {
-  /** Which rows the caller asks for and may see, as JSON: everything but the page itself. */
+  /** The rows that the caller asks for and may see, as JSON, without the page. */
   scope: (filters: Filters, caller: Caller) => Scope | Promise<Scope>;
-  /** The rows of a page in their order, and one more where there is a next page (`limit + 1`). */
+  /** The rows of a page in their order, and one more if there is a next page (`limit + 1`). */
   rows: (db: Db, scope: Scope, page: Page<Place>) => Promise<readonly Row[]>;
-  /** What the list is ordered by, as JSON. */
+  /** The value that the list is ordered by, as JSON. */
   place: (row: Row) => Place;
   /** One item for each row, in their order. */
   show: (rows: readonly Row[], caller: Caller) => Item[] | Promise<Item[]>;
 };
 
 /**
- * The handler of a list endpoint: cursor, limit, page end and the 512 kB bound are the same for
- * every list.
- * @param name of the list, unique among all lists
- * @returns a handler that answers `{ data, next_cursor }`, `next_cursor` null on the last page
- * @throws ServiceError validation_error for a cursor that was not made for exactly this list and
- *   scope
+ * The handler of a list endpoint. Cursor, limit, end of the list and the 512 kB bound are the same
+ * for every list.
+ * @param name the name of the list, unique among all lists
+ * @returns a handler that returns `{ data, next_cursor }`; `next_cursor` is null on the last page
+ * @throws ServiceError validation_error for a cursor of another list or scope
  */
 export const listHandler =
   <Query extends PageQuery, Caller, Scope, Row, Place, Item>(
@@ -102,7 +101,7 @@ export const listHandler =
     };
   };
 
-/** The scope of a list whose rows belong to accounts: the caller's account and the filters. */
+/** The scope of a list of account data: the caller's account and the filters. */
 export const ofAccount = <Filters extends object>(
   filters: Filters,
   { account_id }: { account_id: string },

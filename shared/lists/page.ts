@@ -1,22 +1,19 @@
 import { sql } from '../db/pool.ts';
 
-/**
- * Which part of a list is asked for: `limit` rows before a place, from the beginning where it is
- * null.
- */
+/** A page of a list: `limit` rows before a place, or from the beginning if it is null. */
 export type Page<Place = string> = { before: Place | null; limit: number };
 
-/** `and <column> = <value>` for every filter that is set. */
+/** `and <column> = <value>` for each filter that is set. */
 export const matching = (filters: Record<string, string | undefined>) => {
   const set = Object.entries(filters).flatMap(([column, value]) =>
     value === undefined ? [] : [sql.fragment` and ${sql.identifier([column])} = ${value}`],
   );
-  // A join of nothing is an error.
+  // An empty join is an error.
   return set.length === 0 ? sql.fragment`` : sql.join(set, sql.fragment``);
 };
 
 /**
- * The end of a list statement: rows before the cursor, newest first, and one row more than the
+ * The end of a list statement: the rows before the cursor, newest first, and one row more than the
  * limit.
  */
 export const pageBy = (column: string, { before, limit }: Page) => {

@@ -3,12 +3,12 @@ import type { OperatorAction } from '../contract/operator.ts';
 import { type Db, type Pool, sql } from '../db/pool.ts';
 import { isoTime } from '../lib/clock.ts';
 
-/** Who changes something, and why. */
+/** Who makes a change, and why. */
 export type Operator = { actor: string; reason: string };
 
 /**
- * Records what an operator did, in the transaction that does it. The time is the database's.
- * @param change `before` and `after` as JSON; without a difference nothing should be recorded
+ * Records an operator's action in the transaction of the change, with the time of the database.
+ * @param change `before` and `after` as JSON; an action without a difference is not recorded
  */
 export const recordAction = (
   tx: Db,
@@ -20,11 +20,11 @@ export const recordAction = (
     values (${actor}, ${action}, ${target}, ${reason}, ${JSON.stringify(before)}::jsonb, ${JSON.stringify(after)}::jsonb)`);
 
 /**
- * Changes something for an operator, with the record of it in the same commit. What is so already
- * stays and is not recorded.
+ * Makes a change for an operator, with its record in the same commit. A state that already is so
+ * stays, and nothing is recorded.
  * @param lock reads the state and locks it until the transaction ends
- * @param isSo whether a state is what the operator asks for
- * @param show a state as JSON of the record
+ * @param isSo whether the state is the requested one
+ * @param show the state as JSON for the record
  * @returns the state after the change, and whether it changed
  */
 export const changeByOperator = <State>(

@@ -12,7 +12,7 @@ const Used = z.object({
   resets_at: z.number(),
 });
 
-/** What the wallets and accounts that used most have used in this hour, and all together. */
+/** The wallets and accounts with the highest use in the current hour, and the environment. */
 const mostUsed = (db: Db) =>
   db.any(sql.type(Used)`
     select of, id, reserved, resets_at from (
@@ -24,7 +24,7 @@ const mostUsed = (db: Db) =>
     where of in ('wallet', 'account', 'environment') and place <= ${MOST_SHOWN}
     order by of = 'environment' desc, of, place`);
 
-/** The hourly caps of a service and how much of them is used up, for an operator. */
+/** The hourly caps of a service and their use. */
 export const reportCaps = async (
   db: Db,
   limits: HourlyLimits,

@@ -11,21 +11,22 @@ import { listActions, type Operator, recordAction } from './actions.ts';
 import { findQuarantined, listQuarantined, type QuarantineRow, recordDecision } from './quarantine.ts';
 
 /**
- * What a service adds for messages about payments, whose outcome the chain proves. The subject is
+ * The part of a service for messages about payments, whose outcome the chain proves. The subject is
  * what a message is about.
  */
 export type QuarantineResolver<Subject> = {
-  /** Null for a message of another kind, and for one that says too little to find its subject. */
+  /** Null for a message of another kind, or one that does not identify its subject. */
   find: (message: QuarantineRow) => Promise<Subject | null>;
-  /** What an operator is told where `find` has nothing. */
+  /** The error text if `find` returns null. */
   notFoundMessage: string;
-  /** What the chain proves of it now. */
+  /** What the chain proves about the subject now. */
   prove: (subject: Subject) => Promise<AttemptReport>;
-  /** What else an operator sees of it, as JSON. */
+  /** Further details for an operator, as JSON. */
   describe?: (subject: Subject) => Record<string, unknown>;
   /**
-   * What is committed with the decision. @returns what is done after the commit
-   * @throws ServiceError conflict where the record does not allow the decision
+   * Commits the effect of the decision.
+   * @returns what is done after the commit
+   * @throws ServiceError conflict if the record does not allow the decision
    */
   commit?: (tx: Db, subject: Subject) => Promise<() => void>;
 };

@@ -4,7 +4,7 @@ import type { Quarantine } from '../events/consume.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { GaugeCollector } from '../lib/metrics.ts';
 
-/** Keeps messages that cannot be parsed, for an operator to decide on. */
+/** Stores messages that cannot be parsed until an operator decides. */
 export const quarantineInto =
   (pool: Pool, logger: Logger): Quarantine =>
   async ({ subject, body, reason }) => {
@@ -13,7 +13,7 @@ export const quarantineInto =
     logger.error({ subject }, 'message quarantined');
   };
 
-/** How many wait for a decision, and for how long (docs/runbook.md). */
+/** The number of messages that wait for a decision, and the age of the oldest (docs/runbook.md). */
 export const quarantineGauges = (pool: Pool): GaugeCollector => ({
   name: 'quarantine',
   metrics: ['quittance_quarantine_messages', 'quittance_quarantine_oldest_age_seconds'],
@@ -43,7 +43,10 @@ export type QuarantineRow = z.infer<typeof Row>;
 
 const columns = sql.fragment`quarantine_id, subject, body, reason, created_at, decided_at, decision`;
 
-/** Messages set aside, oldest first. @param decided also those that were decided */
+/**
+ * Quarantined messages, oldest first.
+ * @param decided whether decided messages are included
+ */
 export const listQuarantined = (
   db: Db,
   { decided, limit }: { decided: boolean; limit: number },
@@ -52,11 +55,11 @@ export const listQuarantined = (
     select ${columns} from quarantine ${decided ? sql.fragment`` : sql.fragment`where decided_at is null`}
     order by quarantine_id limit ${limit}`);
 
-/** One of them, or null. */
+/** A quarantined message, or null. */
 export const findQuarantined = (db: Db, id: number): Promise<QuarantineRow | null> =>
   db.maybeOne(sql.type(Row)`select ${columns} from quarantine where quarantine_id = ${id}`);
 
-/** Marks one as decided; null when it is already. One caller wins. */
+/** Records a decision. Null if the message is already decided: one caller wins. */
 export const recordDecision = (db: Db, id: number, decision: string): Promise<QuarantineRow | null> =>
   db.maybeOne(sql.type(Row)`
     update quarantine set decided_at = app_now(), decision = ${decision}

@@ -67,7 +67,7 @@ test('the gauges show an attempt under way with its age and its hold until it en
     () => scrape(page),
     (seen) => seen.value('quittance_attempts', { state: 'reopened' }) === 1,
   );
-  expect((await scrape(page)).value('settle_held_micro_usdc')).toBe(1_000_000);
+  expect((await scrape(page)).value('quittance_held_micro_usdc')).toBe(1_000_000);
   await publishProgress(settlementId, 'confirmed');
   await publishProgress(settlementId, 'finalized');
   const ended = await until(
