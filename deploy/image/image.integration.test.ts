@@ -205,11 +205,12 @@ const held = () =>
 
 test('it holds packages that the lock file calls production, and nothing that is there for development', () => {
   const { packages } = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, { version: string; dev?: boolean }>;
+    packages: Record<string, { name?: string; version: string; dev?: boolean }>;
   };
   const production = new Set(
-    Object.entries(packages).flatMap(([place, { version, dev }]) =>
-      dev === true ? [] : `${place.split('node_modules/').at(-1)}@${version}`,
+    Object.entries(packages).flatMap(([place, { name, version, dev }]) =>
+      // An override installs a package under the name of another.
+      dev === true ? [] : `${name ?? place.split('node_modules/').at(-1)}@${version}`,
     ),
   );
   expect(held().length).toBeGreaterThan(100);

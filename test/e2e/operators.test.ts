@@ -240,7 +240,7 @@ test('the command: no reason, no change; nobody to ask, no change; wrong args; e
   expect(JSON.parse((await ops('accounts', 'show', accountId, '--json')).out)[0].frozen_at).toBeNull();
   expect(await ops('accounts', 'unfreeze', accountId, '--reason', 'x', '--yes')).toMatchObject({
     code: 0,
-    out: expect.stringContaining('so already'),
+    out: expect.stringContaining('Already so'),
   });
   const at = new URL(running.stack.environments.test!.operator_nats_url);
   const login = (url: string, NATS_PASSWORD: string) =>
