@@ -169,7 +169,10 @@ test.each(all)('$name ends by a SIGTERM or SIGINT in its first moments', async (
     clearInterval(asking);
     // A sandbox starts in one go: a signal may be heard only when its own handler is there.
     const inOrder = program.image === 'sandbox' ? [0] : [];
-    expect([code, ...inOrder].map((each) => ({ code: each, signal: null }))).toContainEqual(end);
+    // A process 1 that ends by the signal itself has ended too: rarely unshare reports it so.
+    const bySignal = canBeFirst ? [{ code: null, signal }] : [];
+    const ends = [code, ...inOrder].map((each) => ({ code: each, signal: null }));
+    expect([...ends, ...bySignal]).toContainEqual(end);
   }
 });
 
