@@ -24,8 +24,9 @@ test('the default wallet of the settings is the one that a settle with an access
   ];
   const second = Keypair.generate();
   const linked = await linkWallet(api, ada.token, ada.signIn.account.account_id, second);
-  await fund(api, ada.token, linked.wallet_id, 10_000_000n);
-  await allowSpending(api, ada.token, linked.wallet_id, second, 10_000_000n);
+  // Enough for every payment until a change of the default wallet acts.
+  await fund(api, ada.token, linked.wallet_id, 50_000_000n);
+  await allowSpending(api, ada.token, linked.wallet_id, second, 50_000_000n);
   expect((await settings(ada.token)).default_wallet_id).toBe(ada.walletId);
 
   const choose = (wallet_id: string | null) =>
