@@ -36,7 +36,7 @@ if (import.meta.main) {
   const file = process.env.STACK_FILE ?? path.join(root, '.local', 'stack.json');
   if (!existsSync(file)) refuse(`no stack runs here (${file}): start one, or name its file in STACK_FILE`);
   const stack = JSON.parse(readFileSync(file, 'utf8')) as Stack;
-  const script = path.join(root, 'services', 'wallet', 'rebuild.ts');
+  const script = path.join(root, 'services', 'wallet', 'transactions', 'rebuild.ts');
   const env = { PATH: process.env.PATH, ...rebuildEnvironment(stack) };
   const { status } = spawnSync(process.execPath, [script], { env, stdio: 'inherit' });
   process.exitCode = status ?? 1;
