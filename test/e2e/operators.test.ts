@@ -197,7 +197,7 @@ test('signing pauses what was accepted, a payment is sent again, and a drain wai
     authorities: [{ number: 1 }],
   });
   await change('signing', 'resume');
-  // A slow machine needs more than the 15 s that the call waits. Then its repeat returns the payment.
+  // The call waits for 15 s. On a slow machine its repeat returns the payment.
   expect((await waiting).body).toMatchObject({ settlement_id: id });
   const repeat = () => settleWith(api(), consumer.token, quote, 'unsigned');
   const settled = await waitFor(repeat, ({ status }) => status === 200);

@@ -137,7 +137,7 @@ test('what was paid, given and got is listed and summed up, for each what is the
 
   const script = path.join(root, 'tools/rebuild-projections.ts');
   const { stdout } = await promisify(execFile)(process.execPath, [script], { env: process.env });
-  expect(stdout).toContain('"msg":"rebuilt"');
+  expect(stdout).toContain('"msg":"transactions rebuilt"');
   expect(await list(buyer.token)).toEqual(whole);
   expect((await list(vendor.signIn.access_token)).data.filter(({ type }) => type === 'payment')).toEqual(
     got.data,
