@@ -1,9 +1,7 @@
-import type { z } from 'zod';
 import { openBase, runService } from '../../shared/boot.ts';
-import { call } from '../../shared/bus/call.ts';
+import { callsFrom } from '../../shared/bus/call.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, funding, settlement, wallet } from '../../shared/contract/index.ts';
-import type { InternalName, ServiceContract } from '../../shared/contract/service.ts';
 import { subscribeInBatches } from '../../shared/events/batch-consumer.ts';
 import { subscribe } from '../../shared/events/consume.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
@@ -51,15 +49,7 @@ const config = loadConfig(schema);
 const base = await openBase('wallet', config);
 const { bus, pool, clock, relay, waiting, logger, quarantine } = base;
 
-/** A function that calls an internal operation of another service. */
-const to =
-  <S extends ServiceContract, N extends InternalName<S>>(
-    contract: S,
-    name: N,
-    options?: { timeoutMs: number },
-  ) =>
-  (input: z.infer<S['internal'][N]['input']>) =>
-    call(bus, contract, name, input, options);
+const to = callsFrom(bus);
 
 const deps = {
   pool,

@@ -59,6 +59,17 @@ export const call = async <S extends ServiceContract, N extends InternalName<S>>
     S['internal'][N]['output']
   >;
 
+/** Makes functions of the input alone, each of which calls an internal operation of another service. */
+export const callsFrom =
+  (bus: Bus) =>
+  <S extends ServiceContract, N extends InternalName<S>>(
+    contract: S,
+    name: N,
+    options?: { timeoutMs: number },
+  ) =>
+  (input: z.infer<S['internal'][N]['input']>) =>
+    call(bus, contract, name, input, options);
+
 /**
  * Calls a public operation for the gateway, with the caller's principal. Only the gateway's NATS
  * user may publish `rpc.*`.
