@@ -155,7 +155,7 @@ test('bytes that may still land are never declared failed, whatever the record s
 test('retry and dismiss: a job that is read now is paid once; one that nobody reads stays', async () => {
   const { payer, job } = await jobFor(fixture.quote());
   const id = await setAside(job);
-  expect(await refusal(decide(id, 'retry'))).toMatch(/^conflict: .*cannot be read/);
+  expect(await refusal(decide(id, 'retry'))).toMatch(/^conflict: .*cannot be parsed/);
   // The release that reads it, here by its other end.
   await fixture.admin.query("update quarantine set body = convert_to($1, 'UTF8') where quarantine_id = $2", [
     JSON.stringify(job),
