@@ -23,7 +23,7 @@ import { newId } from '../../shared/lib/id.ts';
 import { keyHash } from '../../shared/lib/key-text.ts';
 import type { SigningKey } from '../../shared/lib/keys.ts';
 import { createLogger } from '../../shared/lib/logger.ts';
-import { waitUntil } from './wait-until.ts';
+import { waitUntil } from './wait.ts';
 
 /**
  * The fixture of the gateway's tests: a real NATS with two environments and the real rights, a real

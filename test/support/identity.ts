@@ -39,7 +39,7 @@ import { quarantineInto } from '../../shared/operator/quarantine.ts';
 import { createTestBus } from './bus.ts';
 import { createTestDatabase } from './database.ts';
 import { type ReceivedMail, startSmtpSink } from './smtp.ts';
-import { waitUntil } from './wait-until.ts';
+import { waitUntil } from './wait.ts';
 
 /**
  * The handlers of the identity service over a real bus, database and mail server. Tests call them

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { listDelegateSpending } from '../../services/settlement/delegates/list-delegate-spending.ts';
 import { delegateOperations } from '../../services/settlement/delegates/operations.ts';
@@ -39,6 +38,7 @@ import {
   signQuote,
   vendor,
 } from './settlement-quotes.ts';
+import { waitFor } from './wait.ts';
 
 /**
  * The settlement service over real Postgres and JetStream. The test publishes the events of
@@ -260,17 +260,8 @@ export const row = async (settlementId: string) => {
 const UNTIL_TIMEOUT_MS = 20_000;
 
 /** Reads until the condition holds. */
-export const until = async <T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> => {
-  const deadline = performance.now() + UNTIL_TIMEOUT_MS;
-  for (;;) {
-    const value = await read();
-    if (holds(value)) return value;
-    if (performance.now() >= deadline)
-      throw new Error(`the condition did not become true: ${JSON.stringify(value, jsonSafe)}`);
-    await sleep(10);
-  }
-};
-const jsonSafe = (_key: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value);
+export const until = <T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> =>
+  waitFor(read, holds, UNTIL_TIMEOUT_MS, 10);
 
 /** Waits for a chain status of a settlement. */
 export const untilChainStatus = (settlementId: string, status: ChainStatus) =>

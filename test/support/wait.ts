@@ -2,6 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const PAUSE_MS = 20;
 
+const shown = (value: unknown): string =>
+  JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? `${part}` : part));
+
 /**
  * Reads until the value is good, and returns it.
  * @throws after `ms`, with the last value
@@ -10,15 +13,26 @@ export const waitFor = async <T>(
   read: () => T | Promise<T>,
   good: (value: T) => boolean,
   ms = 30_000,
+  everyMs = PAUSE_MS,
 ): Promise<T> => {
-  const deadline = Date.now() + ms;
+  const deadline = performance.now() + ms;
   for (;;) {
     const value = await read();
     if (good(value)) return value;
-    if (Date.now() > deadline)
-      throw new Error(`not within ${ms} ms, the last value: ${JSON.stringify(value)}`);
-    await sleep(PAUSE_MS);
+    if (performance.now() > deadline) throw new Error(`not within ${ms} ms, the last value: ${shown(value)}`);
+    await sleep(everyMs);
   }
+};
+
+/**
+ * Waits until a condition holds.
+ * @throws when it does not hold within the time
+ */
+export const waitUntil = async (
+  condition: () => boolean | Promise<boolean>,
+  { withinMs = 10_000, everyMs = 25 }: { withinMs?: number; everyMs?: number } = {},
+): Promise<void> => {
+  await waitFor(condition, (holds) => holds, withinMs, everyMs);
 };
 
 /**
@@ -30,11 +44,11 @@ export const staysFor = async <T>(
   read: () => T | Promise<T>,
   good: (value: T) => boolean,
 ): Promise<T> => {
-  const deadline = Date.now() + ms;
+  const deadline = performance.now() + ms;
   for (;;) {
     const value = await read();
-    if (!good(value)) throw new Error(`changed within ${ms} ms: ${JSON.stringify(value)}`);
-    if (Date.now() > deadline) return value;
+    if (!good(value)) throw new Error(`changed within ${ms} ms: ${shown(value)}`);
+    if (performance.now() > deadline) return value;
     await sleep(PAUSE_MS);
   }
 };

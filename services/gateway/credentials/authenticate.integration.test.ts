@@ -14,7 +14,7 @@ import {
   sendRaw,
   startGatewayFixture,
 } from '../../../test/support/gateway.ts';
-import { waitUntil } from '../../../test/support/wait-until.ts';
+import { waitUntil } from '../../../test/support/wait.ts';
 
 const testSession = newSigningKey('test.session.1');
 const liveSession = newSigningKey('live.session.1');

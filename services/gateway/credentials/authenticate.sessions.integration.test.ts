@@ -17,7 +17,7 @@ import {
   startServers,
   startServices,
 } from '../../../test/support/gateway.ts';
-import { waitUntil } from '../../../test/support/wait-until.ts';
+import { waitUntil } from '../../../test/support/wait.ts';
 
 const [first, next] = [newSigningKey('test.session.1'), newSigningKey('test.session.2')];
 const live = newSigningKey('live.session.1');

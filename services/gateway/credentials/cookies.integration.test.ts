@@ -4,7 +4,7 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import { signAccessToken } from '../../../shared/lib/access-token.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { type GatewayFixture, newSigningKey, startGatewayFixture } from '../../../test/support/gateway.ts';
-import { waitUntil } from '../../../test/support/wait-until.ts';
+import { waitUntil } from '../../../test/support/wait.ts';
 
 /** The cookies of a page: its refresh token with the proof, and the nonce of a sign-in link. */
 const ORIGIN = 'https://console.example';

@@ -13,7 +13,7 @@ import {
   startServers,
   startServices,
 } from '../../../test/support/gateway.ts';
-import { waitUntil } from '../../../test/support/wait-until.ts';
+import { waitUntil } from '../../../test/support/wait.ts';
 
 /** What callers see while NATS or the services of an environment are unavailable. */
 

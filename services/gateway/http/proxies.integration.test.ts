@@ -8,7 +8,7 @@ import {
   startServers,
   startServices,
 } from '../../../test/support/gateway.ts';
-import { waitUntil } from '../../../test/support/wait-until.ts';
+import { waitUntil } from '../../../test/support/wait.ts';
 
 /**
  * The address for which a call is counted, over real sockets. 127.0.0.1, ::1 and the networks below

@@ -13,7 +13,7 @@ import {
   startServers,
   startServices,
 } from '../../../test/support/gateway.ts';
-import { waitUntil } from '../../../test/support/wait-until.ts';
+import { waitUntil } from '../../../test/support/wait.ts';
 
 /**
  * Replicas that are replaced under load, behind a load balancer that probes readiness and retries

@@ -15,7 +15,7 @@ import {
   startServers,
   startServices,
 } from '../../../test/support/gateway.ts';
-import { waitUntil } from '../../../test/support/wait-until.ts';
+import { waitUntil } from '../../../test/support/wait.ts';
 
 /** Limits while Redis is unavailable or hangs. */
 

@@ -6,7 +6,7 @@ import { keyHash } from '../../../shared/lib/key-text.ts';
 import { callerOf, codeOf, PAYOUT, REFUSED_PAYOUT, startIdentity } from '../../../test/support/identity.ts';
 import { repeatUntilAnswered } from '../../../test/support/repeat-until-answered.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
-import { waitUntil } from '../../../test/support/wait-until.ts';
+import { waitUntil } from '../../../test/support/wait.ts';
 
 /** docs/adr/0017-idempotency-keys.md, for the operations whose answer contains a secret. */
 let running: Awaited<ReturnType<typeof startIdentity>>;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ServiceError } from '../../../shared/contract/errors.ts';
 import { verifyAccessToken } from '../../../shared/lib/access-token.ts';
 import { callerOf, startIdentity, tokenIn } from '../../../test/support/identity.ts';
-import { waitUntil } from '../../../test/support/wait-until.ts';
+import { waitUntil } from '../../../test/support/wait.ts';
 
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {

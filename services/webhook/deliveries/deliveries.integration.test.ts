@@ -7,7 +7,7 @@ import { waitingForLocks } from '../../../test/support/database.ts';
 import { type Answer, answer, hang, type Receiver, startReceiver } from '../../../test/support/receiver.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
 import { expectSoon } from '../../../test/support/transactions.ts';
-import { waitUntil } from '../../../test/support/wait-until.ts';
+import { waitUntil } from '../../../test/support/wait.ts';
 import {
   type Account,
   account,
