@@ -20,8 +20,8 @@ import { staysFor } from '../../../test/support/wait.ts';
 import { referenceOf } from '../transactions/reference.ts';
 
 /**
- * Two providers of one chain. The first, which is asked first, forgets or lies when a test wants it
- * to.
+ * Two providers of one chain. The first one queried omits or invents answers when a test requests
+ * it.
  */
 let fixture: SubmitterFixture;
 let first: SecondProvider;
@@ -55,8 +55,8 @@ afterAll(async () => {
 const GROSS = 1_000_000n;
 const states = (id: string) => fixture.events.of(id).map(({ status }) => status);
 /**
- * Waits until bytes may have been included, and a while longer: nothing else is reported of them
- * meanwhile.
+ * Waits until bytes may have been included, and a while longer. Meanwhile no other event is
+ * published.
  */
 const untilSigned = async (id: string): Promise<void> => {
   await until(
@@ -69,7 +69,7 @@ const untilSigned = async (id: string): Promise<void> => {
     (all) => all.join() === 'signed',
   );
 };
-/** How often an alarm of this kind was raised by the present process. */
+/** Returns how often the current process raised an alarm of this kind. */
 const alarms = async (kind: string): Promise<number> =>
   (await scrape(metrics)).value('quittance_anomalies_total', { kind }) ?? 0;
 const alarm = (kind: string) =>
@@ -91,7 +91,7 @@ test('rule 14: an error that one provider invents fails nothing, raises an alarm
   expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n - GROSS);
 });
 
-test('rule 14: an error that every provider has as final fails the payment', async () => {
+test('rule 14: an error that every provider reports as final fails the payment', async () => {
   const { chain, events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   await chain.call('chain_fault', { method: 'sendTransaction', kind: 'drop' });
@@ -117,13 +117,13 @@ test('rule 14: a confirmation that one provider invents confirms nothing', async
   await alarm('providers_disagree');
   expect(states(job.settlement_id)).toEqual(['signed']);
   expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n);
-  // Its blockhash is long past, and only the liar denies the proof of that.
+  // The blockhash expired long ago, and only the faulty provider denies the proof.
   first.behave('honest');
   await chain.call('chain_fault');
   expect((await events.wait(job.settlement_id, 'confirmed')).generation).toBe(2);
 }, 60_000);
 
-test('rule 14: what one provider calls final is final when the other says so too', async () => {
+test('rule 14: a transaction is final when one provider reports it as final and the other as successful', async () => {
   const { chain, events } = fixture;
   const payer = await fixture.payer(5_000_000n);
   await chain.call('chain_advance', 40);
@@ -165,7 +165,7 @@ test('an answer about another transaction confirms nothing', async () => {
   await events.wait(job.settlement_id, 'confirmed');
 });
 
-test('a slot that one provider invents spoils no reading: payments go on, and no sight has it', async () => {
+test('a slot that one provider invents does not disturb reads: payments continue, and no snapshot contains the slot', async () => {
   const { events } = fixture;
   const payer = await fixture.payer(5_000_000n);
   const observe = () =>
@@ -175,13 +175,14 @@ test('a slot that one provider invents spoils no reading: payments go on, and no
   const job = await fixture.settle(payer, fixture.quote());
   await events.wait(job.settlement_id, 'confirmed');
   first.behave('honest');
-  // The slot is remembered no longer than the lie: both can be read at once.
+  // The slot is remembered only as long as the provider reports it, so both accounts can be read
+  // immediately.
   expect((await observe()).slot).toBeLessThan(INVENTED_SLOT);
   const next = await fixture.settle(payer, fixture.quote());
   await events.wait(next.settlement_id, 'finalized');
 });
 
-/** Forgets an attempt here, as a database that was set back does. */
+/** Deletes the record of an attempt, as a restore of the database does. */
 const deleteRecord = async (settlementId: string): Promise<void> => {
   await fixture.admin.query(
     'delete from transactions t using intents i where i.intent_id = t.intent_id and i.object_id = $1',
@@ -190,7 +191,7 @@ const deleteRecord = async (settlementId: string): Promise<void> => {
   await fixture.admin.query('delete from intents where object_id = $1', [settlementId]);
 };
 
-test('rule 12: a quote of which an attempt has failed is looked for at every provider', async () => {
+test('rule 12: a quote with a failed attempt is searched for at every provider', async () => {
   const { admin, events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   const quote = fixture.quote();
@@ -217,7 +218,7 @@ test('rule 12: a quote of which an attempt has failed is looked for at every pro
   expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n - GROSS);
 });
 
-/** Puts the record of a payment into the state of a worker that took its bytes for dead. */
+/** Sets the record of a payment to the state after a worker declared its bytes expired. */
 const recordAsExpired = async (
   settlementId: string,
   signature: string | null,
@@ -231,7 +232,7 @@ const recordAsExpired = async (
   );
 };
 
-test('rule 12: an earlier generation that was taken for dead and is on the chain is watched again, no other is signed', async () => {
+test('rule 12: an earlier generation that was declared expired and is on the chain is watched again, and no other is signed', async () => {
   const { admin, events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   const job = await fixture.settle(payer, fixture.quote());
@@ -244,7 +245,7 @@ test('rule 12: an earlier generation that was taken for dead and is on the chain
   expect(rows).toEqual([{ status: 'live' }]);
 });
 
-test('a confirmed intent whose bytes another worker has proven dead is opened again and comes to its end', async () => {
+test('a confirmed intent whose bytes another worker proved expired is reopened and completed', async () => {
   const { events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   const job = await fixture.settle(payer, fixture.quote());
@@ -255,7 +256,7 @@ test('a confirmed intent whose bytes another worker has proven dead is opened ag
   expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n - GROSS);
 });
 
-/** Transactions of a stranger's that name the quote's reference and move nothing. */
+/** Transactions of a stranger that name the quote's reference and move nothing. */
 const bury = async (quoteId: string, count: number): Promise<void> => {
   const { chain } = fixture;
   const stranger = Keypair.generate();
@@ -287,14 +288,14 @@ const bury = async (quoteId: string, count: number): Promise<void> => {
 };
 
 test.each([51, 1050])(
-  'rule 12: %d transactions of a stranger under the reference hide no payment',
+  'rule 12: %d transactions of a stranger with the reference hide no payment',
   async (count) => {
     const { events, outside } = fixture;
     const payer = await fixture.payer(5_000_000n);
     const quote = fixture.quote();
     const job = await fixture.settle(payer, quote);
     const { tx_hash } = await events.wait(job.settlement_id, 'finalized');
-    // The service is away while they come, as it is in a restore.
+    // The service is stopped while they arrive, as it is during a restore.
     await service.stop();
     await bury(quote.quote_id, count);
     await deleteRecord(job.settlement_id);
@@ -306,7 +307,7 @@ test.each([51, 1050])(
   180_000,
 );
 
-test('live is refused with one provider, and with one that is named twice', async () => {
+test('the live environment is refused with one provider, and with one that is configured twice', async () => {
   const url = fixture.chain.url;
   for (const urls of [url, `${url},${url}`])
     await expect(fixture.start({ ENVIRONMENT: 'live', SOLANA_RPC_URLS: urls })).rejects.toThrow(

@@ -11,7 +11,7 @@ import {
 } from '../../../test/support/submitter.ts';
 import { referenceOf } from '../transactions/reference.ts';
 
-/** What settlement asks before it says that an attempt whose record may be lost was not paid. */
+/** The query that settlement makes before it declares an attempt with a lost record unpaid. */
 
 let fixture: SubmitterFixture;
 beforeAll(async () => {
@@ -25,7 +25,7 @@ const find = (quote_token: string, ...owners: Payer[]) =>
     quote_token,
     owners: owners.map(({ owner }) => owner.publicKey.toBase58()),
   });
-/** As after a restore: the payment is on the chain, and nothing here knows of it. */
+/** The state after a restore: the payment is on the chain, and this service has no record of it. */
 const loseRecordOf = async (job: { account_id: string; payment_attempt_id: string }) => {
   const intentId = `settle:${job.account_id}:${job.payment_attempt_id}`;
   await fixture.admin.query('delete from transactions where intent_id = $1', [intentId]);
@@ -33,7 +33,7 @@ const loseRecordOf = async (job: { account_id: string; payment_attempt_id: strin
 };
 const addressOf = ({ owner }: Payer) => owner.publicKey.toBase58();
 
-test('a payment is found when its record is lost, with the wallet that made it', async () => {
+test('a payment whose record is lost is found with the wallet that made it', async () => {
   const [payer, other] = [await fixture.payer(5_000_000n), await fixture.payer(5_000_000n)];
   const [quote, unpaid] = [fixture.quote(), fixture.quote()];
   expect(await find(quote.quote_token, payer)).toEqual({ paid: false, owner: null });
@@ -46,7 +46,7 @@ test('a payment is found when its record is lost, with the wallet that made it',
   expect(await find(unpaid.quote_token, payer)).toEqual({ paid: false, owner: null });
 });
 
-test('rule 2: a quote whose payment by another wallet has lost its record is not paid a second time', async () => {
+test('rule 2: a quote that another wallet paid is not paid again after the record of the payment is lost', async () => {
   const [payer, other] = [await fixture.payer(5_000_000n), await fixture.payer(5_000_000n)];
   const quote = fixture.quote();
   const first = await fixture.settle(payer, quote);
@@ -57,7 +57,7 @@ test('rule 2: a quote whose payment by another wallet has lost its record is not
   expect(await fixture.outside.balance(other.owner.publicKey)).toBe(5_000_000n);
 });
 
-test('a transaction that names the reference and moves something else is no payment', async () => {
+test('a transaction with the reference that makes other transfers is not a payment', async () => {
   const [payer, payee] = [await fixture.payer(5_000_000n), await fixture.payer(1n)];
   const quote = fixture.quote();
   const { mint, tokenAccount } = fixture.outside;
@@ -76,6 +76,6 @@ test('a transaction that names the reference and moves something else is no paym
   expect(await find(quote.quote_token, payer)).toEqual({ paid: false, owner: null });
 });
 
-test('what is no quote of ours is refused', async () => {
+test('a token that is not a quote of this environment is refused', async () => {
   await expect(find('a.b')).rejects.toMatchObject({ code: 'validation_error' });
 });

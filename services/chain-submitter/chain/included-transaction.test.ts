@@ -35,7 +35,7 @@ const versioned = () => {
 test.each([
   ['legacy', legacy],
   ['versioned', versioned],
-])('a %s transaction shows its signature and its accounts, and proves its fee payer', (_name, make) => {
+])('a %s transaction shows its signature and accounts, and proves its fee payer', (_name, make) => {
   const wire = make();
   const read = parseIncluded(wire);
   expect(read.signature).toBe(bs58.encode(wire.subarray(1, 65)));
@@ -45,7 +45,7 @@ test.each([
     undefined,
   ]);
   expect(read.feePayer()).toBe(payer.publicKey.toBase58());
-  // With another key, or with one byte changed, the signature proves nothing.
+  // With another key or with one changed byte the signature proves nothing.
   const keyAt = wire.indexOf(payer.publicKey.toBytes()[0]!, 65);
   for (const at of [keyAt, wire.length - 1]) {
     const forged = Uint8Array.from(wire);
@@ -58,6 +58,6 @@ test.each([
   ['no bytes', new Uint8Array()],
   ['no signature', legacy().with(0, 0)],
   ['half of the bytes', legacy().subarray(0, 90)],
-])('bytes that are no transaction are refused: %s', (_name, bytes) => {
+])('bytes that are not a transaction are refused: %s', (_name, bytes) => {
   expect(() => parseIncluded(bytes)).toThrow('transaction');
 });

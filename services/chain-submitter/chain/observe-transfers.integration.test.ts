@@ -15,10 +15,10 @@ import {
   until,
 } from '../../../test/support/submitter.ts';
 
-/** What came in, as the service sees it on a real chain: nothing before it is final. */
+/** Incoming transfers as the service observes them on a real chain: none before it is final. */
 
 let fixture: SubmitterFixture;
-/** Slow enough that a look right after the confirmation comes before finality, 32 slots later. */
+/** Finality takes 32 slots, slow enough for a query between confirmation and finality. */
 const SLOT_MS = 100;
 const FINAL_SLOTS = 40;
 
@@ -36,7 +36,7 @@ const final = (tx_hash: string, owner: PublicKey) =>
     ({ status }) => status !== 'unknown',
   );
 
-/** A treasury with USDC, and the instructions that send from it. */
+/** A treasury with USDC, and the instructions that transfer from it. */
 const treasury = async () => {
   const { owner } = await fixture.payer(1000n, 0n);
   const { mint } = fixture.outside;
@@ -52,7 +52,7 @@ const treasury = async () => {
   return { owner, minter, source, send, mint };
 };
 
-test('a transfer is unknown while it may be forked away, then seen with its place and amount', async () => {
+test('a transfer is unknown while a fork may remove it, then observed with its position and amount', async () => {
   const { owner, minter, source, send } = await treasury();
   const [to, other] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
   const hash = await fixture.land([...send(other, 3n), ...send(to, 5n), ...send(to, 7n)], [minter, owner]);
@@ -68,7 +68,7 @@ test('a transfer is unknown while it may be forked away, then seen with its plac
   expect(await final(hash, owner.publicKey)).toEqual({ status: 'finalized', transfers: [] });
 });
 
-test('a confirmed transfer that is forked away was never there', async () => {
+test('a confirmed transfer that a fork removes is never observed', async () => {
   const { owner, minter, send } = await treasury();
   const to = Keypair.generate().publicKey;
   const hash = await fixture.land(send(to, 5n), [minter, owner]);
@@ -78,13 +78,13 @@ test('a confirmed transfer that is forked away was never there', async () => {
   expect(await observe(hash, to)).toEqual({ status: 'unknown', transfers: [] });
 });
 
-test('what was minted into a wallet was not transferred', async () => {
+test('an amount that was minted into a wallet is not a transfer', async () => {
   const { owner, minter, source, mint } = await treasury();
   const hash = await fixture.land([createMintToInstruction(mint, source, minter.publicKey, 9n)], [minter]);
   expect(await final(hash, owner.publicKey)).toEqual({ status: 'finalized', transfers: [] });
 });
 
-test('a transaction that is none of a wallet’s business', async () => {
+test('a transaction without a transfer to the wallet', async () => {
   const { minter } = await treasury();
   const nobody = Keypair.generate().publicKey;
   const pay = SystemProgram.transfer({ fromPubkey: minter.publicKey, toPubkey: nobody, lamports: 1_000_000 });
@@ -93,8 +93,8 @@ test('a transaction that is none of a wallet’s business', async () => {
 });
 
 test.each([
-  ['a signature that never landed', bs58.encode(Buffer.alloc(64, 5))],
+  ['a signature that was never included', bs58.encode(Buffer.alloc(64, 5))],
   ['a text of another length', '5'.repeat(70)],
-])('unknown: %s', async (_name, hash) => {
+])('the transfers of a transaction are unknown: %s', async (_name, hash) => {
   expect(await observe(hash, Keypair.generate().publicKey)).toEqual({ status: 'unknown', transfers: [] });
 });

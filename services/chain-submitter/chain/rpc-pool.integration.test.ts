@@ -5,10 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { type SubmitterFixture, startSubmitterFixture, until } from '../../../test/support/submitter.ts';
 import { staysFor } from '../../../test/support/wait.ts';
 
-/**
- * A second provider: the same chain behind a door that a test opens and shuts, or leaves callers
- * waiting at.
- */
+/** A second provider: a proxy to the same chain that a test opens, closes, or lets hang. */
 let fixture: SubmitterFixture;
 let second: Server;
 const door = { open: true, hangs: false, sends: [] as string[] };
@@ -60,20 +57,20 @@ test('rule 10: the same bytes go to every provider, and again every 2 s', async 
   await chain.call('chain_clock', { paused: true });
   door.sends = [];
   const job = await fixture.settle(payer, fixture.quote());
-  // Told with the first repetition.
+  // The event is published with the first repetition.
   await events.wait(job.settlement_id, 'signed');
   await until(
     async () => door.sends.length,
     (count) => count >= 3,
   );
-  // Three sends in two pauses of two seconds, and no burst.
+  // Two pauses of two seconds separate three broadcasts, without a burst.
   expect(door.sends.length).toBeLessThanOrEqual(4);
   expect(new Set(door.sends).size).toBe(1);
   await chain.call('chain_clock', { paused: false });
   await events.wait(job.settlement_id, 'confirmed');
 });
 
-test('rule 11: while one provider is away nothing is proven, and no successor is signed', async () => {
+test('rule 11: while one provider is unavailable nothing is proven and no successor is signed', async () => {
   const { chain, events, outside } = fixture;
   await start({ SOLANA_RPC_URLS: both() });
   const payer = await fixture.payer(5_000_000n);
@@ -95,7 +92,7 @@ test('rule 11: while one provider is away nothing is proven, and no successor is
   expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
 });
 
-test('a time-out never means not paid: the send is accepted and never answered', async () => {
+test('a time-out never means that the payment failed: the broadcast is accepted and not answered', async () => {
   const { chain, events, outside } = fixture;
   await start();
   const payer = await fixture.payer(5_000_000n);
@@ -105,7 +102,7 @@ test('a time-out never means not paid: the send is accepted and never answered',
   expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
 });
 
-test('a chain that is away for a while: the payment waits and lands', async () => {
+test('while the chain is unavailable the payment waits, and it is included afterwards', async () => {
   const { chain, events } = fixture;
   await start();
   const payer = await fixture.payer(5_000_000n);
@@ -131,7 +128,7 @@ test('a node that denies a confirmed transaction for a moment does not reopen it
   expect(events.of(job.settlement_id).map(({ status }) => status)).toEqual(['confirmed', 'finalized']);
 });
 
-test('a fork that cannot be proven while one of three providers hangs holds up no other payment', async () => {
+test('a fork that cannot be proven while one of three providers hangs delays no other payment', async () => {
   const { chain, events } = fixture;
   await start({ SOLANA_RPC_URLS: `${both()},${new URL('/third', chain.url)}` });
   const [one, two] = [await fixture.payer(5_000_000n), await fixture.payer(5_000_000n)];
@@ -153,7 +150,7 @@ test('a fork that cannot be proven while one of three providers hangs holds up n
   await chain.call('chain_fork', 3);
   await chain.call('chain_advance', 3);
   await chain.call('chain_clock', { paused: false });
-  // By now the proof is asked for, and waits for the one that hangs.
+  // The proof runs by now and waits for the provider that hangs.
   await sleep(8000);
   const other = await fixture.settle(two, fixture.quote());
   await events.wait(other.settlement_id, 'confirmed');
@@ -163,7 +160,7 @@ test('a fork that cannot be proven while one of three providers hangs holds up n
   await events.wait(forked.settlement_id, 'finalized');
 }, 60_000);
 
-test('rule 7: the hourly cap of a wallet is exact under a burst; what is over it waits', async () => {
+test('rule 7: the hourly cap of a wallet is exact under a burst, and payments over it wait', async () => {
   const { events, outside } = fixture;
   await start({ WALLET_HOURLY_CAP_MICRO: '5500000' });
   const payer = await fixture.payer(20_000_000n);
@@ -197,8 +194,8 @@ test('rule 7: the hourly cap of a wallet is exact under a burst; what is over it
 
 test.each([
   ['another chain', { GENESIS_HASH: '11111111111111111111111111111112' }],
-  ['something that is not the mint', { USDC_MINT: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T' }],
+  ['an account that is not the mint', { USDC_MINT: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T' }],
   ['a fee wallet without a token account', { FEE_WALLET: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T' }],
-])('it refuses to run on %s', async (_name, env) => {
-  await expect(fixture.start(env)).rejects.toThrow('ended with 78');
+])('the service does not start on %s', async (_name, env) => {
+  await expect(fixture.start(env)).rejects.toThrow('exited with 78');
 });

@@ -6,7 +6,7 @@ import { RpcRefused } from './json-rpc.ts';
 import type { Provider } from './provider.ts';
 import { createRpcPool, openRpcPool } from './rpc-pool.ts';
 
-/** A provider that answers each method in its own way. */
+/** A provider with a scripted answer for each method. */
 let provider: Provider;
 let url: string;
 const hanging: ServerResponse[] = [];
@@ -28,7 +28,7 @@ const server = createServer(async (request, response) => {
     response.writeHead(400).end(JSON.stringify({ ...own, id: null, error }));
   else if (method === 'getTransaction') response.end(JSON.stringify({ ...own, id: null, result: null }));
   else if (method === 'getMultipleAccounts') {
-    // Headers and a part of the body, and then nobody is there any more.
+    // Sends headers and a part of the body, then closes the connection.
     response.writeHead(200, { 'content-length': 1000 }).write('{"jsonrpc"');
     setTimeout(() => response.destroy(), 20);
   } else response.writeHead(308, { location: '/' }).end('moved');
@@ -46,17 +46,17 @@ const letGo = async (): Promise<void> => {
   givenUp = 0;
 };
 
-test('the answer of another call is none, whatever its form', async () => {
+test('an answer with the id of another call is rejected, whatever its form', async () => {
   expect(await provider.genesisHash()).toBe('hash');
   await expect(provider.blockHeight('finalized')).rejects.toThrow('the answer of another call');
   await expect(provider.finalized('signature')).rejects.toThrow('the answer of another call');
 });
 
-test('a refusal counts with its status and without its id', async () => {
+test('a refusal counts by its HTTP status and needs no id', async () => {
   await expect(provider.send(Buffer.from('wire'))).rejects.toThrow(RpcRefused);
 });
 
-test('half an answer is none, and another address is not followed', async () => {
+test('an incomplete answer is an error, and a redirect is not followed', async () => {
   await expect(provider.accounts([], undefined)).rejects.toThrow(
     'provider 1: getMultipleAccounts: ECONNRESET',
   );
@@ -68,7 +68,7 @@ test('a read does not wait for a provider that hangs, refuses or is unavailable'
   expect(await openRpcPool([hangs, unavailable, url]).first((one) => one.genesisHash())).toBe('hash');
   expect(await openRpcPool([unavailable, hangs, url]).first((one) => one.genesisHash())).toBe('hash');
   await provider.genesisHash();
-  // Both are waiting still.
+  // Both calls are still waiting.
   expect([hanging.length, givenUp]).toEqual([2, 0]);
   await letGo();
   await expect(openRpcPool([unavailable, unavailable]).first((one) => one.genesisHash())).rejects.toThrow(
@@ -76,10 +76,10 @@ test('a read does not wait for a provider that hangs, refuses or is unavailable'
   );
 });
 
-test('of all providers: what is answered soon, without waiting for one that hangs', async () => {
+test('a query of all providers returns what is answered soon, without waiting for one that hangs', async () => {
   const rpc = openRpcPool([`${url}/hangs`, url, 'http://127.0.0.1:1']);
   expect(await rpc.soon((one) => one.genesisHash())).toEqual(['hash']);
-  // By the answer to another call the server knows of a call that was given up.
+  // Once another call was answered, the server has noticed an aborted call.
   await provider.genesisHash();
   expect([hanging.length, givenUp]).toEqual([1, 0]);
   await letGo();
@@ -87,8 +87,7 @@ test('of all providers: what is answered soon, without waiting for one that hang
 });
 
 /**
- * Providers that answer account reads as of these slots, and note what slot they are asked for at
- * least.
+ * Providers that answer account reads as of these slots and record the minimum slot of each call.
  */
 const readersAt = (slots: readonly number[]) => {
   const asked: (number | undefined)[] = [];
@@ -102,22 +101,22 @@ const readersAt = (slots: readonly number[]) => {
   return { asked, rpc: createRpcPool(providers, async () => {}) };
 };
 
-test('a slot that one provider invents is neither believed nor asked of the others', async () => {
+test('a slot that only one provider reports is neither used nor requested from the others', async () => {
   const { rpc, asked } = readersAt([1_000_000_000, 500]);
   rpc.recordSlot(2, 499);
   expect((await rpc.accounts([])).slot).toBe(500);
-  // What both have reached is asked from now on.
+  // From now on calls request the slot that both providers have reached.
   await rpc.accounts([]);
   expect(asked).toEqual([undefined, 499, 500, 500]);
 });
 
-test('the first slot of all is compared with another provider’s; a single provider is believed', async () => {
+test('the first slot is compared with another provider’s, and a single provider is trusted', async () => {
   expect((await readersAt([1_000_000_000, 500]).rpc.accounts([])).slot).toBe(500);
   expect((await readersAt([500, 490]).rpc.accounts([])).slot).toBe(490);
   expect((await readersAt([1_000_000_000]).rpc.accounts([])).slot).toBe(1_000_000_000);
 });
 
-test('another provider: the first that knows, null when none does', async () => {
+test('a query for another provider returns the first that has the data, or null', async () => {
   const rpc = openRpcPool([url, `${url}/hangs`, url]);
   const height = (one: Provider) => one.balances('signature', 'confirmed');
   expect(await rpc.another(1, (one) => one.genesisHash())).toEqual({ provider: 3, answer: 'hash' });

@@ -5,7 +5,8 @@ import { transfersOver } from '../../../test/support/transfers.ts';
 import { staysFor } from '../../../test/support/wait.ts';
 
 /**
- * The table "Crash at each arrow" of docs/design/settle.md, as far as this service has the arrow.
+ * Tests the rows of the table "Crash at each arrow" of docs/design/settle.md that concern this
+ * service.
  */
 let fixture: SubmitterFixture;
 beforeAll(async () => {
@@ -22,7 +23,7 @@ const count = async (objectId: string) => {
 };
 
 test.each(['beforeIntent', 'afterIntent', 'afterSign', 'afterCommit', 'afterSend', 'afterConfirm'])(
-  'rule 8: killed at %s, the next worker brings the same payment to its end, once',
+  'rule 8: after a kill at %s the next worker completes the same payment once',
   async (arrow) => {
     const { events, outside } = fixture;
     const payer = await fixture.payer(5_000_000n);
@@ -44,17 +45,17 @@ test.each(['beforeIntent', 'afterIntent', 'afterSign', 'afterCommit', 'afterSend
 );
 
 test.each(['afterSign', 'afterCommit', 'afterSend', 'afterConfirm'])(
-  'rule 8: killed at %s of a withdrawal, the same submission brings it to its end, once',
+  'rule 8: after a kill at %s of a withdrawal the repeated submission completes it once',
   async (arrow) => {
     const { events, outside } = fixture;
     const { prepare, submit } = transfersOver(() => fixture);
-    // What its owner has signed has no second generation, so it must outlive the next worker's
-    // start.
+    // A transaction that its owner signed has no second generation, so it must be valid longer than
+    // the next worker's start takes.
     await fixture.chain.call('chain_clock', { slotMs: 200 });
     const [payer, payee] = await Promise.all([fixture.payer(5_000_000n), fixture.payer(1n)]);
     const dying = await fixture.start({}, `submitter.${arrow}=crash`);
     const prepared = await prepare(payer, payee.owner.publicKey, 2_000_000n);
-    // The answer may be out before the process is gone.
+    // The service may answer before the process is killed.
     await submit(prepared).catch(() => {});
     await dying.exited;
     expect(await count(prepared.id)).toBe(arrow === 'afterSign' ? 0 : 1);
@@ -70,7 +71,7 @@ test.each(['afterSign', 'afterCommit', 'afterSend', 'afterConfirm'])(
   60_000,
 );
 
-test('rule 9: a worker paused before its commit wakes late and signs nothing beside the other’s bytes', async () => {
+test('rule 9: a worker that was paused before its commit signs nothing beside the bytes of the worker that replaced it', async () => {
   const { events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   const paused = await fixture.start({}, 'submitter.afterSign=wait');
@@ -90,11 +91,10 @@ test('rule 9: a worker paused before its commit wakes late and signs nothing bes
   await Promise.all([paused.stop(), other.stop()]);
 }, 60_000);
 
-test('rule 11: a worker paused between its look at the deadline and its commit signs nothing after it', async () => {
+test('rule 11: a worker that was paused between its check of the deadline and its commit signs nothing after the deadline', async () => {
   const { events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
-  // Nothing may be signed from 3 s from now on, and the worker waits for 4 s with the signed bytes
-  // in its hand.
+  // The deadline is in 3 s, and the worker pauses for 4 s after it signed and before it commits.
   const paused = await fixture.start({}, 'submitter.afterSign=wait');
   const job = await fixture.settle(payer, fixture.quote({ expiresInMs: -57_000 }));
   const { failure } = await events.wait(job.settlement_id, 'failed');
@@ -104,7 +104,7 @@ test('rule 11: a worker paused between its look at the deadline and its commit s
   await paused.stop();
 }, 60_000);
 
-test('rule 16: two replicas take 40 settles, each once', async () => {
+test('rule 16: two replicas execute 40 settles, each of them once', async () => {
   const { events, outside } = fixture;
   const replicas = await Promise.all([fixture.start(), fixture.start()]);
   const payer = await fixture.payer(100_000_000n);
@@ -118,7 +118,7 @@ test('rule 16: two replicas take 40 settles, each once', async () => {
   await Promise.all(replicas.map((replica) => replica.stop()));
 }, 60_000);
 
-test('rule 17: SIGTERM in the middle of 20 settles; the next worker ends them at once', async () => {
+test('rule 17: after SIGTERM in the middle of 20 settles the next worker completes them immediately', async () => {
   const { events, outside } = fixture;
   const first = await fixture.start();
   const payer = await fixture.payer(100_000_000n);

@@ -24,11 +24,11 @@ const codeOf = (work: Promise<unknown>) =>
     () => 'ok',
     (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
   );
-// Settlement's question, not the wallet service's.
+// This query is settlement's. The wallet service has another one.
 const observe = (owner: PublicKey) =>
   call(fixture.settlementBus, chainSubmitter, 'observeWallet', { owner: owner.toBase58() });
 
-/** Signs a prepared transaction as a wallet does: its own slot only. */
+/** Signs a prepared transaction as a wallet does: only its own signature slot. */
 const signAs = (
   owner: Keypair,
   transaction: string,
@@ -68,7 +68,7 @@ const prepare = (
     allowance: allowance === null ? null : `${allowance}`,
   }).then((prepared) => ({ ...prepared, preparation_id }));
 
-test('a fund creates the wallet’s token account and mints into it; twice the same amount is two transactions', async () => {
+test('a fund creates the wallet’s token account and mints into it, and two funds of the same amount are two transactions', async () => {
   const owner = Keypair.generate().publicKey;
   const [one, two] = await Promise.all([fund(owner, 5_000_000n), fund(owner, 5_000_000n)]);
   await fund(owner, 5_000_000n, one);
@@ -84,7 +84,7 @@ test('a fund creates the wallet’s token account and mints into it; twice the s
   });
 });
 
-test('a wallet that was never seen has no token account', async () => {
+test('a wallet that was never observed has no token account', async () => {
   expect(await observe(Keypair.generate().publicKey)).toMatchObject({
     exists: false,
     balance: '0',
@@ -92,7 +92,7 @@ test('a wallet that was never seen has no token account', async () => {
   });
 });
 
-test('delegation: prepared with empty slots, signed by the owner, active on chain, then revoked', async () => {
+test('delegation: prepared with empty signature slots, signed by the owner, active on chain, then revoked', async () => {
   const owner = Keypair.generate();
   await fixture.events.wait(await fund(owner.publicKey, 5_000_000n), 'confirmed');
   const prepared = await prepare(owner, 3_000_000n);
@@ -134,7 +134,7 @@ test('delegation: the platform pays for the token account of an empty wallet', a
   expect(await observe(owner.publicKey)).toMatchObject({ exists: true, allowance: '3000000' });
 });
 
-test('delegation: only the newest preparation of a wallet counts, and an unknown one is a conflict', async () => {
+test('delegation: only the newest preparation of a wallet can be submitted, and an unknown one is a conflict', async () => {
   const owner = Keypair.generate();
   const account_id = newId('acct');
   const old = await prepare(owner, 1_000_000n, { account_id });
@@ -191,7 +191,7 @@ test.each<[string, (message: Message) => Message]>([
   expect(fixture.events.of(prepared.preparation_id)).toEqual([]);
 });
 
-test('delegation: expired bytes are a conflict, by block height and not by a clock', async () => {
+test('delegation: expired bytes are a conflict, decided by block height and not by a clock', async () => {
   const owner = Keypair.generate();
   const prepared = await prepare(owner, 3_000_000n);
   await fixture.chain.call('chain_advance', 160);
@@ -201,7 +201,7 @@ test('delegation: expired bytes are a conflict, by block height and not by a clo
   );
 });
 
-test('a provisioned wallet’s token account is created once, within three per account', async () => {
+test('the token account of a provisioned wallet is created once, at most three per account', async () => {
   const account_id = newId('acct');
   const owners = Array.from({ length: 5 }, () => Keypair.generate().publicKey.toBase58());
   const wallets = owners.map((owner) => ({ wallet_id: newId('wal'), account_id, owner }));
@@ -214,7 +214,7 @@ test('a provisioned wallet’s token account is created once, within three per a
   expect(fixture.events.names(wallets[0]!.wallet_id)[0]).toBe('tokenAccountProgressed');
 });
 
-test('reserveTokenAccount: three per account for life, the same address again is the same grant, 20 at once never more', async () => {
+test('reserveTokenAccount grants three addresses per account for ever, repeats the grant of an address, and keeps the limit in 20 concurrent calls', async () => {
   const quotes = await fixture.quoteBus();
   const reserve = (account_id: string, owner: string) =>
     call(quotes, chainSubmitter, 'reserveTokenAccount', {
@@ -241,7 +241,7 @@ test.each<[string, () => string]>([
   ['the fee payer', () => fixture.keys.feePayer.address],
   ['a key of small order', () => new PublicKey(Uint8Array.of(1, ...new Uint8Array(31))).toBase58()],
   ['an owner off the curve', () => vault().toBase58()],
-])('neither a wallet nor a payout address: %s', async (_name, address) => {
+])('an address that is neither a wallet nor a payout address: %s', async (_name, address) => {
   const identity = await fixture.identityBus();
   const check = (allow_off_curve: boolean) =>
     codeOf(
@@ -252,7 +252,7 @@ test.each<[string, () => string]>([
   expect(await check(true)).toBe(_name === 'an owner off the curve' ? 'ok' : 'validation_error');
 });
 
-test('a refused address is named as the public call names it', async () => {
+test('the error for a refused address names the field of the public call', async () => {
   const identity = await fixture.identityBus();
   const { address } = fixture.keys.mint;
   const named = (path: string) => ({ extras: { details: [{ path }] } });
@@ -263,7 +263,7 @@ test('a refused address is named as the public call names it', async () => {
   await expect(ask('describeWallet', { public_key: address })).rejects.toMatchObject(named('public_key'));
 });
 
-test('a new key is a wallet, and the newest authority serves it', async () => {
+test('a new key is a valid wallet, and the newest authority serves it', async () => {
   const owner = Keypair.generate().publicKey;
   expect(await ask('describeWallet', { public_key: owner.toBase58() })).toEqual({
     token_account: fixture.outside.tokenAccount(owner).toBase58(),

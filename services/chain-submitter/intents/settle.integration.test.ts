@@ -20,7 +20,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => fixture.stop());
 
-test('rule 13: the first settle creates the vendor’s account, the next has two instructions; rule 12: found by its reference', async () => {
+test('rule 13, rule 12: the first settle creates the vendor’s account, the next has two instructions, and both are found by reference', async () => {
   const { outside, events, keys } = fixture;
   const payer = await fixture.payer(10_000_000n);
   const feeBefore = await outside.balance(keys.feeWallet.address);
@@ -55,9 +55,9 @@ test('rule 13: the first settle creates the vendor’s account, the next has two
   expect(events.of(job.settlement_id).map(({ status }) => status)).toEqual(['confirmed', 'finalized']);
 });
 
-test('a confirmation that could not be written is seen again and written', async () => {
+test('a confirmation that could not be written is observed and written again', async () => {
   const { admin, events } = fixture;
-  // What a sequence has given is not taken back with the transaction.
+  // A rollback does not return the values of a sequence.
   await admin.query(`
     create sequence refusals;
     create function refuse() returns trigger language plpgsql security definer as $$ begin
@@ -77,13 +77,13 @@ test('a confirmation that could not be written is seen again and written', async
   }
 });
 
-test('an attempt that comes back under another settlement pays nothing again and does not wait for ever', async () => {
+test('an attempt that returns under another settlement pays nothing again and fails in bounded time', async () => {
   const { outside, events } = fixture;
   const payer = await fixture.payer(10_000_000n);
   const quote = fixture.quote();
   const { settlement_id, payment_attempt_id } = await fixture.settle(payer, quote);
   const paid = await events.wait(settlement_id, 'confirmed');
-  // settlement's database was set back, and the client repeated its call.
+  // settlement's database was restored to an earlier state, and the client repeated its call.
   const again = await fixture.settle(payer, quote, { payment_attempt_id });
   expect(await events.wait(again.settlement_id, 'confirmed')).toMatchObject({ tx_hash: paid.tx_hash });
   const other = await fixture.settle(payer, fixture.quote(), { payment_attempt_id });
@@ -94,7 +94,7 @@ test('an attempt that comes back under another settlement pays nothing again and
   expect(await outside.balance(payer.owner.publicKey)).toBe(9_000_000n);
 });
 
-test('rule 13: 32 first settles to one new vendor at once all land', async () => {
+test('rule 13: 32 concurrent first settles to one new vendor are all included', async () => {
   const { events, outside } = fixture;
   const payers = await Promise.all(Array.from({ length: 8 }, () => fixture.payer(10_000_000n)));
   const { payout } = fixture.quote();
@@ -119,7 +119,7 @@ test('rule 12: two settles of one payer to one vendor over one amount are two tr
   expect(await outside.balance(payer.owner.publicKey)).toBe(8_000_000n);
 });
 
-test('rule 6: the same job 20 times is one transaction, and each repeat after tells the present state again', async () => {
+test('rule 6: the same job sent 20 times is one transaction, and each later repeat publishes the current state again', async () => {
   const { events, outside } = fixture;
   const payer = await fixture.payer(10_000_000n);
   const quote = fixture.quote();
@@ -155,7 +155,7 @@ test.each([
   ['no token account to pay from', 0n, 0n, 'insufficient_funds'],
   ['allowance too small', 5_000_000n, 999_999n, 'delegation_inactive'],
   ['no allowance', 5_000_000n, 0n, 'delegation_inactive'],
-])('rule 15: %s fails before anything is signed', async (_name, balance, allowance, code) => {
+])('rule 15: a payment with %s fails before anything is signed', async (_name, balance, allowance, code) => {
   const payer = await fixture.payer(balance, allowance);
   const job = await fixture.settle(payer, fixture.quote());
   const failed = await fixture.events.wait(job.settlement_id, 'failed');
@@ -163,7 +163,7 @@ test.each([
   await nothingSigned(job.settlement_id);
 });
 
-test('rule 15: another delegate in our place is an inactive delegation', async () => {
+test('rule 15: another delegate on the wallet makes the delegation inactive', async () => {
   const payer = await fixture.payer(5_000_000n);
   const { outside } = fixture;
   const other = Keypair.generate().publicKey;
@@ -176,7 +176,10 @@ test('rule 15: another delegate in our place is an inactive delegation', async (
   expect((await fixture.events.wait(job.settlement_id, 'failed')).failure?.code).toBe('delegation_inactive');
 });
 
-/** Another last character: of 86 in base64url it holds the last two bits, so there are four. */
+/**
+ * Replaces the last character. It holds the last two bits of a base64url text of 86, so four values
+ * occur.
+ */
 const altered = (token: string): string => `${token.slice(0, -1)}${token.endsWith('A') ? 'Q' : 'A'}`;
 
 test.each([
@@ -188,14 +191,14 @@ test.each([
     'a payout to the fee wallet',
     () => fixture.quote({ payout: new PublicKey(fixture.keys.feeWallet.address) }),
   ],
-])('rule 7: %s is refused, whatever the job says', async (_name, quoteOf) => {
+])('rule 7: a job with %s is refused', async (_name, quoteOf) => {
   const payer = await fixture.payer(5_000_000n);
   const job = await fixture.settle(payer, quoteOf() as Quote);
   expect((await fixture.events.wait(job.settlement_id, 'failed')).failure?.code).toBe('payment_failed');
   await nothingSigned(job.settlement_id);
 });
 
-test('rule 7: the operator’s pause holds payments back and loses none', async () => {
+test('rule 7: the operator’s pause delays payments and loses none', async () => {
   const { admin, events } = fixture;
   const payer = await fixture.payer(5_000_000n);
   await admin.query('update settings set paused = true');
@@ -209,7 +212,7 @@ test('rule 7: the operator’s pause holds payments back and loses none', async 
   await events.wait(job.settlement_id, 'confirmed');
 });
 
-test('rule 11: bytes that never reach the chain get a successor, after the proof of their expiry', async () => {
+test('rule 11: bytes that never reach the chain get a successor after the proof of their expiry', async () => {
   const { chain, events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   await chain.call('chain_clock', { paused: true });
@@ -217,8 +220,8 @@ test('rule 11: bytes that never reach the chain get a successor, after the proof
   try {
     const job = await fixture.settle(payer, fixture.quote());
     const first = await events.wait(job.settlement_id, 'signed');
-    // Expired for every node by now, and still not proven: the finalized chain has not got there.
-    // A cached blockhash may be some slots old already, so no more than it takes.
+    // The bytes have expired at every node, but the proof needs the finalized chain to reach that
+    // block. A cached blockhash may be some slots old, so the test waits no longer than needed.
     await chain.call('chain_advance', 152);
     await staysFor(
       2500,
@@ -238,7 +241,7 @@ test('rule 11: bytes that never reach the chain get a successor, after the proof
   }
 });
 
-test('rule 14: a settle that is forked away is reopened, and lands again on the same settlement', async () => {
+test('rule 14: a settle that a fork removes is reopened and included again for the same settlement', async () => {
   const { chain, events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   await chain.call('chain_clock', { paused: true });
@@ -263,7 +266,7 @@ test('rule 14: a settle that is forked away is reopened, and lands again on the 
   }
 });
 
-test('rule 12: a payment that the chain knows and the database lost is found, not paid again', async () => {
+test('rule 12: a payment that is on the chain and not in the database is adopted, not paid again', async () => {
   const { admin, events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   const quote = fixture.quote();
@@ -281,8 +284,8 @@ test('rule 12: a payment that the chain knows and the database lost is found, no
   await events.wait(job.settlement_id, 'finalized', 2);
   expect(new Set(events.of(job.settlement_id).map((event) => event.tx_hash))).toEqual(new Set([tx_hash]));
   expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
-  // Settlement may have heard of more generations than the new record has had: it takes no fact of
-  // an older one.
+  // Settlement may have received more generations than the new record contains, and it ignores
+  // events of older ones.
   await deleteRecord(job.settlement_id);
   await fixture.settle(payer, quote, { ...job, generation: 4 });
   expect(await events.wait(job.settlement_id, 'finalized', 3)).toMatchObject({ tx_hash, generation: 5 });

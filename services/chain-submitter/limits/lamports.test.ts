@@ -17,11 +17,11 @@ test.each([
   ['delegation', priced, 10_000n],
   ['withdrawal', priced, 10_000n],
   ['refund', priced, 10_000n],
-] as const)('%s: each signature, and the priority fee of a settle', (kind, of, lamports) => {
+] as const)('the fee of %s: its signatures, plus the priority fee of a settle', (kind, of, lamports) => {
   expect(feeLamports(order(kind), of)).toBe(lamports);
 });
 
-test('the first transaction of a settle pays for one refund, a later generation does not again', () => {
+test('the first transaction of a settle also reserves one refund, and a later generation does not', () => {
   expect(settleLamports(order('settle'), priced, 0)).toBe(20_002n);
   expect(settleLamports(order('settle'), priced, 1)).toBe(10_002n);
 });
@@ -30,6 +30,6 @@ test.each([
   ['delegation', { allowanceMicro: null }, true],
   ['delegation', { allowanceMicro: 1n }, false],
   ['withdrawal', {}, false],
-] as const)('a revoke is a delegation of nothing: %s %j', (kind, rest, revokes) => {
+] as const)('a revoke is a delegation without an allowance: %s %j', (kind, rest, revokes) => {
   expect(isRevoke(order(kind, rest))).toBe(revokes);
 });

@@ -16,14 +16,14 @@ import {
 import { codeOf, transfersOver } from '../../../test/support/transfers.ts';
 import { staysFor } from '../../../test/support/wait.ts';
 
-/** What the fee payer may spend in a day, and what becomes of those who ask for more. */
+/** What the fee payer may spend in a day, and what happens to requests that exceed it. */
 const RENT = 2_039_280n;
 const TEN_ACCOUNTS = String(10n * RENT);
 
 let fixture: SubmitterFixture;
 let stopping: (() => Promise<unknown>) | undefined;
 beforeAll(async () => {
-  // A blockhash lives for 150 slots: long enough for a busy machine to sign.
+  // A blockhash is valid for 150 slots, which leaves a busy machine enough time to sign.
   fixture = await startSubmitterFixture({ slotMs: 60 });
 }, 60_000);
 afterEach(async () => {
@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** A new day for every test: nothing is reserved. */
+/** Each test starts a new day, on which nothing is reserved. */
 const start = async (env: Record<string, string> = {}) => {
   await fixture.admin.query('delete from spending').catch(() => {});
   stopping = (await fixture.start(env)).stop;
@@ -42,7 +42,7 @@ const { prepare, submit } = transfersOver(() => fixture);
 const refusalOf = (work: Promise<unknown>): Promise<ServiceError> =>
   work.then(
     () => {
-      throw new Error('it was not refused');
+      throw new Error('the call was not refused');
     },
     (error: unknown) => {
       if (error instanceof ServiceError) return error;
@@ -70,14 +70,14 @@ const delegationOf = async ({ owner, account_id }: Payer, allowance: string | nu
 };
 const submitDelegation = (prepared: { preparation_id: string; transaction: string }) =>
   call(fixture.walletBus, chainSubmitter, 'submitPrepared', prepared);
-/** Prepares, submits and waits until it is over. */
+/** Prepares and submits, and waits until the delegation is confirmed. */
 const delegate = async (payer: Payer, allowance: string | null) => {
   const prepared = await delegationOf(payer, allowance);
   await submitDelegation(prepared);
   await fixture.events.wait(prepared.preparation_id, 'confirmed');
 };
 
-test('promises of quotes are bounded by the day’s rent, whoever asks, and settled from what they reserved', async () => {
+test('token-account grants of quotes are limited by the rent budget of the day, and a settle consumes its grant', async () => {
   await start({ SETTLE_RENT_LAMPORTS_PER_DAY: TEN_ACCOUNTS });
   const asked = await Promise.all(
     Array.from({ length: 15 }, async () => {
@@ -90,7 +90,7 @@ test('promises of quotes are bounded by the day’s rent, whoever asks, and sett
   const refused = asked.find(({ status }) => status === 'refused')!;
   expect(refused.retry_after_seconds).toBeGreaterThan(0);
   expect(refused.retry_after_seconds).toBeLessThanOrEqual(86_400);
-  // Every later quote of the same vendor and address is the same promise.
+  // A later quote of the same vendor and address uses the same grant.
   expect((await promise(granted[0]!.vendor, granted[0]!.payout)).status).toBe('granted');
   expect(await reserved('rent_settle')).toBe(10n * RENT);
 
@@ -100,7 +100,7 @@ test('promises of quotes are bounded by the day’s rent, whoever asks, and sett
     await fixture.events.wait(job.settlement_id, 'confirmed');
   }
   expect(await reserved('rent_settle')).toBe(10n * RENT);
-  // Nobody promised this one, and nothing is left: it waits, and nothing is signed.
+  // This address has no grant and the budget is used up, so the payment waits and is not signed.
   const unpromised = await fixture.settle(payer, fixture.quote());
   const known = await fixture.settle(payer, fixture.quote({ payout: granted[0]!.payout }));
   await fixture.events.wait(known.settlement_id, 'confirmed');
@@ -108,7 +108,7 @@ test('promises of quotes are bounded by the day’s rent, whoever asks, and sett
   await fixture.admin.query("delete from intents where status = 'accepted'");
 });
 
-test('a promise that lapses gives its rent back, the place stays; what was created stays spent', async () => {
+test('an expired grant releases its rent but keeps its permit, and the rent of a created account stays spent', async () => {
   await start({ SETTLE_RENT_LAMPORTS_PER_DAY: TEN_ACCOUNTS });
   const payer = await fixture.payer(20_000_000n);
   const [vendor, paid] = [newId('acct'), Keypair.generate().publicKey];
@@ -129,7 +129,7 @@ test('a promise that lapses gives its rent back, the place stays; what was creat
   expect(await reserved('rent_settle')).toBe(2n * RENT);
 });
 
-test('an account uses no more than a tenth of an environment’s rent', async () => {
+test('one account uses at most a tenth of an environment’s rent budget', async () => {
   await start({ SETTLE_RENT_LAMPORTS_PER_DAY: TEN_ACCOUNTS });
   const vendor = newId('acct');
   const fresh = () => Keypair.generate().publicKey;
@@ -141,13 +141,13 @@ test('an account uses no more than a tenth of an environment’s rent', async ()
   expect((await promise(newId('acct'), fresh())).status).toBe('granted');
 });
 
-test('co-signatures end at their number a day, before anything is prepared or signed; a revoke has its own', async () => {
+test('a co-signature over the daily limit is refused before anything is signed, and revokes have a separate limit', async () => {
   await start({ COSIGNATURES_PER_DAY: '3', REVOKES_PER_DAY: '2' });
   const payer = await fixture.payer(5_000_000n);
   await delegate(payer, '1');
   await delegate(payer, '2');
-  // Two are prepared while one is left: the second is refused when it comes back, and is good
-  // tomorrow.
+  // Two transactions are prepared while one co-signature is left. The second submission is refused,
+  // and can be repeated on the next day.
   const to = (await fixture.payer(0n)).owner.publicKey;
   const [one, two] = [await prepare(payer, to, 1n), await prepare(payer, to, 1n)];
   await submit(one);
@@ -166,10 +166,10 @@ test('co-signatures end at their number a day, before anything is prepared or si
   await delegate(payer, null);
   await delegate(payer, null);
   expect(await codeOf(delegationOf(payer, null))).toBe('rate_limited');
-  // Another account is not touched.
+  // Another account is not affected.
   await delegate(await fixture.payer(5_000_000n), '1');
 
-  // An operator raises both numbers for this account.
+  // An operator raises both limits for this account.
   const operator = await fixture.operatorBus();
   const raised = await call(operator, chainSubmitter, 'setCosigningFactor', {
     ...{ account_id: payer.account_id, factor: 2, actor: 'jane', reason: 'ticket 1042' },
@@ -182,7 +182,7 @@ test('co-signatures end at their number a day, before anything is prepared or si
   await fixture.events.wait(two.id, 'confirmed');
 });
 
-test('20 submissions at once never pass the number', async () => {
+test('20 concurrent submissions never exceed the limit', async () => {
   await start({ COSIGNATURES_PER_DAY: '5' });
   const payer = await fixture.payer(5_000_000n);
   const to = (await fixture.payer(0n)).owner.publicKey;
@@ -194,7 +194,7 @@ test('20 submissions at once never pass the number', async () => {
   expect(await reserved(`fees_user/account/${payer.account_id}`)).toBe(50_000n);
 });
 
-test('each settlement pays for one refund, whatever the vendor has used up; the next ones count', async () => {
+test('each settlement pays for one refund regardless of the vendor’s limit, and further refunds count against it', async () => {
   await start({ COSIGNATURES_PER_DAY: '1' });
   const [buyer, vendor] = [await fixture.payer(5_000_000n), await fixture.payer(5_000_000n)];
   await delegate(vendor, '1');
@@ -209,11 +209,11 @@ test('each settlement pays for one refund, whatever the vendor has used up; the 
   expect(await codeOf(refund(first))).toBe('ok');
   expect(await codeOf(refund(first))).toBe('rate_limited');
   expect(await codeOf(refund(second))).toBe('ok');
-  // What the buyer may have co-signed is the buyer's.
+  // The refund does not use the buyer’s co-signatures.
   await delegate(buyer, '1');
 });
 
-test('settles and user-signed work have budgets of their own; the first revoke of a day is never refused', async () => {
+test('settles and user-signed transactions have separate budgets, and the first revoke of a day is never refused', async () => {
   const least = TEN_ACCOUNTS;
   await start({ USER_FEES_LAMPORTS_PER_DAY: least, REVOKE_FEES_LAMPORTS_PER_DAY: least });
   const payer = await fixture.payer(5_000_000n);
@@ -228,12 +228,12 @@ test('settles and user-signed work have budgets of their own; the first revoke o
   expect(refused.extras.retryAfterSeconds).toBeGreaterThan(60);
   await delegate(payer, null);
   expect(await codeOf(delegationOf(payer, null))).toBe('service_unavailable');
-  // The wallet's allowance is gone; another one pays.
+  // The wallet's allowance is revoked, so another wallet pays.
   const job = await fixture.settle(await fixture.payer(5_000_000n), fixture.quote({ payout }));
   await fixture.events.wait(job.settlement_id, 'confirmed');
 });
 
-test('a settle reserves its fee and one refund of the payer’s, the vendor’s and the environment’s day; at the end settlement is told', async () => {
+test('a settle reserves its fee and one refund from the payer’s, the vendor’s and the environment’s budget, and settlement learns when a budget is used up', async () => {
   const cap = 10n * RENT;
   await start({ SETTLE_FEES_LAMPORTS_PER_DAY: String(cap) });
   const observe = () => call(fixture.settlementBus, chainSubmitter, 'observeChain', {});
@@ -244,18 +244,18 @@ test('a settle reserves its fee and one refund of the payer’s, the vendor’s 
   const job = await fixture.settle(payer, fixture.quote({ payout, vendor }));
   await fixture.events.wait(job.settlement_id, 'confirmed');
   expect(await reserved(`fees_settle/account/${payer.account_id}`)).toBe(20_000n);
-  // In portions of a hundredth; the vendor's budget is a tenth of the environment's.
+  // A process reserves a hundredth at a time. The vendor's budget is a tenth of the environment's.
   expect(await reserved('fees_settle')).toBe(cap / 100n);
   expect(await reserved(`fees_settle/vendor/${vendor}`)).toBe(cap / 1000n);
 
   await fixture.admin.query("update spending set reserved = $1 where scope = 'fees_settle'", [cap]);
   const observed = await observe();
   expect(observed.budget_refills_in_seconds).toBeGreaterThan(0);
-  // Users are not starved by settles.
+  // Settles do not use up the budget of users.
   await delegate(payer, '1');
 });
 
-test('a payer’s second payment reserves ahead with its bytes, and two replicas never exceed the payer’s tenth', async () => {
+test('a payer’s second payment reserves several in advance, and two replicas never exceed the payer’s tenth', async () => {
   const cap = 10_000_000_000n;
   await start({ SETTLE_FEES_LAMPORTS_PER_DAY: String(cap) });
   const payer = await fixture.payer(50_000_000n);
@@ -268,13 +268,14 @@ test('a payer’s second payment reserves ahead with its bytes, and two replicas
   const ahead = cap / 10n / 1000n;
   for (let times = 0; times < 3; times += 1) await paid();
   expect(await reserved(scope)).toBe(20_000n + ahead);
-  // What another process has left is not this one's.
+  // What another process has reserved in advance is not available to this one.
   await stopping?.();
   stopping = (await fixture.start({ SETTLE_FEES_LAMPORTS_PER_DAY: String(cap) })).stop;
   await paid();
   expect(await reserved(scope)).toBe(40_000n + ahead);
 
-  // No portion is left: the rest is reserved exactly, and then the payment waits.
+  // The budget is too small to reserve in advance: exact amounts are reserved, and then payments
+  // wait.
   await fixture.admin.query('update spending set reserved = $2 where scope = $1', [
     scope,
     cap / 10n - 59_999n,
@@ -295,7 +296,7 @@ test('a payer’s second payment reserves ahead with its bytes, and two replicas
   await fixture.admin.query("delete from intents where status = 'accepted'");
 });
 
-test('a payer’s and a vendor’s tenth: the payment waits unsigned, and the vendor gets no more quotes', async () => {
+test('when a payer’s or a vendor’s tenth is used up, the payment waits unsigned and the vendor gets no more quotes', async () => {
   const cap = 10n * RENT;
   await start({ SETTLE_FEES_LAMPORTS_PER_DAY: String(cap) });
   const [payer, other] = [await fixture.payer(5_000_000n), await fixture.payer(5_000_000n)];
@@ -320,7 +321,7 @@ test('a payer’s and a vendor’s tenth: the payment waits unsigned, and the ve
   await fixture.admin.query("delete from intents where status = 'accepted'");
 });
 
-test('an address is paid for once, however many transfers to it were prepared and accounts closed in between', async () => {
+test('the platform creates the token account of an address once, even if more transfers were prepared or the account was closed', async () => {
   await start();
   const { land, keys, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
@@ -343,7 +344,7 @@ test('an address is paid for once, however many transfers to it were prepared an
   expect(await outside.connection.getAccountInfo(account)).toBeNull();
 });
 
-test('of payments to a new vendor at once one creates the token account, the others follow', async () => {
+test('of concurrent payments to a new vendor, one creates the token account and the others wait for it', async () => {
   await start();
   const payers = await Promise.all(Array.from({ length: 4 }, () => fixture.payer(5_000_000n)));
   const { payout } = fixture.quote();

@@ -15,8 +15,8 @@ const transition = (account: string, cap = CAP, amount = FEE, startsAt = 0): Sig
 });
 
 /**
- * A stand-in for the committing statement. It reserves a scope as a whole or not at all. `left`:
- * free in the table.
+ * A stand-in for the statement that commits. It reserves all scopes or none. `left`: what is free
+ * in the table.
  */
 const table = (left: bigint) => {
   const state = { left, statements: 0 };
@@ -40,7 +40,7 @@ const table = (left: bigint) => {
   return { state, commit };
 };
 
-test('a first payment reserves its amount, and later payments reserve ahead once in many', () => {
+test('a first payment reserves its amount, and later payments reserve many amounts in one statement', () => {
   const reserve = createLocalReserve();
   const { state, commit } = table(CAP);
   const pay = (account: string) => {
@@ -55,7 +55,7 @@ test('a first payment reserves its amount, and later payments reserve ahead once
   expect(state.statements).toBe(3);
 });
 
-test('an amount that is reserved ahead of one day is not used for another', () => {
+test('an amount that is reserved in advance for one day is not used on another day', () => {
   const reserve = createLocalReserve();
   const { commit } = table(CAP);
   for (let times = 0; times < 2; times += 1) {
@@ -95,7 +95,7 @@ test.each([1, 2, 3, 4, 5, 6])(
       expect(used).toBeLessThanOrEqual(cap - state.left);
     }
     expect(refusedExactly).toBe(true);
-    // Amounts that are reserved ahead and lost do not use up the budget.
+    // Amounts that are reserved in advance and then lost do not use up the budget.
     expect(used).toBeGreaterThan((cap * 8n) / 10n);
   },
 );

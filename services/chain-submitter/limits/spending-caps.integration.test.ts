@@ -4,8 +4,8 @@ import { type SubmitterFixture, startSubmitterFixture } from '../../../test/supp
 import { staysFor } from '../../../test/support/wait.ts';
 
 /**
- * Rule 7: what the signer signs in an hour, whoever asks for it. Settlement has the same caps and
- * is not trusted with them.
+ * Rule 7: the caps on what the signer signs in an hour. Settlement has the same caps, and the
+ * signer does not rely on them.
  */
 const USDC = 1_000_000n;
 let fixture: SubmitterFixture;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterEach(async () => {
   await stopping?.();
   stopping = undefined;
-  // What waits for a cap would be signed by the next test's process.
+  // The next test's process would sign a payment that waits for a cap.
   await fixture.admin.query("delete from intents where status = 'accepted'");
   await fixture.admin.query('delete from spending');
 });
@@ -39,25 +39,25 @@ const expectWaits = (settlementId: string) =>
     (count) => count === 0,
   );
 
-test('rule 7: by default 1,000 USDC of a wallet, and of an account over all its wallets a tenth of 50,000', async () => {
+test('rule 7: the default caps are 1,000 USDC per wallet, and per account a tenth of 50,000 USDC over all its wallets', async () => {
   await start();
   const wallets = await Promise.all(Array.from({ length: 6 }, () => fixture.payer(2000n * USDC)));
   const [first, ...others] = wallets;
   for (const wallet of others) wallet.account_id = first!.account_id;
   const paid = await Promise.all(wallets.slice(0, 5).map((wallet) => pay(wallet, 900n)));
   for (const settlementId of paid) await expectPaid(settlementId);
-  // 900 and 101 of one wallet; 4,500 and 501 of one account.
+  // 900 and 101 USDC of one wallet, 4,500 and 501 USDC of one account.
   const [ofWallet, ofAccount] = await Promise.all([pay(first!, 101n), pay(wallets[5]!, 501n)]);
   await Promise.all([expectWaits(ofWallet), expectWaits(ofAccount)]);
   await expectPaid(await pay(first!, 100n));
   await expectPaid(await pay(wallets[5]!, 400n));
-  // The wallet is what the signer knows for itself: another account's name in the job opens nothing
-  // more of it.
+  // The cap of a wallet applies to its address: a different account id in the job does not raise
+  // it.
   first!.account_id = (await fixture.payer(0n)).account_id;
   await expectWaits(await pay(first!, 1n));
 }, 60_000);
 
-test('rule 7: all payments together stay below the cap of the environment', async () => {
+test('rule 7: all payments of the environment stay below its cap', async () => {
   await start({ ENVIRONMENT_HOURLY_CAP_MICRO: '30000000' });
   const wallets = await Promise.all(Array.from({ length: 11 }, () => fixture.payer(3n * USDC)));
   const paid = await Promise.all(wallets.slice(0, 10).map((wallet) => pay(wallet, 3n)));
@@ -65,7 +65,7 @@ test('rule 7: all payments together stay below the cap of the environment', asyn
   await expectWaits(await pay(wallets[10]!, 1n));
 }, 60_000);
 
-test('a successor of bytes that never landed is not counted again; a wallet may have a cap of its own', async () => {
+test('a successor of bytes that were never included is not counted again, and a wallet may have its own cap', async () => {
   const { chain, events } = fixture;
   const payer = await fixture.payer(5n * USDC);
   const owner = payer.owner.publicKey.toBase58();

@@ -22,13 +22,13 @@ const reserve = async (acceptedAt: number, signature: string | null = null) => {
 };
 
 test.each([
-  ['when it was accepted', NOW - 8 * MINUTE, NOW - 8 * MINUTE],
-  ['some minutes ago at the most', NOW - 600 * MINUTE, NOW - 10 * MINUTE],
+  ['the time of acceptance', NOW - 8 * MINUTE, NOW - 8 * MINUTE],
+  ['a few minutes ago at most', NOW - 600 * MINUTE, NOW - 10 * MINUTE],
   ['never in the future', NOW + 60 * MINUTE, NOW],
-])('a payment is counted %s', async (_when, acceptedAt, at) => {
+])('the time at which a payment is counted: %s', async (_when, acceptedAt, at) => {
   expect(await reserve(acceptedAt)).toEqual([[{ wallet: 'w', accountId: 'a' }, 5n, at]]);
 });
 
-test('a payment is counted once, in its first generation that was signed here', async () => {
+test('a payment is counted once, in the first generation that this service signed', async () => {
   expect(await reserve(NOW, '5'.repeat(80))).toEqual([]);
 });

@@ -5,8 +5,8 @@ import { scrape } from '../../../test/support/scrape.ts';
 import { type SubmitterFixture, startSubmitterFixture, until } from '../../../test/support/submitter.ts';
 
 /**
- * A way to Postgres that can fall silent, as a stopped server or a lost network is: nothing
- * answers, nothing closes.
+ * A proxy to Postgres that can stop answering without closing connections, as a stopped server or a
+ * lost network does.
  */
 const startStraits = async (url: string) => {
   const target = new URL(url);
@@ -64,7 +64,7 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-test('one payment and one that fails: generations, sends per provider, caps, fee payer, and nothing left open', async () => {
+test('after one payment and one failure the gauges show generations, broadcasts per provider, caps and the fee payer, and nothing open', async () => {
   const before = await scrape(page);
   expect(before.value('quittance_chain_generations_total')).toBe(0);
   expect(before.value('quittance_chain_expiry_proofs_total')).toBe(0);
@@ -94,9 +94,9 @@ test('one payment and one that fails: generations, sends per provider, caps, fee
     open: after.value('quittance_intents'),
     anomalies: after.value('quittance_anomalies_total'),
     paused: after.value('quittance_signing_paused'),
-    // A tenth of the budget of ten token accounts: the vendor's.
+    // The vendor's budget is a tenth of the budget of ten token accounts.
     rent: after.value('quittance_budget_used_ratio', { budget: 'rent_settle' }),
-    // A portion: the hundredth that a process reserves in advance.
+    // A process reserves a hundredth in advance.
     fees: after.value('quittance_budget_used_ratio', { budget: 'fees_settle' }),
     refusals: after.value('quittance_budget_refusals_total'),
     jobs: after.value('quittance_message_process_duration_seconds_count', {
@@ -119,7 +119,7 @@ test('one payment and one that fails: generations, sends per provider, caps, fee
   expect(after.value('quittance_gauge_collector_up', { collector: 'intents' })).toBe(1);
 });
 
-test('the operator’s pause and work that waits for it show at the next scrape', async () => {
+test('the operator’s pause and the work that waits for it are in the next scrape', async () => {
   await fixture.admin.query('update settings set paused = true');
   const payer = await fixture.payer(1_000_000n);
   const job = await fixture.settle(payer, fixture.quote({ amount: 1_000_000n }));
@@ -135,7 +135,7 @@ test('the operator’s pause and work that waits for it show at the next scrape'
   await fixture.events.wait(job.settlement_id, 'confirmed');
 });
 
-test('a message that cannot be parsed is told as quarantined until somebody has decided', async () => {
+test('a message that cannot be parsed is reported as quarantined until an operator resolves it', async () => {
   await fixture.send(fixture.settlementBus, 'settle', { nonsense: true });
   const one = await until(
     () => scrape(page),
@@ -146,11 +146,12 @@ test('a message that cannot be parsed is told as quarantined until somebody has 
   expect((await scrape(page)).value('quittance_quarantine_messages')).toBe(0);
 });
 
-test('while Postgres is silent a scrape still answers, ten at once too, without the gauges and saying so', async () => {
+test('while Postgres does not answer, a scrape answers without the gauges and reports their failure, also with ten at once', async () => {
   straits.fallSilent();
   const startedAt = performance.now();
   const pages = await Promise.all(Array.from({ length: 10 }, () => scrape(page)));
-  // Ten times what it takes: the bound is a second, a statement would hang for ten and more.
+  // The bound is ten times the usual duration. A blocked statement would take more than ten
+  // seconds.
   expect(performance.now() - startedAt).toBeLessThan(5000);
   for (const seen of pages) {
     expect(seen.value('quittance_gauge_collector_up', { collector: 'intents' })).toBe(0);

@@ -7,8 +7,8 @@ import type { Decision } from '../../../shared/contract/operator.ts';
 import { type SubmitterFixture, startSubmitterFixture, until } from '../../../test/support/submitter.ts';
 
 /**
- * Settle jobs that could not be read: what an operator may say of them, and what only the chain
- * can.
+ * Settle jobs that could not be parsed: what an operator may decide, and what the chain must prove
+ * first.
  */
 let fixture: SubmitterFixture;
 let operator: Bus;
@@ -30,7 +30,7 @@ const decide = (quarantine_id: number, decision: Decision) =>
   );
 const refusal = async (work: Promise<unknown>): Promise<string> =>
   work.then(
-    () => 'it was not refused',
+    () => 'the call was not refused',
     (error: ServiceError) => `${error.code}: ${error.message}`,
   );
 const detailsOf = async (quarantine_id: number) =>
@@ -39,8 +39,8 @@ const detailsOf = async (quarantine_id: number) =>
   } | null;
 
 /**
- * Publishes a job that this release cannot read: it has a field too many. Returns its number in
- * quarantine.
+ * Publishes a job with an unknown field, which this release cannot parse. Returns its quarantine
+ * id.
  */
 const setAside = async (job: object): Promise<number> => {
   await fixture.send(fixture.settlementBus, 'settle', { ...job, unheard_of: true });
@@ -56,16 +56,16 @@ const setAside = async (job: object): Promise<number> => {
   return rows[0].id;
 };
 
-/** A job for a new payer, as settlement would send it; not sent. */
+/** Builds a job for a new payer as settlement would send it, without sending it. */
 const jobFor = async (quote: { quote_token: string }) => {
   const payer = await fixture.payer(5_000_000n);
   return { payer, job: fixture.jobOf(payer, quote) };
 };
-/** A signature of nobody. */
+/** A signature that belongs to no transaction. */
 const UNSEEN = '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW';
 const MINUTES_12 = 12 * 60_000;
 
-test('failed is refused while a lost record could still land, and a job that comes later is paid', async () => {
+test('the resolution failed is refused while a lost payment could still be included, and a job that arrives later is paid', async () => {
   const { payer, job } = await jobFor(fixture.quote());
   const id = await setAside(job);
   expect(await refusal(decide(id, 'failed'))).toMatch(/^conflict: .*could be included until/);
@@ -74,14 +74,14 @@ test('failed is refused while a lost record could still land, and a job that com
   await fixture.send(fixture.settlementBus, 'settle', job);
   await fixture.events.wait(job.settlement_id, 'finalized');
   expect(await fixture.outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
-  // The record and the chain say landed now: so may the operator, and nothing else.
+  // The record and the chain now show the payment as included, so only that resolution is accepted.
   expect(await refusal(decide(id, 'failed'))).toMatch(/^conflict: .*is final on every provider/);
   expect(await detailsOf(id)).toMatchObject({
     attempt: { outcome: 'included', transactions: [expect.anything()] },
   });
   const published = fixture.events.of(job.settlement_id).length;
   await decide(id, 'included');
-  // Told once more, for a settlement service that had not heard.
+  // The resolution publishes the event again, for a settlement service that missed it.
   const all = await until(
     async () => fixture.events.of(job.settlement_id),
     ({ length }) => length > published,
@@ -90,7 +90,7 @@ test('failed is refused while a lost record could still land, and a job that com
   expect(await fixture.outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
 });
 
-test('failed is said once nothing can land: settlement hears it, and the job, should it come, pays nothing', async () => {
+test('failed is accepted once nothing can be included: settlement gets the event, and a later job pays nothing', async () => {
   const { payer, job } = await jobFor(fixture.quote({ expiresInMs: -MINUTES_12 }));
   const id = await setAside(job);
   expect(await detailsOf(id)).toMatchObject({ attempt: { outcome: 'excluded' } });
@@ -107,7 +107,7 @@ test('failed is said once nothing can land: settlement hears it, and the job, sh
   expect(last).toMatchObject({ ...by, after: { decision: 'failed', proof: { outcome: 'excluded' } } });
 });
 
-test('a forged job cannot be used to fail the settlement of another attempt', async () => {
+test('a forged job cannot fail the settlement of another attempt', async () => {
   const { job: victim } = await jobFor(fixture.quote());
   await fixture.send(fixture.settlementBus, 'settle', victim);
   await fixture.events.wait(victim.settlement_id, 'confirmed');
@@ -119,20 +119,20 @@ test('a forged job cannot be used to fail the settlement of another attempt', as
   expect(list.map(({ quarantine_id }) => quarantine_id)).toContain(id);
 });
 
-test('bytes that may still land are never declared failed, whatever the record says of them', async () => {
+test('bytes that may still be included are never declared failed, whatever their record states', async () => {
   const { payer, job } = await jobFor(fixture.quote());
   await fixture.send(fixture.settlementBus, 'settle', job);
   await fixture.events.wait(job.settlement_id, 'finalized');
   const id = await setAside(job);
-  // A record that was set back and calls its own payment failed.
+  // The database was restored, and the record states that the payment failed.
   await fixture.admin.query(
     `update intents set status = 'failed', failure_code = 'payment_failed', failure_message = 'test'
      where object_id = $1`,
     [job.settlement_id],
   );
   expect(await refusal(decide(id, 'failed'))).toMatch(/^conflict: .*is final on every provider/);
-  // And one whose transaction no provider knows, but whose last block has not come: it may be on
-  // its way.
+  // No provider knows this transaction, but its last valid block has not passed, so it may still be
+  // included.
   const { job: other } = await jobFor(fixture.quote());
   const second = await setAside(other);
   await fixture.admin.query(
@@ -144,7 +144,7 @@ test('bytes that may still land are never declared failed, whatever the record s
     [other.account_id, other.payment_attempt_id, other.settlement_id, JSON.stringify(other), UNSEEN],
   );
   expect(await refusal(decide(second, 'failed'))).toMatch(/^conflict: .*may be included until/);
-  // Its last block has passed.
+  // Its last valid block has passed.
   await fixture.admin.query('update transactions set last_valid_block_height = 0 where signature = $1', [
     UNSEEN,
   ]);
@@ -152,11 +152,11 @@ test('bytes that may still land are never declared failed, whatever the record s
   expect(await fixture.outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
 });
 
-test('retry and dismiss: a job that is read now is paid once; one that nobody reads stays', async () => {
+test('retry and dismiss: a job that can be parsed now is paid once, and one that still cannot be parsed stays in quarantine', async () => {
   const { payer, job } = await jobFor(fixture.quote());
   const id = await setAside(job);
   expect(await refusal(decide(id, 'retry'))).toMatch(/^conflict: .*cannot be parsed/);
-  // The release that reads it, here by its other end.
+  // This call stands for the release that can parse the job.
   await fixture.admin.query("update quarantine set body = convert_to($1, 'UTF8') where quarantine_id = $2", [
     JSON.stringify(job),
     id,
@@ -172,7 +172,7 @@ test('retry and dismiss: a job that is read now is paid once; one that nobody re
   expect(await decide(rows[0].id, 'dismiss')).toMatchObject({ decision: 'dismiss' });
 });
 
-test('a payment whose record was lost is never declared failed: retry adopts it from the chain, nothing is paid twice', async () => {
+test('a payment whose record was lost is never declared failed: retry adopts it from the chain and pays nothing twice', async () => {
   const { payer, job } = await jobFor(fixture.quote());
   await fixture.send(fixture.settlementBus, 'settle', job);
   const { tx_hash } = await fixture.events.wait(job.settlement_id, 'finalized');
@@ -180,7 +180,7 @@ test('a payment whose record was lost is never declared failed: retry adopts it 
   await fixture.admin.query('delete from intents where object_id = $1', [job.settlement_id]);
   const id = await setAside(job);
   await fixture.database.withClock('25 minutes', async () => {
-    // Long after the deadline, by the clock that the service reads once a second.
+    // Long after the deadline, by the clock that the service reads every second.
     const { attempt } = (await until(
       () => detailsOf(id),
       (details) => details?.attempt.reason.includes('could be included until') === false,

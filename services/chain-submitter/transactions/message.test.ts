@@ -7,7 +7,7 @@ import { compileMessage, findCreationIndex } from './message.ts';
 const someone = () => Keypair.generate().publicKey.toBase58();
 const blockhash = someone();
 
-test('where a message creates a token account: behind the compute budget, first without it, or nowhere', () => {
+test('the position of the token account’s creation in a message: after the compute budget, first, or none', () => {
   const feePayer = someone();
   const create = createTokenAccount({
     payer: feePayer,

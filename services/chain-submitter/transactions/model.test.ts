@@ -9,6 +9,6 @@ test.each(
     expired: ['-',       '-',      'live'],
     failed:  ['-',       '-',      'live'],
   }),
-)('a transaction that is %s, then %s: %s', (_state, _event, actual, expected) => {
+)('transition of a transaction in state %s on %s: %s', (_state, _event, actual, expected) => {
   expect(actual).toBe(expected);
 });

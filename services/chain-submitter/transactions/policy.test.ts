@@ -158,22 +158,22 @@ test.each<[string, TransactionInstruction[], string]>([
     'refused',
   ],
   [
-    'creation in the form that fails when it is there',
+    'creation in the form that fails when the account exists',
     [withData(create, (data) => data.writeUInt8(0, 0)), net, fee],
     'refused',
   ],
   [
-    'another’s token account created',
+    'creation of another owner’s token account',
     [creation({ payer: feePayer, tokenAccount: tokenAccountOf(other, mint), owner: other, mint }), net, fee],
     'refused',
   ],
-  ['lamports of the fee payer', [net, fee, drain], 'refused'],
-  ['lamports first', [drain, net, fee], 'refused'],
-])('rule 7: what is signed is decided on the decoded bytes: %s', (_name, instructions, expected) => {
+  ['lamports of the fee payer transferred', [net, fee, drain], 'refused'],
+  ['lamports transferred first', [drain, net, fee], 'refused'],
+])('rule 7: the policy decides on the decoded bytes: %s', (_name, instructions, expected) => {
   expect(evaluate(compile(instructions))).toBe(expected);
 });
 
-test('rule 7: bytes that decode, but not from their one canonical form', () => {
+test('rule 7: bytes that decode but are not in canonical form are refused', () => {
   const bytes = compile(built);
   expect(evaluate(Buffer.concat([bytes, Buffer.of(0)]))).toBe('refused');
   expect(evaluate(bytes.subarray(0, -1))).toBe('refused');
@@ -182,9 +182,9 @@ test('rule 7: bytes that decode, but not from their one canonical form', () => {
 });
 
 test.each<[string, Partial<SettleOrder>, Partial<Network>]>([
-  ['an authority that is not ours', { authority: other }, {}],
+  ['an authority that is not one of the keys', { authority: other }, {}],
   ['the fee payer as delegate authority', { authority: feePayer }, { delegateAuthorities: [feePayer] }],
-  ['a fee of all of it', { feeMicro: 2_500_000n }, {}],
+  ['a fee of the full amount', { feeMicro: 2_500_000n }, {}],
   ['a payment to oneself', { payoutAccount: order.source, payout: payer }, {}],
   ['the fee wallet as payer', { source: network.feeAccount, payer: feeWallet }, {}],
   ['the fee wallet as vendor', { payoutAccount: network.feeAccount, payout: feeWallet }, {}],
@@ -204,7 +204,7 @@ test('a quote without a fee has one transfer', () => {
   expect(evaluate(compile(built), free)).toBe('refused');
 });
 
-test('rule 13: a compute budget only as configured', () => {
+test('rule 13: only the configured compute budget is allowed', () => {
   const budget = { units: 60_000, microLamports: 1000n };
   const busy = { ...network, computeBudget: budget };
   const bytes = compile(settle(order, busy, { create: true }));
@@ -218,7 +218,7 @@ test('rule 13: a compute budget only as configured', () => {
   );
 });
 
-test('every other order: its own form and no other’s', () => {
+test('each other kind of order allows its form only', () => {
   const funding: FundOrder = {
     kind: 'fund',
     accountId: 'a',
@@ -282,7 +282,7 @@ test('every other order: its own form and no other’s', () => {
 });
 
 test.each<[string, Partial<TransferOrder>, string]>([
-  ['as asked', {}, 'signed'],
+  ['as ordered', {}, 'signed'],
   ['one unit more', { amountMicro: 6n }, 'refused'],
   ['another destination', { destination: tokenAccountOf(someone(), mint) }, 'refused'],
   ['the owner instead of the token account', { destination: other }, 'refused'],
@@ -290,8 +290,8 @@ test.each<[string, Partial<TransferOrder>, string]>([
   ['another owner', { owner: other }, 'refused'],
   ['the fee payer as owner', { owner: feePayer }, 'refused'],
   ['another reference', { reference: someone() }, 'refused'],
-  ['another payee’s token account created', { payee: someone() }, 'refused'],
-])('a withdrawal, on its decoded bytes: %s', (_name, change, expected) => {
+  ['creation of another payee’s token account', { payee: someone() }, 'refused'],
+])('a withdrawal is checked on its decoded bytes: %s', (_name, change, expected) => {
   const asked: TransferOrder = {
     kind: 'withdrawal',
     accountId: 'a',
@@ -324,7 +324,7 @@ test.each<[string, Partial<TransferOrder>]>([
   expect(evaluate(compile(transfer(bad, network, { create: false })), bad)).toBe('refused');
 });
 
-test('rule 12: the reference needs nothing but environment and quote id', () => {
+test('rule 12: the reference depends on environment and quote id only', () => {
   expect(referenceOf('test', 'q_1')).toBe(referenceOf('test', 'q_1'));
   expect(
     new Set([referenceOf('test', 'q_1'), referenceOf('live', 'q_1'), referenceOf('test', 'q_2')]).size,

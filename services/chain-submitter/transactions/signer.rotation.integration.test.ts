@@ -7,7 +7,8 @@ import { keypairOf, type SubmitterFixture, startSubmitterFixture } from '../../.
 import { codeOf, transfersOver } from '../../../test/support/transfers.ts';
 
 /**
- * The steps of docs/operations.md, Fee payer: add the next key, let it pay, take the old one out.
+ * Follows the steps of docs/operations.md, Fee payer: add the next key, make it pay, remove the old
+ * key.
  */
 let fixture: SubmitterFixture;
 const next = Keypair.generate();
@@ -28,7 +29,7 @@ afterAll(() => fixture.stop());
 const { prepare, submit } = transfersOver(() => fixture);
 const shown = async () =>
   call(await fixture.operatorBus(), chainSubmitter, 'getSigning', {}, { timeoutMs: 10_000 });
-/** Who paid for a transaction that landed. */
+/** Returns the fee payer of an included transaction. */
 const payerOf = async (signature: string) => {
   const options = { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 };
   const found = await fixture.chain.call<{ transaction: { message: { accountKeys: string[] } } }>(
@@ -39,12 +40,12 @@ const payerOf = async (signature: string) => {
   return found.transaction.message.accountKeys[0]!;
 };
 
-test('a fee payer is replaced: what the old one signed lands without its key, what it prepared is co-signed or prepared again', async () => {
+test('a fee payer is replaced: transactions that the old key signed are included, and prepared ones are co-signed or prepared again', async () => {
   const { events, keys, outside } = fixture;
   const [old, to] = [keys.feePayer.address, Keypair.generate().publicKey];
   const payers = await Promise.all([1, 2, 3, 4].map(() => fixture.payer(5_000_000n)));
 
-  // 1. The next key is known and pays for nothing yet.
+  // 1. The next key is configured and pays for nothing yet.
   const first = await fixture.start({ FEE_PAYER_KEYS: `${oldKey()},${nextKey()}` });
   const job = await fixture.settle(payers[0]!, fixture.quote());
   expect(await payerOf((await events.wait(job.settlement_id, 'finalized')).tx_hash!)).toBe(old);
@@ -52,13 +53,13 @@ test('a fee payer is replaced: what the old one signed lands without its key, wh
     { number: 1, address: old, live: 0 },
     { number: 2, address: next.publicKey.toBase58(), lamports: 1_000_000_000, live: 0, prepared: 0 },
   ]);
-  // Slow, so that what is prepared outlives two restarts.
+  // Finality is slow, so that the prepared transactions are still open after two restarts.
   await fixture.chain.call('chain_clock', { slotMs: 400 });
   const [soon, late] = [await prepare(payers[1]!, to, 1_000_000n), await prepare(payers[2]!, to, 1_000_000n)];
   expect((await shown()).fee_payers[0]).toMatchObject({ address: old, prepared: 2 });
   await first.stop();
 
-  // 2. It pays; the old one co-signs what its owners were given to sign.
+  // 2. The next key pays. The old key co-signs what was prepared with it.
   const second = await fixture.start({ FEE_PAYER_KEYS: `${nextKey()},${oldKey()}` });
   const { tx_hash } = await submit(soon);
   await events.wait(soon.id, 'confirmed');
@@ -70,12 +71,13 @@ test('a fee payer is replaced: what the old one signed lands without its key, wh
   );
   await second.stop();
 
-  // Signed by the old one and never sent: its worker dies first.
+  // The old key signs a payment, and the worker is killed before it broadcasts the bytes.
   const dying = await fixture.start({ FEE_PAYER_KEYS: oldKey() }, 'submitter.afterCommit=crash');
   const unsent = await fixture.settle(payers[3]!, fixture.quote());
   await dying.exited;
 
-  // 3. Its key is gone: the same bytes are sent, and nothing that names it is co-signed.
+  // 3. The old key is removed. The signed bytes are broadcast, and nothing that names the old key
+  // is co-signed.
   const third = await fixture.start({ FEE_PAYER_KEYS: nextKey() });
   const changes = await events.wait(unsent.settlement_id, 'confirmed');
   expect([changes.generation, await payerOf(changes.tx_hash!)]).toEqual([1, old]);
@@ -91,7 +93,7 @@ test('a fee payer is replaced: what the old one signed lands without its key, wh
   await third.stop();
 }, 120_000);
 
-test('a retired authority signs nothing, and what it paid before its record was lost is found, not failed', async () => {
+test('a retired authority signs nothing, and a payment that it signed before its record was lost is adopted', async () => {
   const { events, outside, admin } = fixture;
   const [payer, other] = await Promise.all([fixture.payer(5_000_000n), fixture.payer(5_000_000n)]);
   const first = await fixture.start();
@@ -117,7 +119,7 @@ test('a retired authority signs nothing, and what it paid before its record was 
   expect(snapshots).toMatchObject([{ delegate: fixture.authority, served: false }]);
   await without.stop();
 
-  // Both are here: whatever the job says, the one that the owner approved pays, and no other could.
+  // Both authorities are configured. The one that the owner approved pays, whatever the job names.
   const both = `2:${bs58.encode(authority.secretKey)},1:${fixture.keys.delegateAuthorities[0]!.secretKey}`;
   await fixture.start({ DELEGATE_AUTHORITY_KEYS: both });
   for (const named of [authority.publicKey, Keypair.generate().publicKey]) {

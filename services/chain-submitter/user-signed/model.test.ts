@@ -10,10 +10,10 @@ test.each(
     submitted: ['-',    '-',        '-',         '-'],
     cancelled: ['-',    '-',        '-',         'cancelled'],
   }),
-)('a preparation that is %s, then %s: %s', (_state, _event, actual, expected) => {
+)('transition of a preparation in state %s on %s: %s', (_state, _event, actual, expected) => {
   expect(actual).toBe(expected);
 });
 
-test('what is open can still be submitted or cancelled', () => {
+test('an open preparation can be submitted or cancelled', () => {
   expect(preparations.open).toEqual(['open', 'replaced']);
 });

@@ -16,14 +16,14 @@ import { codeOf, transfersOver } from '../../../test/support/transfers.ts';
 
 let fixture: SubmitterFixture;
 beforeAll(async () => {
-  // A blockhash lives for 150 slots: long enough for a busy machine to sign.
+  // A blockhash is valid for 150 slots, which leaves a busy machine enough time to sign.
   fixture = await startSubmitterFixture({ slotMs: 60 });
   await fixture.start();
 }, 60_000);
 afterAll(() => fixture.stop());
 
 const { ask, prepare, submit, cancel, feePayerLamports } = transfersOver(() => fixture);
-/** Code and extras of a refusal. */
+/** Returns code and extras of a refusal. */
 const outcomeOf = (work: Promise<unknown>): Promise<object> =>
   work.then(
     (answer) => ({ code: 'ok', answer }),
@@ -32,7 +32,7 @@ const outcomeOf = (work: Promise<unknown>): Promise<object> =>
 const someone = () => Keypair.generate().publicKey;
 const minter = () => keypairOf(fixture.keys.mintAuthority.secretKey);
 
-test('a withdrawal: prepared with empty slots, signed by its owner, paid once, whoever submits it how often', async () => {
+test('a withdrawal is prepared with empty signature slots, signed by its owner, and paid once however often it is submitted', async () => {
   const payer = await fixture.payer(5_000_000n);
   const to = someone();
   const prepared = await prepare(payer, to, 2_000_000n);
@@ -54,7 +54,7 @@ test('a withdrawal: prepared with empty slots, signed by its owner, paid once, w
   });
 });
 
-test('to a token account of the mint that is named itself', async () => {
+test('a withdrawal to a token account of the mint pays into that account', async () => {
   const [payer, payee] = await Promise.all([fixture.payer(5_000_000n), fixture.payer(1n)]);
   const account = fixture.outside.tokenAccount(payee.owner.publicKey);
   const prepared = await prepare(payer, account, 2_000_000n);
@@ -64,7 +64,7 @@ test('to a token account of the mint that is named itself', async () => {
   expect(await fixture.outside.balance(payee.owner.publicKey)).toBe(2_000_001n);
 });
 
-test('prepared afresh: only the newest bytes count, and what has expired can be prepared again', async () => {
+test('after a new preparation only the newest bytes can be submitted, and an expired withdrawal can be prepared again', async () => {
   const payer = await fixture.payer(5_000_000n);
   const to = someone();
   const old = await prepare(payer, to, 1_000_000n);
@@ -82,7 +82,7 @@ test('prepared afresh: only the newest bytes count, and what has expired can be 
   expect(await codeOf(prepare(payer, to, 1_000_000n, { object_id: old.id }))).toBe('conflict');
 });
 
-test('bytes that differ from what was submitted: nobody says that nothing moved', async () => {
+test('a submission of other bytes than the accepted ones is refused without a claim that no money moved', async () => {
   const payer = await fixture.payer(5_000_000n);
   const to = someone();
   const old = await prepare(payer, to, 1_000_000n);
@@ -99,7 +99,7 @@ test('bytes that differ from what was submitted: nobody says that nothing moved'
   expect(await fixture.outside.balance(to)).toBe(1_000_000n);
 });
 
-test('prepared afresh after it was submitted and took all there was: nobody says that nothing moved', async () => {
+test('a new preparation after a submission of the full balance is refused without a claim that no money moved', async () => {
   const payer = await fixture.payer(2_000_000n);
   const to = someone();
   const prepared = await prepare(payer, to, 2_000_000n);
@@ -115,14 +115,14 @@ test('prepared afresh after it was submitted and took all there was: nobody says
   });
 });
 
-test('a submission that is refused while another of the same bytes commits is answered with that one', async () => {
+test('a submission that is refused while another of the same bytes commits gets the other’s answer', async () => {
   const payer = await fixture.payer(5_000_000n);
   const to = someone();
   const prepared = await prepare(payer, to, 1_000_000n);
   const client = new pg.Client({ connectionString: fixture.database.adminUrl });
   await client.connect();
   try {
-    // The bytes as the other call's commit leaves them, not yet visible.
+    // The state of the other call's commit before it is visible.
     const wire = Buffer.from(signChanged(prepared.transaction, prepared.owner), 'base64');
     await client.query('begin');
     await client.query(
@@ -140,7 +140,7 @@ test('a submission that is refused while another of the same bytes commits is an
   }
 });
 
-test('cancelled is final: neither submitted nor prepared again; a cancel that comes too late says how far it is', async () => {
+test('a cancelled withdrawal is neither submitted nor prepared again, and a late cancel returns the progress', async () => {
   const payer = await fixture.payer(5_000_000n);
   const to = someone();
   const prepared = await prepare(payer, to, 1_000_000n);
@@ -155,7 +155,7 @@ test('cancelled is final: neither submitted nor prepared again; a cancel that co
   await fixture.events.wait(other.id, 'finalized');
 });
 
-test('cancel against submit, 24 times: one of them wins, and the money agrees', async () => {
+test('of 24 concurrent pairs of cancel and submit one wins each, and the balance agrees with it', async () => {
   const payer = await fixture.payer(24_000_000n);
   const payee = await fixture.payer(1n);
   const all = await Promise.all(
@@ -186,7 +186,7 @@ test('cancel against submit, 24 times: one of them wins, and the money agrees', 
   expect(await fixture.outside.balance(payee.owner.publicKey)).toBe(1n + 1_000_000n * BigInt(paid.length));
 });
 
-test('rule 12: the owner broadcasts a copy at their own cost: it is taken over, and nothing is paid twice', async () => {
+test('rule 12: a copy that the owner broadcasts at their own cost is adopted, and nothing is paid twice', async () => {
   const payer = await fixture.payer(5_000_000n);
   const payee = await fixture.payer(1n);
   const prepared = await prepare(payer, payee.owner.publicKey, 2_000_000n);
@@ -197,7 +197,7 @@ test('rule 12: the owner broadcasts a copy at their own cost: it is taken over, 
   expect(await fixture.outside.balance(payee.owner.publicKey)).toBe(2_000_001n);
 });
 
-test('a transaction of somebody’s under the reference that did not move the money is none', async () => {
+test('a transaction of a stranger with the reference that did not move the money is not adopted', async () => {
   const payer = await fixture.payer(5_000_000n);
   const payee = await fixture.payer(1n);
   const prepared = await prepare(payer, payee.owner.publicKey, 2_000_000n);
@@ -208,7 +208,7 @@ test('a transaction of somebody’s under the reference that did not move the mo
   expect(await fixture.outside.balance(payee.owner.publicKey)).toBe(2_000_002n);
 });
 
-test('a database that was set back pays nothing twice', async () => {
+test('a database that was restored to an earlier state pays nothing twice', async () => {
   const payer = await fixture.payer(5_000_000n);
   const payee = await fixture.payer(1n);
   const prepared = await prepare(payer, payee.owner.publicKey, 2_000_000n);
@@ -223,7 +223,7 @@ test('a database that was set back pays nothing twice', async () => {
   expect(await fixture.outside.balance(payee.owner.publicKey)).toBe(2_000_001n);
 });
 
-test('a balance that is too small is told before anybody signs, and costs nothing when it shrinks after', async () => {
+test('a balance that is too small is reported before the owner signs, and one that shrinks afterwards costs no fee', async () => {
   const payer = await fixture.payer(2_000_000n);
   const payee = await fixture.payer(1n);
   expect(await codeOf(prepare(payer, payee.owner.publicKey, 2_000_001n))).toBe('insufficient_funds');
@@ -246,7 +246,7 @@ test('a balance that is too small is told before anybody signs, and costs nothin
   expect(await feePayerLamports()).toBe(before);
 });
 
-test('the platform pays for three token accounts at most, and for none a second time', async () => {
+test('the platform pays for at most three token accounts, and for none of them a second time', async () => {
   const payer = await fixture.payer(10_000_000n);
   const payees = Array.from({ length: 4 }, () => Keypair.generate());
   const results: string[] = [];
@@ -256,7 +256,7 @@ test('the platform pays for three token accounts at most, and for none a second 
     if (!(prepared instanceof ServiceError)) await fixture.events.wait(prepared.id, 'confirmed');
   }
   expect(results).toEqual(['ok', 'ok', 'ok', 'conflict']);
-  // Emptied and closed for its rent, then asked for again.
+  // The account is emptied and closed for its rent, then requested again.
   const [first] = payees as [Keypair];
   const [from, to] = [first.publicKey, payer.owner.publicKey].map((owner) =>
     fixture.outside.tokenAccount(owner),
@@ -277,14 +277,14 @@ const refundOf = (settlement_id: string | null = newId('stl')) => ({
   settlement_id,
 });
 
-test('refunds: two equal ones of a settlement are two transfers, and the payer’s closed account is made again', async () => {
+test('two equal refunds of a settlement are two transfers, and the payer’s closed token account is created again', async () => {
   const vendor = await fixture.payer(5_000_000n);
   const consumer = someone();
   const settlementId = newId('stl');
   const one = await prepare(vendor, consumer, 1_000_000n, refundOf(settlementId));
   const two = await prepare(vendor, consumer, 1_000_000n, refundOf(settlementId));
   const first = await submit(one);
-  // It creates the account too, and that is paid for once: prepared again, it finds the account.
+  // The first refund creates the account, which is paid for once. A new preparation finds it.
   expect(await codeOf(submit(two))).toBe('conflict');
   const again = await prepare(vendor, consumer, 1_000_000n, {
     ...refundOf(settlementId),
@@ -298,14 +298,14 @@ test('refunds: two equal ones of a settlement are two transfers, and the payer�
   expect(await fixture.outside.balance(consumer)).toBe(2_000_000n);
 });
 
-test('a refund out of a vault without a key is signed elsewhere', async () => {
+test('a refund from a vault without a private key is refused here', async () => {
   const payer = await fixture.payer(1n);
   const [vault] = PublicKey.findProgramAddressSync([Buffer.from('vault')], someone());
   const asked = prepare(payer, someone(), 1n, { ...refundOf(), owner: vault.toBase58() });
   expect(await codeOf(asked)).toBe('conflict');
 });
 
-test('the operator’s pause holds for what users signed too', async () => {
+test('the operator’s pause also holds back user-signed transactions', async () => {
   const payer = await fixture.payer(5_000_000n);
   const prepared = await prepare(payer, someone(), 1_000_000n);
   await fixture.admin.query('update settings set paused = true');
@@ -314,7 +314,7 @@ test('the operator’s pause holds for what users signed too', async () => {
   expect([paused, await codeOf(submit(prepared))]).toEqual(['service_unavailable', 'ok']);
 });
 
-test('co-signed and dropped until it expired: failed, and never signed again', async () => {
+test('a transaction that was co-signed and dropped until it expired has failed and is never signed again', async () => {
   const { chain, events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   const payee = await fixture.payer(1n);
@@ -334,7 +334,7 @@ test('co-signed and dropped until it expired: failed, and never signed again', a
   expect(events.of(prepared.id).map(({ status }) => status)).toEqual(['signed', 'failed']);
 });
 
-test('rule 14: a withdrawal that is forked away is reopened, and lands again by the same bytes', async () => {
+test('rule 14: a withdrawal that a fork removes is reopened and included again with the same bytes', async () => {
   const { chain, events, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   const payee = await fixture.payer(1n);
@@ -344,8 +344,8 @@ test('rule 14: a withdrawal that is forked away is reopened, and lands again by 
   try {
     const prepared = await prepare(payer, payee.owner.publicKey, 2_000_000n);
     const { tx_hash } = await submit(prepared);
-    // The bytes are on their way: slots pass one by one until they have landed, and exactly those
-    // are lost.
+    // Slots pass one at a time until the broadcast bytes are included. The fork then removes
+    // exactly those slots.
     await until(
       async () => {
         await chain.call('chain_advance', 1);

@@ -5,13 +5,10 @@ import { type Change, guard, instructionsOf, withAccount, withData } from '../..
 import { type Payer, type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
 import { codeOf, type Prepared, transfersOver } from '../../../test/support/transfers.ts';
 
-/**
- * What comes back from a client, and where a client wants money to go, before anything is signed
- * for it.
- */
+/** The checks on destinations and on returned bytes before anything is signed for a client. */
 let fixture: SubmitterFixture;
 beforeAll(async () => {
-  // A blockhash lives for 150 slots: long enough for a busy machine to sign.
+  // A blockhash is valid for 150 slots, which leaves a busy machine enough time to sign.
   fixture = await startSubmitterFixture({ slotMs: 60 });
   await fixture.start();
 }, 60_000);
@@ -55,8 +52,8 @@ const key = (pubkey: PublicKey, rights: { isSigner?: boolean; isWritable?: boole
 });
 
 /**
- * Everything that a client may have done to the bytes before they come back (docs/spec/security.md,
- * Signed transactions).
+ * The changes that a client may have made to the bytes before it returns them
+ * (docs/spec/security.md, Signed transactions).
  */
 const ALTERED: [string, (prepared: Prepared) => Change][] = [
   ['another destination', () => but((transfer) => withAccount(transfer, 2, stranger.publicKey))],
@@ -84,7 +81,7 @@ const ALTERED: [string, (prepared: Prepared) => Change][] = [
     },
   ],
   [
-    'an approval besides',
+    'an additional approval',
     ({ owner }) =>
       plus(
         createApproveInstruction(
@@ -118,7 +115,7 @@ const ALTERED: [string, (prepared: Prepared) => Change][] = [
   ],
 ];
 
-test('what a client has changed is refused, nothing is signed for it, and what was prepared still counts', async () => {
+test('a change by the client is refused, nothing is signed, and the prepared bytes can still be submitted', async () => {
   const payer = await fixture.payer(5_000_000n);
   const prepared = await prepare(payer, someone(), 2_000_000n);
   expect(instructionsOf(prepared.transaction)).toHaveLength(2);
@@ -126,7 +123,7 @@ test('what a client has changed is refused, nothing is signed for it, and what w
   const results: string[][] = [];
   for (const [name, change] of ALTERED)
     results.push([name, await codeOf(submit(prepared, change(prepared)))]);
-  results.push(['signed by another', await codeOf(submit({ ...prepared, owner: Keypair.generate() }))]);
+  results.push(['signed by another key', await codeOf(submit({ ...prepared, owner: Keypair.generate() }))]);
   expect(results).toEqual(results.map(([name]) => [name, 'validation_error']));
   expect(fixture.events.of(prepared.id)).toEqual([]);
   expect(await feePayerLamports()).toBe(before);
@@ -134,10 +131,10 @@ test('what a client has changed is refused, nothing is signed for it, and what w
   await fixture.events.wait(prepared.id, 'confirmed');
 });
 
-test('a guard is simulated before anything is signed: one that the chain cannot run costs nothing', async () => {
+test('a guard is simulated before anything is signed, so one that the chain cannot run costs nothing', async () => {
   const payer = await fixture.payer(5_000_000n);
   const prepared = await prepare(payer, someone(), 2_000_000n);
-  // The local chain has no such program, as a chain whose Lighthouse says no.
+  // The local chain does not have this program, which has the same effect as a guard that fails.
   const guarded = submit(prepared, plus(guard({ key: payer.owner.publicKey })));
   expect(await codeOf(guarded)).not.toMatch(/ok|validation_error/);
   expect(fixture.events.of(prepared.id)).toEqual([]);

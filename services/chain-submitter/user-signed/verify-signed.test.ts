@@ -68,21 +68,21 @@ const approval = (change: Partial<DelegationOrder>) =>
   delegation({ ...order, ...change }, network, { create: false })[0]!;
 
 test.each<[string, TransactionInstruction[], string]>([
-  ['what was prepared', ours, 'co-signed'],
+  ['the prepared message', ours, 'co-signed'],
   ['a guard at the end', [...ours, guard(account(stranger))], 'co-signed'],
   [
-    'six guards around',
+    'six guards before and after',
     [guard(account(address)), create, guard(), guard(), approve, guard(), guard(), guard()],
     'co-signed',
   ],
   ['seven guards', [...ours, ...Array.from({ length: 7 }, () => guard())], 'validation_error'],
   ['a guard with a new writable account', [...ours, guard(account(stranger, true))], 'validation_error'],
   [
-    'a guard that makes a read-only account of ours writable',
+    'a guard that makes a read-only account of the message writable',
     [...ours, guard(account(authority, true))],
     'validation_error',
   ],
-  ['a guard that is lent the fee payer’s signature', [...ours, guard(account(feePayer))], 'validation_error'],
+  ['a guard that uses the fee payer’s signature', [...ours, guard(account(feePayer))], 'validation_error'],
   ['a guard with a new signer', [...ours, guard(account(stranger, false, true))], 'validation_error'],
   [
     'an instruction of another program',
@@ -97,13 +97,13 @@ test.each<[string, TransactionInstruction[], string]>([
   ['a revocation', [create, approval({ allowanceMicro: null })], 'validation_error'],
   ['another order', [approve, create], 'validation_error'],
   ['less', [approve], 'validation_error'],
-  ['more of the same', [create, approve, approve], 'validation_error'],
-  ['nothing of ours', [guard(account(address, false, true))], 'validation_error'],
-])('what comes back is the prepared message, perhaps guarded: %s', (_name, instructions, expected) => {
+  ['an instruction repeated', [create, approve, approve], 'validation_error'],
+  ['no instruction of the prepared message', [guard(account(address, false, true))], 'validation_error'],
+])('the returned message is the prepared one, with guards at most: %s', (_name, instructions, expected) => {
   expect(given(instructions)).toBe(expected);
 });
 
-test('another blockhash, another fee payer', () => {
+test('another blockhash or another fee payer is refused', () => {
   expect(given(ours, { blockhash: someone() })).toBe('validation_error');
   expect(given(ours, { feePayer: stranger })).toBe('validation_error');
 });
@@ -111,7 +111,7 @@ test('another blockhash, another fee payer', () => {
 test.each<[string, () => Uint8Array, string]>([
   ['no signature', () => assemble(prepared, [null, null]), 'validation_error'],
   [
-    'another’s signature',
+    'another key’s signature',
     () => assemble(prepared, [null, signBytes(prepared, privateKeyFromSeed(new Uint8Array(32)))]),
     'validation_error',
   ],
@@ -121,12 +121,12 @@ test.each<[string, () => Uint8Array, string]>([
     'validation_error',
   ],
   [
-    'a signature in the fee payer’s place',
+    'a signature in the fee payer’s slot',
     () => assemble(prepared, sign(prepared, owner, true)),
     'validation_error',
   ],
   ['too few slots', () => assemble(prepared, [sign(prepared, owner)[1]!]), 'validation_error'],
-  ['a slot more', () => assemble(prepared, [...sign(prepared, owner), null]), 'validation_error'],
+  ['one slot too many', () => assemble(prepared, [...sign(prepared, owner), null]), 'validation_error'],
   ['no bytes', () => new Uint8Array(), 'validation_error'],
   ['one byte', () => Uint8Array.of(200), 'validation_error'],
   [
@@ -145,6 +145,6 @@ test.each<[string, () => Uint8Array, string]>([
     },
     'validation_error',
   ],
-])('the bytes around: %s', (_name, wire, expected) => {
+])('the bytes around the message: %s', (_name, wire, expected) => {
   expect(evaluate(wire())).toBe(expected);
 });

@@ -58,18 +58,18 @@ const five = checked(TREASURY, WALLET, 5n);
 
 test.each([
   ['checked', changes([five], 5n), ['0:5']],
-  ['plain, after another instruction', changes([noise, plain(TREASURY, WALLET, 5n)], 5n), ['1:5']],
-  ['into a balance', changes([five], 5n, { before: 100n }), ['0:5']],
+  ['alone, after another instruction', changes([noise, plain(TREASURY, WALLET, 5n)], 5n), ['1:5']],
+  ['into an account with a balance', changes([five], 5n, { before: 100n }), ['0:5']],
   [
     'made by a program',
     changes([noise], 5n, { inner: [{ index: 0, instructions: [noise, five] }] }),
     ['0.1:5'],
   ],
-  ['two in one', changes([five, checked(TREASURY, WALLET, 7n)], 12n), ['0:5', '1:7']],
-  ['two equal ones are two', changes([five, five], 10n), ['0:5', '1:5']],
-  ['beside one to another wallet', changes([checked(TREASURY, OTHER, 9n), five], 5n), ['1:5']],
+  ['two in one transaction', changes([five, checked(TREASURY, WALLET, 7n)], 12n), ['0:5', '1:7']],
+  ['two equal ones count as two', changes([five, five], 10n), ['0:5', '1:5']],
+  ['with another to a different wallet', changes([checked(TREASURY, OTHER, 9n), five], 5n), ['1:5']],
   [
-    'accounts from a table',
+    'accounts from a lookup table',
     changes([five], 5n, { loaded: { writable: KEYS.slice(3, 4), readonly: KEYS.slice(4) } }),
     ['0:5'],
   ],
@@ -78,12 +78,12 @@ test.each([
   ['to itself', changes([checked(WALLET, WALLET, 5n)], 0n, { before: 5n }), []],
   ['in and out again', changes([five, checked(WALLET, OTHER, 5n)], 0n), []],
   ['of another program', changes([checked(TREASURY, WALLET, 5n, PROGRAM)], 0n), []],
-  ['that the balance does not show', changes([five], 0n), []],
-  ['of nothing', changes([checked(TREASURY, WALLET, 0n)], 0n), []],
+  ['without a change of the balance', changes([five], 0n), []],
+  ['of amount zero', changes([checked(TREASURY, WALLET, 0n)], 0n), []],
   ['of another mint', changes([five], 5n, { mint: OTHER }), []],
-  ['an account that was handed on', changes([five], 5n, { owner: OTHER_OWNER }), []],
+  ['an account that was transferred to another owner', changes([five], 5n, { owner: OTHER_OWNER }), []],
   ['accounts out of range', changes([{ ...five, accounts: [0, 3, 99, 0] }], 5n), []],
-])('transfer: %s', (_name, transaction, expected) => {
+])('transfers that are found in a transaction: %s', (_name, transaction, expected) => {
   const found = transfersInto(transaction, { tokenAccount: WALLET, owner: OWNER, mint: MINT });
   expect(found.map(({ instruction, amountMicro }) => `${instruction}:${amountMicro}`)).toEqual(expected);
   expect(found.every(({ source }) => source === TREASURY)).toBe(true);

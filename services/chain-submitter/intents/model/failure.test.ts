@@ -18,7 +18,7 @@ test.each<[string, ChainError, number | null, string]>([
   ['the first transfer, without a creation', { InstructionError: [0, { Custom: 1 }] }, null, 'proven'],
   ['the transfer after a creation', { InstructionError: [1, { Custom: 1 }] }, 0, 'proven'],
   ['a missing account', { InstructionError: [0, 'InvalidAccountData'] }, null, 'proven'],
-])('what a refused simulation says: %s', (_name, error, creation, expected) => {
+])('the failure that a refused simulation shows: %s', (_name, error, creation, expected) => {
   expect(errorKind(error, creation)).toBe(expected);
 });
 
@@ -43,17 +43,17 @@ test.each<[string, ChainError, TokenAccount, string]>([
     'delegation_inactive',
   ],
   ['0x4, overwritten', custom(4), ready({ delegate: 'another' }), 'delegation_inactive'],
-  ['0x1, good again since', custom(1), ready({}), 'insufficient_funds'],
-  ['0x4, good again since', custom(4), ready({}), 'delegation_inactive'],
+  ['0x1, sufficient again since', custom(1), ready({}), 'insufficient_funds'],
+  ['0x4, sufficient again since', custom(4), ready({}), 'delegation_inactive'],
   [
     'no token account',
     { InstructionError: [0, 'InvalidAccountData'] },
     { state: 'missing' },
     'insufficient_funds',
   ],
-  ['handed to another owner', custom(4), { state: 'foreign' }, 'delegation_inactive'],
+  ['transferred to another owner', custom(4), { state: 'foreign' }, 'delegation_inactive'],
   ['frozen', custom(17), ready({ frozen: true }), 'payment_failed'],
   ['anything else', custom(3), ready({}), 'payment_failed'],
-])('rule 15: %s', (_name, error, source, expected) => {
+])('rule 15: the failure reason of a refused payment: %s', (_name, error, source, expected) => {
   expect(settleFailure(error, source, { grossMicro: 10n, authority: 'ours' }).code).toBe(expected);
 });

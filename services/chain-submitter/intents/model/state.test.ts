@@ -15,7 +15,7 @@ test.each(
     finalized: ['-',      '-',         '-',         '-',        '-'],
     failed:    ['-',      '-',         '-',         '-',        '-'],
   }),
-)('each pair: an intent that is %s, then %s: %s', (_state, _event, actual, expected) => {
+)('each pair: transition of an intent in state %s on %s: %s', (_state, _event, actual, expected) => {
   expect(actual).toBe(expected);
 });
 
@@ -44,18 +44,18 @@ test.each<[Status, Event, Status | null]>([
   ['finalized', 'sign', null],
   ['failed', 'sign', null],
   ['failed', 'confirm', null],
-])('an intent that is %s, then %s: %s', (status, event, expected) => {
+])('transition of an intent in state %s on %s: %s', (status, event, expected) => {
   expect(intents.next(status, event)).toBe(expected);
 });
 
-test('every event leads to one state, wherever it comes from', () => {
+test('each event leads to one state, whatever the state before', () => {
   for (const event of EVENTS) {
     const to = intents.to(event);
     expect(new Set(intents.from(event).map((status) => intents.next(status, event)))).toEqual(new Set([to]));
   }
 });
 
-test('only finalized and failed are ends', () => {
+test('only finalized and failed are final states', () => {
   const all: Status[] = ['accepted', 'signed', 'confirmed', 'reopened', 'finalized', 'failed'];
   expect(all.filter(intents.isTerminal)).toEqual(['finalized', 'failed']);
 });
