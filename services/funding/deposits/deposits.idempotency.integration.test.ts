@@ -5,7 +5,7 @@ import { faults } from '../../../test/support/service-process.ts';
 import { atOnce } from '../../../test/support/stack.ts';
 
 /**
- * docs/adr/0017-idempotency-keys.md: the row of a deposit is inserted before its provider makes a
+ * docs/adr/0017-idempotency-keys.md: the row of a deposit is inserted before its provider creates a
  * page.
  */
 let fixture: DepositsFixture;
@@ -21,7 +21,7 @@ const codeOf = (work: Promise<unknown>): Promise<string> =>
     (error: ServiceError) => `${error.code} ${error.extras?.retryAfterSeconds ?? ''}`.trim(),
   );
 
-test('64 concurrent calls with one key open one deposit', async () => {
+test('64 concurrent calls with one key create one deposit', async () => {
   const before = await fixture.count();
   const outcomes = await atOnce(64, () =>
     fixture.createOnce('moonpay', 'k').then(
@@ -35,7 +35,7 @@ test('64 concurrent calls with one key open one deposit', async () => {
   expect((await fixture.count()) - before).toBe(1);
 });
 
-test('when the provider is unavailable the deposit fails, and the same key opens another', async () => {
+test('when the provider is unavailable the deposit fails, and the same key creates another', async () => {
   fixture.answers.delete(SESSIONS);
   expect(await codeOf(fixture.createOnce('coinbase', 'c'))).toMatch(/^service_unavailable/);
   expect((await fixture.newest())!.status).toBe('failed');
@@ -47,7 +47,7 @@ test('when the provider is unavailable the deposit fails, and the same key opens
 });
 
 test.each(['funding.afterBegun', 'funding.beforeFinished'])(
-  'after a crash at %s the repeat opens the deposit of the first call',
+  'after a crash at %s the repeat returns the deposit of the first call',
   async (point) => {
     const before = await fixture.count();
     const { exited } = await fixture.start({ ...fixture.config, ...faults(`${point}=crash`) });
@@ -65,7 +65,7 @@ test.each(['funding.afterBegun', 'funding.beforeFinished'])(
   },
 );
 
-test('a deposit that expired before it was opened is not opened, and the repeat makes another', async () => {
+test('a deposit that expired before its page was created stays expired, and the repeat creates another', async () => {
   const { exited } = await fixture.start({ ...fixture.config, ...faults('funding.afterBegun=crash') });
   const lost = codeOf(fixture.createOnce('moonpay', 'late', 2000));
   expect(await exited).toBeNull();

@@ -20,7 +20,7 @@ import {
   type SignedWebhook,
 } from '../../../test/support/webhooks.ts';
 
-/** Deposits under webhooks of every kind, in the service over a real database and bus. */
+/** Tests deposits with every kind of webhook, in the service with a real database and bus. */
 
 let fixture: DepositsFixture;
 let service: ServiceProcess;
@@ -214,7 +214,7 @@ test('without a webhook the provider’s API is polled, and while it fails the d
   expect((await fixture.reports(made.deposit_id)).map(({ source }) => source)).toEqual(['poll']);
 });
 
-test('an unpaid deposit expires after a day, a bank transfer after a week, and late money completes it', async () => {
+test('an unpaid deposit expires after a day, a bank transfer after a week, and a late payment completes it', async () => {
   const [plain, bank] = [await fixture.create('moonpay'), await fixture.create('moonpay')];
   for (const { deposit_id } of [plain, bank]) {
     fixture.answers.set(`/api/v1/transactions/ext/${deposit_id}`, { status: 200, body: [] });

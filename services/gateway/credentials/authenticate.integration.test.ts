@@ -181,7 +181,7 @@ test('forged, foreign, expired and revoked access tokens are refused', async () 
     'payload altered': `${header}.${b64({ ...parsed, sub: newId('acct') })}.${signature}`,
     'no exp': await resigned({ exp: undefined }),
     'not valid yet': await resigned({ nbf: Math.floor(Date.now() / 1000) + 3600 }),
-    'a key of its own in the header': await resigned({}, { kid: undefined, jwk: ownJwk }, stranger),
+    'an embedded key in the header': await resigned({}, { kid: undefined, jwk: ownJwk }, stranger),
     'live kid, signed by a test key': await resigned({ env: 'live' }, { kid: 'live.session.1' }),
     'signature cut': `${header}.${payload}.${signature.slice(0, -2)}`,
     'signed out': await accessToken({ sessionId: revoked }),

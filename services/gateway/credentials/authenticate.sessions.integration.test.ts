@@ -99,7 +99,7 @@ describe('a revoked session is refused by every gateway', () => {
     expect(await call(gateway, token)).toBe(401);
   });
 
-  test('at once when its event arrives, long before the cache would query identity again', async () => {
+  test('immediately when its event arrives, long before the cache would query identity again', async () => {
     const took: number[] = [];
     for (let i = 0; i < 5; i += 1) {
       const session = newSession();
@@ -108,7 +108,7 @@ describe('a revoked session is refused by every gateway', () => {
       services.revokeSession('test', session);
       took.push(...(await Promise.all(gateways.map((gateway) => untilRefused(gateway, token)))));
     }
-    // The fastest of ten: a busy machine may delay some, the design must not delay all.
+    // The fastest of ten counts, because a busy machine may delay some of them.
     expect(Math.min(...took)).toBeLessThan(500);
   });
 

@@ -109,10 +109,10 @@ test('refresh: a token in the body is exchanged in the body, whatever the cookie
 
 test.each([
   ['another site', { origin: 'https://evil.example', cookie }],
-  ['a neighbour of the same site', { origin: 'https://blog.console.example', cookie }],
+  ['another origin of the same site', { origin: 'https://blog.console.example', cookie }],
   ['our host over http', { origin: 'http://console.example', cookie }],
   ['a hidden origin', { origin: 'null', cookie }],
-  ['no page', { cookie }],
+  ['no origin', { cookie }],
 ])('refresh from %s is refused, and the token is not used', async (_name, headers) => {
   const before = inputs.length;
   const answer = await post('/v1/auth/refresh', { headers });
@@ -127,20 +127,23 @@ test.each([
 
 test.each([
   ['no cookie', ''],
-  ['an empty one', `quittance_refresh_test=; ${proofOf('')}`],
-  ['one of the other environment', `quittance_refresh_live=rt_live_1; ${proofOf('rt_live_1')}`],
-  ['two of them', `${cookie}; quittance_refresh_test=rt_test_planted`],
-  ['one that a neighbour planted into an empty jar', 'quittance_refresh_test=rt_test_planted'],
+  ['an empty cookie', `quittance_refresh_test=; ${proofOf('')}`],
+  ['a cookie of the other environment', `quittance_refresh_live=rt_live_1; ${proofOf('rt_live_1')}`],
+  ['two cookies of one name', `${cookie}; quittance_refresh_test=rt_test_planted`],
   [
-    'one planted with a proof cookie whose name a neighbour may set',
+    'a cookie that another origin of the site planted into an empty jar',
+    'quittance_refresh_test=rt_test_planted',
+  ],
+  [
+    'a cookie planted with a proof cookie whose name another origin may set',
     `quittance_refresh_test=rt_test_9; quittance_refresh_proof_test=${hashOf('rt_test_9')}`,
   ],
   [
-    'one planted beside the proof of an expired one',
+    'a cookie planted with the proof of an expired one',
     `quittance_refresh_test=rt_test_planted; ${proofOf('rt_test_1')}`,
   ],
-  ['one that identity refuses', `quittance_refresh_test=rt_test_bad; ${proofOf('rt_test_bad')}`],
-  ['one that is no token', `quittance_refresh_test="><script>; ${proofOf('"><script>')}`],
+  ['a cookie that identity refuses', `quittance_refresh_test=rt_test_bad; ${proofOf('rt_test_bad')}`],
+  ['a cookie that is not a token', `quittance_refresh_test="><script>; ${proofOf('"><script>')}`],
 ])('refresh with %s is refused', async (_name, value) => {
   const answer = await post('/v1/auth/refresh', { headers: { ...fromPage, cookie: value } });
   expect([400, 401]).toContain(answer.status);
@@ -227,7 +230,7 @@ describe('the browser of a sign-in link', () => {
     }
   });
 
-  test('reading and using a link pass the nonce to identity; a caller without page has none', async () => {
+  test('reading and using a link pass the nonce to identity; a caller that is not a page has none', async () => {
     const value = 'n'.repeat(43);
     const headers = { ...fromPage, cookie: `${BROWSER}=${value}` };
     expect(await post('/v1/auth/magic-link/read', { body: link, headers })).toMatchObject({

@@ -106,7 +106,7 @@ test('neither good keys nor credentials that are refused without a query are cou
   expect(services.queriedHashes).toHaveLength(queries);
   expect((await call(from, guess())).status).toBe(401);
   await useUp('203.0.113.11');
-  // At an address without attempts left their answer is the same.
+  // At an address without attempts left, the answer to both is the same.
   expect((await call('203.0.113.11', malformed(guess()))).status).toBe(401);
 });
 
@@ -121,7 +121,7 @@ test('a revoked key is counted as refused and no longer remembered as good', asy
   expect((await call(from, revoked)).status).toBe(429);
 });
 
-test('a /64 counts as one address; another /64 and the other environment have attempts of their own', async () => {
+test('a /64 counts as one address; another /64 and the other environment have separate attempts', async () => {
   await Promise.all(Array.from({ length: ATTEMPTS }, (_, i) => call(`2001:db8:1:2::${i + 1}`, guess())));
   expect((await call('2001:db8:1:2:ffff::1', guess())).status).toBe(429);
   expect((await call('2001:db8:1:3::1', guess())).status).toBe(401);

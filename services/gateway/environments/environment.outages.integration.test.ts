@@ -15,7 +15,7 @@ import {
 } from '../../../test/support/gateway.ts';
 import { waitUntil } from '../../../test/support/wait.ts';
 
-/** What callers see while NATS or the services of an environment are unavailable. */
+/** Tests what callers see while NATS or the services of an environment are unavailable. */
 
 let servers: Servers;
 let services: Services;
@@ -115,7 +115,7 @@ test('a gateway is alive at once, and ready only when every environment has answ
   }
 }, 60_000);
 
-test('while the NATS of an environment is unavailable, its calls get 503 at once and all else goes on', async () => {
+test('while the NATS of an environment is unavailable, its calls get 503 immediately and other environments are unaffected', async () => {
   links.live.set('cut');
   try {
     const environments = async () =>
@@ -124,7 +124,7 @@ test('while the NATS of an environment is unavailable, its calls get 503 at once
     const refused = await get('/v1/quotes', vendor.live);
     expect(refused).toMatchObject({ status: 503, body: { error: { code: 'service_unavailable' } } });
     expect(refused.headers.get('retry-after')).toBe('1');
-    // At once, and not after the 5 s that a call waits for an answer.
+    // Immediately, and not after the 5 s that a call waits for an answer.
     expect(refused.ms).toBeLessThan(4000);
     expect((await get('/v1/quotes', vendor.test)).status).toBe(200);
     expect((await readiness()).status).toBe(200);
@@ -155,7 +155,7 @@ test('a settle waits longer than 5 s, because the service itself waits for the c
   });
 }, 20_000);
 
-test('while no service is there, calls get 503 at once, and an earlier settle may still have moved money', async () => {
+test('while no service answers, calls get 503 immediately, and the error of a settle does not deny that money moved', async () => {
   await services.stop();
   try {
     expect(await settle()).toMatchObject({
@@ -196,6 +196,6 @@ test('SIGTERM: readiness answers 503, connections end, in-flight calls finish, t
   answer();
   expect(await inFlight).toMatchObject({ status: 200, body: list });
   expect(await stopped).toBe(0);
-  // By itself, and not by the force that is used after 45 s.
+  // The process exits by itself, not by the force that is used after 45 s.
   expect(performance.now() - startedAt).toBeLessThan(20_000);
 }, 60_000);

@@ -9,7 +9,7 @@ import {
   startGatewayFixture,
 } from '../../../test/support/gateway.ts';
 
-/** Calls whose signature covers the bytes: the service must get them unchanged. */
+/** Tests calls whose signature covers the bytes: the service must get them unchanged. */
 
 const OPERATION = 'funding.providerWebhook';
 const POINTS = 60;
@@ -52,7 +52,7 @@ const received = () => {
 
 test.each([
   ['JSON with its spaces and order', '{ "b":1.10,\t"a" : 1e400 }\n'],
-  ['a field name that our own bodies must not have', '{"__proto__":{"a":1}}'],
+  ['a field name that other bodies must not have', '{"__proto__":{"a":1}}'],
   ['no JSON', '{"type":'],
   ['bytes that are no UTF-8', Buffer.from([0, 0xff, 0xfe, 0xc0, 0x80, 0x0a])],
   ['a byte order mark', Buffer.from('\ufeff{}')],
@@ -127,7 +127,7 @@ test('a query is refused, because the signature does not cover it', async () => 
   expect(services.calls).toEqual([]);
 });
 
-test('a bad signature gets 401, and every address has its own limit', async () => {
+test('a bad signature gets 401, and each address has a separate limit', async () => {
   services.answers[OPERATION] = () => {
     throw new ServiceError('unauthorized', 'the signature is not valid');
   };

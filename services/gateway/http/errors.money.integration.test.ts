@@ -13,7 +13,7 @@ import {
   startGatewayFixture,
 } from '../../../test/support/gateway.ts';
 
-/** What an error reports about money, and who may report it. */
+/** Tests what an error reports about money, and which part of the system may report it. */
 
 const session = newSigningKey('test.session.1');
 let fixture: GatewayFixture;

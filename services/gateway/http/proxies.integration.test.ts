@@ -99,7 +99,11 @@ test.each<[string, From, From]>([
   ['a trusted proxy with a port', { headers: xff('192.0.2.12, 10.0.0.1:443') }, as('192.0.2.12')],
   ['mapped IPv4', { headers: xff('::ffff:192.0.2.13') }, as('192.0.2.13')],
   ['mapped IPv4 in hexadecimal', { headers: xff('::FFFF:c000:20e') }, as('192.0.2.14')],
-  ['IPv6, another of its /64', { headers: xff('2001:db8:1:2::1') }, as('2001:DB8:1:2:ffff:ffff:ffff:ffff')],
+  [
+    'IPv6, another address of its /64',
+    { headers: xff('2001:db8:1:2::1') },
+    as('2001:DB8:1:2:ffff:ffff:ffff:ffff'),
+  ],
   ['IPv6 with a port', { headers: xff('[2001:db8:1:3::1]:443') }, as('2001:db8:1:3::2')],
   ['only trusted proxies: the farthest', { headers: xff('10.9.9.9, 10.0.0.1') }, as('10.9.9.9')],
   ['garbage', { headers: xff('unknown') }, {}],

@@ -12,9 +12,7 @@ import {
   startServices,
 } from '../../../test/support/gateway.ts';
 
-/**
- * The part of docs/adr/0017-idempotency-keys.md that the gateway has. The services test the rest.
- */
+/** Tests the gateway's part of docs/adr/0017-idempotency-keys.md. The services test the rest. */
 let servers: Servers;
 let services: Services;
 let gateway: Gateway;

@@ -117,7 +117,7 @@ test('a rolling restart under load loses no call, and each replica exits by itse
   going = false;
   await Promise.all(all);
   expect(answers.filter((each) => typeof each === 'string' || each.status !== 200)).toEqual([]);
-  // The restarts did happen during calls: some answers asked for another connection.
+  // The restarts happened during calls: some answers requested a new connection.
   expect(answers.some((each) => typeof each === 'object' && each.connection === 'close')).toBe(true);
 }, 180_000);
 
@@ -176,7 +176,7 @@ test('connections that were opened in advance and never used do not delay a stop
   const gateway = await start();
   const unused = Array.from({ length: 3 }, () => connect(gateway.port, '127.0.0.1'));
   await Promise.all(unused.map((socket) => once(socket, 'connect')));
-  // 0: by itself, and not by the force that is used after 45 s.
+  // 0: the process exits by itself, not by the force that is used after 45 s.
   expect(await stop(gateway)).toBe(0);
   for (const socket of unused) socket.destroy();
 }, 180_000);

@@ -171,7 +171,7 @@ test('RateLimit and RateLimit-Policy report the quotas of the caller on answers 
   expect(health).toMatchObject({ policy: '"address";q=1200;w=60', quota: '"address";r=1199;t=60' });
 });
 
-test('an account has one window for all its credentials and addresses', async () => {
+test('all credentials and addresses of an account share one window', async () => {
   const account = newId('acct');
   const credentials = [
     ...(await times(4, async () => keyOf(newServiceKey(account)))),
@@ -186,7 +186,7 @@ test('an account has one window for all its credentials and addresses', async ()
   expect((await send('GET', '/v1/settlements', { key: other })).status).toBe(200);
 });
 
-test('the same account has other windows in the other environment and for another operation', async () => {
+test('an account has separate windows per environment and per operation', async () => {
   const account = newId('acct');
   const [test, live] = [keyOf(newServiceKey(account)), keyOf(newServiceKey(account), 'live')];
   expect(passed(await times(POINTS + 1, () => send('GET', '/v1/quotes', { key: test })))).toBe(POINTS);
@@ -295,7 +295,7 @@ test('sign-in mail is limited per mailbox in every spelling and from every addre
   expect(neighbour.status).toBe(202);
 });
 
-test('an address that has used up its own window does not use up the window of a mailbox', async () => {
+test('an address that has used up its window does not use up the window of a mailbox', async () => {
   const email = mailbox();
   const from = (address: string, to = mailbox()) =>
     send('POST', '/v1/auth/magic-link', { body: { email: to }, from: address });

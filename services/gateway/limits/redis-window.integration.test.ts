@@ -114,7 +114,7 @@ const reopenRedis = async () => {
   await waitUntil(async () => (await mail()).status !== 503, { everyMs: 100 });
 };
 
-test('while Redis is unavailable calls go on within the same points, sign-in mail is refused, and both recover', async () => {
+test('while Redis is unavailable calls continue within the same points, sign-in mail is refused, and both recover', async () => {
   await cutRedis();
   const key = serviceKey();
   expect(passed(await times(3 * POINTS, () => send('GET', '/v1/quotes', { key })))).toBe(POINTS);
@@ -124,7 +124,7 @@ test('while Redis is unavailable calls go on within the same points, sign-in mai
     retryAfter: expect.stringMatching(RESET),
     quota: accountQuota(0),
   });
-  // Well below the time that a call waits for a silent Redis.
+  // Well below the time that a call waits for a Redis that does not answer.
   expect(limited.ms).toBeLessThan(450);
 
   const mail = () => send('POST', '/v1/auth/magic-link', { body: { email: mailbox() }, from: '192.0.2.1' });
@@ -139,13 +139,13 @@ describe('while Redis is unavailable', () => {
   beforeAll(cutRedis);
   afterAll(reopenRedis);
 
-  // No call is valid: a counted call gets 400, and one that must not go uncounted gets 503 before
-  // that.
+  // No call is valid. A call with an in-memory limit gets 400. One that requires Redis gets 503
+  // before validation.
   test.each([
     ['POST /v1/settle', 20, 'delegate'],
     ['POST /v1/quote', 30, 'service'],
     ['POST /v1/settlements/x/redeem', 30, 'service'],
-  ] as const)('%s goes on within its own points', async (call, points, kind) => {
+  ] as const)('%s continues within its points', async (call, points, kind) => {
     const key = kind === 'delegate' ? delegateKey() : serviceKey();
     const [method, path] = call.split(' ') as [string, string];
     const replies = await times(points + 5, () => send(method, path, { key, body: {} }));

@@ -34,7 +34,7 @@ const delegateOf = async ({ session, account_id }: Owner, name: string): Promise
   return (await running.ask('createDelegate', body, callerOf(session))).delegate_id;
 };
 
-/** A payment of now between unknown accounts, unless `more` names others. */
+/** A current payment between unknown accounts, unless `more` names others. */
 const payment = (more: object = {}) => ({
   settlement_id: newId('stl'),
   quote_id: newId('q'),
@@ -268,7 +268,7 @@ describe('spending_alert_threshold', () => {
     expect(alerts(payer)).toBe(1);
   });
 
-  test('a new UTC day starts at zero, and a late event counts in its own day', async () => {
+  test('a new UTC day starts at zero, and a late event counts in its day', async () => {
     const payer = await newOwner({ spending_alert_threshold: '1000000' });
     await pay(payer, '2000000');
     const evening = new Date(Date.parse(hoursAgo(0).slice(0, 10)) + DAY * 1000 - 1).toISOString();

@@ -9,6 +9,6 @@ test.each(
     closing: ['closing', 'active', 'closed'],
     closed:  ['-',       '-',      '-'],
   }),
-)('a service that is %s, then %s: %s', (_state, _event, actual, expected) => {
+)('transition of a service in state %s on %s: %s', (_state, _event, actual, expected) => {
   expect(actual).toBe(expected);
 });

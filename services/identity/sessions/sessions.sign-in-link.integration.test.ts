@@ -209,7 +209,10 @@ describe('sign-in link', () => {
   describe('and the browser that requested it', () => {
     const nonce = (letter: string) => letter.repeat(43);
     const [own, other] = [nonce('A'), nonce('B')];
-    /** The token of a link that the browser with this nonce requested. Null: without a nonce. */
+    /**
+     * Returns the token of a link that the browser with this nonce requested. Null: without a
+     * nonce.
+     */
     const linkOf = async (address: string, browser_nonce: string | null) => {
       const before = running.smtp.mailsTo(address).length;
       await running.ask('requestMagicLink', {
@@ -254,7 +257,7 @@ describe('sign-in link', () => {
       await expect(running.ask('verifyMagicLink', confirmed)).rejects.toMatchObject(refused('unauthorized'));
     });
 
-    test('a client that is no page needs only the token', async () => {
+    test('a client that is not a page needs only the token', async () => {
       const address = running.newAddress();
       const token = await linkOf(address, own);
       expect((await running.ask('verifyMagicLink', { token })).account.email).toBe(address);

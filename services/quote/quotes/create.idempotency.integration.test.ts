@@ -43,7 +43,7 @@ beforeAll(async () => {
     mint: PAYOUT,
     fee: { bps: 50n, minMicro: 10_000n },
     signingKey: { kid: 'test.quote.1', key: privateKeyFromSeed(Buffer.alloc(32, 7)) },
-    // Every service belongs to the account: tests of identity and chain-submitter cover their
+    // All services belong to the account. Tests of identity and chain-submitter cover their
     // answers.
     findService: async (service_id: string) => ({
       ...{ service_id, account_id, name: 'Weather', price: '2500000', payout_address: PAYOUT },
@@ -111,7 +111,7 @@ test('64 concurrent calls with one key create one quote, and every answer has it
   expect(await codeOf(createQuote(by, 'k', other))).toBe('idempotency_mismatch');
 });
 
-test('another service of the account does not get the quote, whatever it sends', async () => {
+test('another service of the account does not get the quote, whatever key it sends', async () => {
   const [by, other] = [vendor(), vendor()];
   await createQuote(by, 'shared');
   expect(await codeOf(createQuote(other, 'shared'))).toBe('idempotency_mismatch');

@@ -89,7 +89,7 @@ const by = (settlement_id: string, name: string) => ({
   traceparent: null,
 });
 
-test('all counters add up whatever runs concurrently, over midnights and the end of a month, and no statement fails', async () => {
+test('all counters add up under concurrent statements, across midnights and the end of a month, and no statement fails', async () => {
   const replicas = pools.map((pool) => ({
     pool,
     accept: batched((candidates: readonly Candidate[]) => acceptAttempts(pool, candidates)),

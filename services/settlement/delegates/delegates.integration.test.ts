@@ -38,7 +38,7 @@ afterAll(async () => {
 
 const USDC = 1_000_000n;
 const YEARS_MS = 3 * 365 * 24 * 3600_000;
-/** Valid at every time to which a test moves the clock. */
+/** A time that is later than any to which a test sets the clock. */
 const lastingQuote = (amount = USDC) => quote(amount, { expiresInMs: YEARS_MS });
 
 const used = async (delegate: DelegateKey) => {
@@ -96,7 +96,7 @@ describe('a delegate pays within its limits', () => {
       grant insert on uses to public;
       create trigger record_use after update on delegates for each row
         when (new.delegate_id = '${delegate.delegate_id}') execute function record_use()`);
-    // The call waits for the outcome, however busy the machine is.
+    // The call waits for the outcome, so that a busy machine does not fail the test.
     const settleAndWait = settle({ ...deps, settleWaitMs: 600_000 });
     const attempt = async (number: number): Promise<string> => {
       const q = quote();
@@ -163,7 +163,7 @@ describe('a delegate pays within its limits', () => {
     expect(await used(here)).toEqual(everywhere('1000000/0'));
   });
 
-  test('the limit is evaluated before the wallet; a refusal records nothing, and its id can be used again', async () => {
+  test('the limit is evaluated before the wallet; a refusal records nothing, and its attempt id can be used again', async () => {
     const payer = consumer(0n);
     const delegate = await delegateOf(payer, { daily: USDC });
     const q = quote(2n * USDC);
@@ -240,13 +240,13 @@ describe('counters', () => {
     await untilUsed(delegate, '0/0');
     await fail(settlementId, 2);
 
-    // Reversed without an event of the fork before.
+    // Reversed without an earlier event of the fork.
     const other = await paid(delegate);
     await fail(other.settlementId);
     expect(await untilUsed(delegate, '0/0')).toEqual(everywhere('0/0'));
   });
 
-  test('a lowered cap leaves 0 and undoes no payment; a payment under way continues', async () => {
+  test('a lowered cap leaves 0 and reverses no payment; a payment under way continues', async () => {
     const delegate = await delegateOf(consumer(), { daily: 5n * USDC });
     await paid(delegate, quote(2n * USDC));
     const pending = await underWay(delegate, quote(2n * USDC));
@@ -341,7 +341,7 @@ describe('days and months are UTC, by the database’s clock', () => {
     await answered;
   });
 
-  test('a statement whose clock is still before midnight does not set the day back', async () => {
+  test('a statement whose clock is still before midnight does not reset the day', async () => {
     const delegate = await delegateOf(consumer(), { daily: 2n * USDC });
     await at(on('08-02T00:00:00.5'), () => paid(delegate, lastingQuote()));
     await at(on('08-01T23:59:59.5'), async () => {

@@ -25,7 +25,7 @@ import { attemptReport, consumer, frozen } from '../../../test/support/settlemen
 import { vendor } from '../../../test/support/settlement-quotes.ts';
 import { collectIntake } from './gauges.ts';
 
-/** The changes of operators, and the parts of a settle that they must not affect. */
+/** Tests the operators' changes, and the parts of a settle that they must not affect. */
 beforeAll(startFixture);
 afterAll(stopFixture);
 afterEach(() => frozen.clear());
@@ -186,7 +186,7 @@ describe('quarantined messages', () => {
     expect(await refusal(decide(1_000_000, 'dismiss'))).toMatchObject({ code: 'not_found' });
   });
 
-  test('an event that contradicts the record: only a decision that the chain proves is accepted, and the record stays', async () => {
+  test('an event that contradicts the record: only a resolution that the chain proves is accepted, and the record stays', async () => {
     const { settlementId, answer } = await underWay(consumer());
     await publishProgress(settlementId, 'failed', {
       failure: { code: 'payment_failed', message: 'not in time' },

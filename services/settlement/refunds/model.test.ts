@@ -18,7 +18,7 @@ test.each<[Status, ChainStatus, reserved: bigint, wanted: bigint | null, string]
   ['expired', 'finalized', 100n, 890n, '890'],
   ['expired', 'finalized', 990n, 1n, 'the whole net amount is refunded already, or being refunded'],
   ['expired', 'finalized', 990n, null, 'the whole net amount is refunded already, or being refunded'],
-])('refund of %s/%s with %s reserved, asked for %s', (status, chain, reservedMicro, wanted, expected) => {
+])('refund of %s/%s with %s reserved and %s requested', (status, chain, reservedMicro, wanted, expected) => {
   const answer = refundOf({ status, chain, netMicro: 990n, reservedMicro }, wanted);
   expect('refused' in answer ? answer.refused : `${answer.amountMicro}`).toBe(expected);
 });

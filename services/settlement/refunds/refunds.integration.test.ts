@@ -22,7 +22,7 @@ import {
 import { consumer } from '../../../test/support/settlement-peers.ts';
 import { PAYOUT } from '../../../test/support/settlement-quotes.ts';
 
-/** Reservations of refunds. Gross 1,000,000, fee 10,000: the net is 990,000. */
+/** Tests reservations of refunds. Gross 1,000,000, fee 10,000: the net is 990,000. */
 const NET = 990_000n;
 
 beforeAll(startFixture, 60_000);
@@ -58,7 +58,7 @@ const redeem = (answer: { settlement_id: string; settlement_token?: string }) =>
   );
 const SERVICE: By = { account_id: vendor.account_id, service_id: vendor.service_id };
 
-test('a part and the rest can be reserved; a repeat of the same refund gets the same reservation', async () => {
+test('a part and the remainder can be reserved; a repeat of the same refund gets the same reservation', async () => {
   const { settlementId, payer } = await paid();
   const refund_id = newId('ref');
   const first = await reserve(settlementId, 400_000n, { refund_id });
@@ -77,13 +77,13 @@ test('a part and the rest can be reserved; a repeat of the same refund gets the 
 });
 
 test.each<[string, bigint | null, string]>([
-  ['the whole net', NET, 'ok'],
-  ['no amount: the whole net', null, 'ok'],
+  ['the full net', NET, 'ok'],
+  ['no amount, which means the full net', null, 'ok'],
   ['one unit', 1n, 'ok'],
   ['one unit more than the net', NET + 1n, 'conflict'],
   ['the gross', 1_000_000n, 'conflict'],
   ['nothing', 0n, 'validation_error'],
-  ['less than nothing', -1n, 'validation_error'],
+  ['a negative amount', -1n, 'validation_error'],
 ])('reserve %s', async (_name, amount, expected) => {
   const { settlementId } = await paid();
   expect(await outcome(reserve(settlementId, amount))).toBe(expected);
@@ -137,7 +137,7 @@ test('expired and redeemed settlements are refunded too', async () => {
   });
 });
 
-test('a reservation of the whole net blocks redeem until a part is released; a redeemed settlement stays redeemed', async () => {
+test('a reservation of the full net blocks redeem until a part is released; a redeemed settlement stays redeemed', async () => {
   const { settlementId, answer } = await paid();
   const [one, rest] = [newId('ref'), newId('ref')];
   await reserve(settlementId, NET - 1n, { refund_id: one });
@@ -183,7 +183,7 @@ test('64 concurrent calls of one refund make one reservation', async () => {
   expect(await reserved(settlementId)).toBe('10000');
 });
 
-test('32 times a redeem and a refund of the whole net at once: no redeem succeeds after its refund', async () => {
+test('32 pairs of a concurrent redeem and refund of the full net: no redeem succeeds after its refund', async () => {
   const all = await Promise.all(Array.from({ length: 32 }, () => paid()));
   const ends = await Promise.all(
     all.map(async ({ settlementId, answer }) => {

@@ -32,7 +32,7 @@ type Token = { settlement_id: string; settlement_token: string };
 type Consumed = { settlement_id: string; units_consumed: number; units_remaining: number };
 const quoteWithUnits = (units: unknown) =>
   quote(1_000_000n, { scope: { units: units as number, resource: 'GET /forecast' } });
-/** A confirmed payment of this number of units. */
+/** Makes a confirmed payment of this number of units. */
 const prepaid = async (units: unknown): Promise<Token> => {
   const { settlementId, answer } = await paid(consumer(), quoteWithUnits(units));
   return { settlement_id: settlementId, settlement_token: answer.settlement_token! };
@@ -45,7 +45,7 @@ const consume = (
 ) => callAs<Consumed>(by, 'consume', { ...token, units, request_id });
 const redeem = (token: Token) =>
   callAs<{ redeemed_at: string; replayed: boolean }>(serviceKey, 'redeem', token);
-/** The consumed units: the settlement's counter, and the sum of its requests. */
+/** Returns the consumed units: the settlement's counter, and the sum of its requests. */
 const consumed = async ({ settlement_id }: Token) => {
   const { rows } = await admin.query(
     `select s.status, s.units_consumed as counted, coalesce(sum(c.units), 0)::int as added
@@ -56,7 +56,8 @@ const consumed = async ({ settlement_id }: Token) => {
   return rows[0] as { status: string; counted: number; added: number };
 };
 /**
- * Changes the record instead of the clock, because the service reads the database's clock rarely.
+ * Changes the record instead of the clock, because the service reads the database's clock only
+ * every second or less often.
  */
 const redeemedAgo = ({ settlement_id }: Token, interval: string) =>
   admin.query('update settlements set redeemed_at = now() - $2::interval where settlement_id = $1', [
@@ -195,7 +196,8 @@ test('another service gets 404, a token of another settlement or an invalid one 
   const { quote_token } = quoteWithUnits(5);
   expect(await outcome(consume({ ...token, settlement_token: quote_token }, 1))).toBe('validation_error');
 
-  // Only a confirmation issues a token, so the record of an issued one is set back to pending.
+  // Only a confirmation issues a token, so the test sets the record of an issued one back to
+  // pending.
   await admin.query(
     "update settlements set status = 'pending', chain_status = 'pending' where settlement_id = $1",
     [other.settlement_id],
@@ -242,7 +244,7 @@ test('a refund that has reserved one micro-unit blocks consume until it is relea
   expect(await consumed(token)).toMatchObject({ counted: 1, added: 1 });
 });
 
-test('32 times a consume and a refund at once: after the refund nothing is consumed', async () => {
+test('32 pairs of a concurrent consume and refund: after the refund nothing is consumed', async () => {
   const tokens = await Promise.all(Array.from({ length: 32 }, () => prepaid(5)));
   const ends = await Promise.all(
     tokens.map(async (token) => {
@@ -262,7 +264,7 @@ test('64 concurrent redeems and consumes give one redeemed_at, and at most one r
   expect(await consumed(token)).toEqual({ status: 'redeemed', counted: 32, added: 32 });
 });
 
-test('a payment that is forked away answers 409 until it is confirmed again, a reversed one always', async () => {
+test('consume answers 409 while the payment is removed by a fork, and always after a reversal', async () => {
   const token = await prepaid(5);
   await consume(token, 1);
   const publish = async (status: 'reopened' | 'confirmed' | 'failed', chain: ChainStatus) => {

@@ -33,12 +33,12 @@ import { settle } from './settle.ts';
 import { recordConsumptions } from './store/consumptions.ts';
 import { createTermsCache } from './terms-cache.ts';
 
-/** The events as the webhook service gets them: with its own rights, parsed by the contract. */
+/** The events as the webhook service receives them: with its rights, parsed by the contract. */
 type Published = { name: string; settlement_id: string } & Record<string, unknown>;
 const published: Published[] = [];
 const unparsed: unknown[] = [];
 let subscription: Consuming;
-/** In the order of a settlement's life. The events may arrive in another order. */
+/** In the order of a settlement's states. The events may arrive in another order. */
 const NAMES = ['accepted', 'issued', 'finalized', 'failed', 'reversed', 'redeemed', 'expired'] as const;
 
 beforeAll(async () => {
@@ -87,7 +87,7 @@ const afterAnother = async () => {
   await namesOf(other.settlementId, 3);
 };
 
-test('every event names payer, vendor and amounts; 64 concurrent redeems publish one event, of the one that won', async () => {
+test('each event names payer, vendor and amounts, and of 64 concurrent redeems only the one that succeeds publishes', async () => {
   const payer = consumer();
   const p = await paid(payer);
   await publishProgress(p.settlementId, 'finalized');
@@ -127,7 +127,7 @@ test('the first consume of a prepaid settlement publishes its redeem, the others
   await afterAnother();
   expect(await namesOf(p.settlementId, 3)).toEqual(['accepted', 'issued', 'redeemed']);
   expect(of(p.settlementId).find(({ name }) => name === 'redeemed')).toMatchObject({ redeem_id: null });
-  // The stream drops a second message of the same id, so the statement's own rows are counted.
+  // The stream drops a second message of the same id, so the test counts the statement's rows.
   const other = await paid(consumer(), quote(1_000_000n, { scope: { units: 2 } }));
   const consumeOne = async () => {
     const [consumed] = await recordConsumptions(deps.pool, [
@@ -160,7 +160,7 @@ test('three concurrent replicas publish each expired settlement once, and no red
   expect(await namesOf(redeemed!.settlementId, 3)).toEqual(['accepted', 'issued', 'redeemed']);
 });
 
-test('the events of a failure and a reversal name the vendor too', async () => {
+test('the events of a failure and a reversal also name the vendor', async () => {
   const [failing, lost] = [await underWay(consumer()), await paid()];
   await publishProgress(failing.settlementId, 'failed', {
     failure: { code: 'insufficient_funds', message: 'the balance is too small' },
@@ -173,7 +173,7 @@ test('the events of a failure and a reversal name the vendor too', async () => {
     expect(event).toMatchObject({ vendor_account_id: vendor.account_id });
 });
 
-test('payments confirmed in one batch are recorded and published once each, while two replicas get every event twice', async () => {
+test('payments confirmed in one batch are recorded and published once each, although two replicas receive each event twice', async () => {
   const wallets = Array.from({ length: 3 }, () => consumer(100_000_000n));
   const delegate = await delegateOf(wallets[0]!);
   const payers: Principal[] = [...wallets, delegate];
@@ -205,7 +205,8 @@ test('payments confirmed in one batch are recorded and published once each, whil
   for (const id of ids) expect(tally(await namesOf(id, 3))).toEqual({ accepted: 1, finalized: 1, issued: 1 });
   expect(tally(pending.map(({ status }) => status))).toEqual({ pending: 40 });
 
-  // Ten payments of each payer are paid, ten are held. The delegate pays from the first wallet.
+  // Ten payments of each payer are confirmed, ten are held. The delegate pays from the first
+  // wallet.
   for (const [index, wallet] of wallets.entries()) {
     const both = index === 0 ? 2n : 1n;
     expect(await held(wallet)).toBe(10_000_000n * both);
@@ -216,7 +217,7 @@ test('payments confirmed in one batch are recorded and published once each, whil
   expect((await spendingOf(delegate)).usage.total).toMatchObject({ held: '10000000', spent: '11000000' });
 }, 60_000);
 
-test('the replica that gets the event wakes the request wherever it was accepted, and a repeat on another replica polls', async () => {
+test('the replica that gets the event wakes the request on whichever replica accepted it, and a repeat on another replica polls', async () => {
   const payer = consumer();
   const elsewhere = onSettleProgressed({ ...deps, terms: createTermsCache() });
   const [first, second] = [quote(), quote()];

@@ -33,7 +33,7 @@ describe('accepting an attempt', () => {
   test('rule 1: one attempt per account and payment_attempt_id: 64 concurrent calls give one row and equal answers', async () => {
     const payer = consumer();
     const q = quote();
-    // A long wait: a busy machine needs seconds to evaluate all of them.
+    // The wait is long because a busy machine needs seconds to evaluate all of them.
     const replicas = [1, 2].map(() => settle({ ...deps, settleWaitMs: 20_000 }));
     const input = { quote_token: q.quote_token, payment_attempt_id: 'one' };
     const answers = atOnce(64, (i) => replicas[i % 2]!(input, payer));
@@ -154,7 +154,7 @@ describe('accepting an attempt', () => {
     const sum = amounts.reduce((all, amount, index) => (answers[index] === 'ok' ? all + amount : all), 0n);
     expect(await held(payer)).toBe(sum);
     expect(sum).toBeLessThanOrEqual(9_000_000n);
-    // In any order: no amount that would fit is refused.
+    // In any order, no amount that would fit is refused.
     for (const [index, amount] of amounts.entries())
       expect(answers[index]).toBe(
         answers[index] === 'ok' || amount <= 9_000_000n - sum ? 'ok' : 'insufficient_funds',
@@ -273,7 +273,7 @@ describe('waiting for the outcome', () => {
     expect(await pay(payer, q, 'slow')).toMatchObject({ settlement_id: settlementId, status: 'confirmed' });
   });
 
-  test('a proven failure sticks to its id, releases the hold, and leaves the quote to another attempt', async () => {
+  test('a proven failure stays with its id, releases the hold, and leaves the quote to another attempt', async () => {
     const payer = consumer();
     const q = quote();
     const { settlementId, answer } = await underWay(payer, q, 'fails');

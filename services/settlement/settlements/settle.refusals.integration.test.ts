@@ -59,7 +59,7 @@ const payWith = (
   payment_attempt_id: string = newId('evt'),
 ) => settle({ ...deps, ...changed })({ quote_token, payment_attempt_id }, payer as never);
 
-describe('64 concurrent calls of one attempt at two replicas, which can be paid once', () => {
+describe('64 concurrent calls of one attempt at two replicas, of which one can be paid', () => {
   const RACERS = 64;
   const PRICE = 1_000_000n;
   const callAll = async (payer: Principal & { account_id: string }) => {
@@ -112,7 +112,7 @@ describe('a quote that the account has paid is refused by naming its settlement'
       await admin.query(`update settlements set ${change} where settlement_id = $1`, [settlementId]);
       expect(await refusal(pay(payer, q))).toEqual(paidAs('quote_already_settled', settlementId));
     }
-    // Another account learns of no settlement.
+    // Another account gets no settlement id.
     expect(await refusal(pay(consumer(), q))).toEqual({
       code: 'quote_already_settled',
       money_moved: 'no',
@@ -120,7 +120,7 @@ describe('a quote that the account has paid is refused by naming its settlement'
     });
   });
 
-  test('a payment that is forked away or reversed for good has money_moved unknown', async () => {
+  test('a payment that a fork removed or that was reversed for good has money_moved unknown', async () => {
     const { settlementId, payer } = await paid(consumer(), quote());
     const quoteOf = () => row(settlementId);
     await publishProgress(settlementId, 'reopened');
@@ -130,7 +130,7 @@ describe('a quote that the account has paid is refused by naming its settlement'
     );
   });
 
-  test('whatever else is wrong: expired, over a limit, too little balance, paused, frozen, chain unreadable, wallet missing', async () => {
+  test('a paid quote takes precedence over expiry, limits, balance, pause, freeze, an unreadable chain and a missing wallet', async () => {
     const payer = consumer(3_000_000n);
     const delegate = await delegateOf(payer, { total: 1_000_000n });
     const q = quote(1_000_000n);
@@ -150,7 +150,7 @@ describe('a quote that the account has paid is refused by naming its settlement'
     });
   });
 
-  test('by a token that became invalid: another mint, a removed signing key', async () => {
+  test('a paid quote takes precedence over a token that became invalid: another mint, a removed signing key', async () => {
     const payer = consumer();
     const q = quote();
     const { settlementId, answer } = await paid(payer, q, 'by-old-key');
@@ -171,7 +171,7 @@ describe('a quote that the account has paid is refused by naming its settlement'
 });
 
 describe('an attempt id that was used is refused by its own state', () => {
-  test('by another delegate, and with another quote', async () => {
+  test('the refusal of another delegate and of another quote names the existing settlement', async () => {
     const payer = consumer();
     const [first, second] = [await delegateOf(payer), await delegateOf(payer)];
     const q = quote();
@@ -182,7 +182,7 @@ describe('an attempt id that was used is refused by its own state', () => {
     expect(await pay(payer, q, 'theirs')).toEqual(await answer);
     expect(await refusal(pay(second, q, 'theirs'))).toEqual(paidAs('conflict', settlementId));
     expect(await refusal(pay(payer, quote(), 'theirs'))).toEqual(paidAs('conflict', settlementId));
-    // The quote of this call has a settlement of its own.
+    // The quote of this call has its own settlement.
     const other = await paid(payer, quote());
     const otherQuote = await row(other.settlementId);
     expect(await refusal(pay(payer, otherQuote, 'theirs'))).toEqual(paidAs('conflict', other.settlementId));
@@ -209,7 +209,7 @@ describe('an attempt id that was used is refused by its own state', () => {
 
 describe('after a restore', () => {
   const lost = { code: 'service_unavailable', money_moved: 'unknown', safe_action: 'retry_same_attempt' };
-  /** As tools/backup does: the records of this time are lost. */
+  /** Marks a restore as tools/backup does: the records of this time are lost. */
   const restore = (takenAgo: string, restoredAgo: string) =>
     admin.query(
       `insert into restores (taken_at, restored_at)
@@ -220,7 +220,7 @@ describe('after a restore', () => {
   const refused = { code: 'quote_expired', money_moved: 'no', safe_action: 'new_quote' };
   afterEach(() => admin.query('delete from restores'));
 
-  test('the payment of an older quote that is on the chain is adopted, whatever refuses it now', async () => {
+  test('the payment of an older quote that is on the chain is adopted before any refusal applies', async () => {
     const payer = consumer();
     const delegate = await delegateOf(payer, { total: 1n });
     const [q, limited] = [expired(), quote()];
@@ -235,7 +235,7 @@ describe('after a restore', () => {
     expect((await admin.query(WRONG_DELEGATES)).rows).toEqual([]);
   });
 
-  test('money_moved is unknown if the payment cannot be searched or belongs to an unknown wallet', async () => {
+  test('money_moved is unknown if the chain cannot be searched or the payment belongs to an unknown wallet', async () => {
     const payer = consumer();
     const [q, whilePaused] = [expired(), quote()];
     await restore('30 minutes', '-1 minutes');

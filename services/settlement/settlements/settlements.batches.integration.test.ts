@@ -48,7 +48,7 @@ const paidOnes = (count: number, units?: number) =>
 const tokensOf = (payments: Awaited<ReturnType<typeof paidOnes>>) =>
   new Map(payments.map(({ settlementId, answer }) => [settlementId, answer.settlement_token!]));
 
-test('a batch of redeems: each only by its own service, answered in its order, published in its own trace', async () => {
+test('a batch of redeems: each by its own service only, answered in order, published in its own trace', async () => {
   const payments = await paidOnes(3);
   const [a, b, c] = payments.map(({ settlementId }) => settlementId);
   const tokens = tokensOf(payments);
@@ -126,7 +126,7 @@ test('a redeem finds its settlements by their ids only, however many others are 
   }
 });
 
-test('a batch of consumes: each only by its own service and once, answered in its order, with its redeem published', async () => {
+test('a batch of consumes: each by its own service only and once, answered in order, with its redeem published', async () => {
   const payments = await paidOnes(3, 10);
   const [a, b, c] = payments.map(({ settlementId }) => settlementId);
   const tokens = tokensOf(payments);
@@ -174,7 +174,7 @@ test('a batch of consumes: each only by its own service and once, answered in it
   ]);
 });
 
-/** The fields of a message that a statement reads. */
+/** Returns the fields of a message that a statement reads. */
 const message = (name: EventName, settlement_id: string, id: string = name): Message => ({
   subject: eventSubject(name),
   msgId: `${id}:${settlement_id}`,
@@ -200,7 +200,8 @@ describe('a statement that waits for another of the same payment computes from t
     };
   };
   /**
-   * Begins the second while the first holds its locks, so its snapshot is from before the first.
+   * Begins the second statement while the first holds its locks, so that its snapshot is older than
+   * the first's commit.
    */
   const during = async <T>(first: (tx: Db) => Promise<unknown>, second: () => Promise<T>): Promise<T> => {
     const [locked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -19,12 +19,13 @@ import { consumer } from '../../../test/support/settlement-peers.ts';
 import { expireSettlements } from './expire-settlements.ts';
 
 /**
- * A fork of the chain that is longer than the redeem window. The window is extended by its time.
+ * Tests a fork that is longer than the redeem window. The window is extended by the duration of the
+ * fork.
  */
 beforeAll(startFixture);
 afterAll(stopFixture);
 
-/** Lets time pass for this settlement only. */
+/** Moves the clock forward for this settlement only. */
 const pass = (settlementId: string, seconds: number) =>
   admin.query(
     `update settlements set issued_at = issued_at - $2 * interval '1 second',
@@ -37,7 +38,7 @@ const tokenOf = ({ settlementId, answer }: Awaited<ReturnType<typeof paid>>) => 
   settlement_token: answer.settlement_token,
 });
 
-test('rule 14: a window does not elapse while the payment is forked away, and continues when it is confirmed again', async () => {
+test('rule 14: a window does not elapse while a fork removes the payment, and continues when it is confirmed again', async () => {
   const payer = consumer();
   const q = quote();
   const p = await paid(payer, q, 'outlived');
@@ -81,7 +82,7 @@ test('the five minutes that were left elapse after the fork, and the answer of s
   const before = await pay(payer, q, 'lapsed');
   await publishProgress(settlementId, 'confirmed', { generation: 2, tx_hash: HASH[1], slot: 140 });
   await untilChainStatus(settlementId, 'confirmed');
-  // Only the hashes of the answer change, as after every fork.
+  // Only the hashes in the answer change, as after each fork.
   const changed = { tx_hash: HASH[1], superseded_tx_hashes: [HASH[0]] };
   expect(await pay(payer, q, 'lapsed')).toEqual({ ...before, ...changed });
   await pass(settlementId, 240);

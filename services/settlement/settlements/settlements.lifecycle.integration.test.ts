@@ -85,7 +85,7 @@ describe('rule 14: confirmed, finalized, forked', () => {
     },
   );
 
-  test('a snapshot that is newer than the confirmation contains the payment already', async () => {
+  test('a snapshot that is newer than the confirmation already contains the payment', async () => {
     const payer = consumer(3_000_000n);
     const { settlementId, answer } = await underWay(payer);
     await admin.query('update payers set as_of_slot = 500, balance = 2000000 where account_id = $1', [
@@ -96,7 +96,7 @@ describe('rule 14: confirmed, finalized, forked', () => {
     expect(await storedSnapshot(payer)).toEqual({ balance: '2000000', allowance: '3000000' });
   });
 
-  test('forked away: executed again on the same settlement, with the old hash among the superseded ones', async () => {
+  test('a payment that a fork removes is executed again on the same settlement, and its old hash becomes a superseded one', async () => {
     const payer = consumer();
     const q = quote();
     const { settlementId, answer } = await paid(payer, q, 'forked');
@@ -116,7 +116,7 @@ describe('rule 14: confirmed, finalized, forked', () => {
     expect(await callAs(serviceKey, 'redeem', token)).toMatchObject({ status: 'redeemed', replayed: false });
   });
 
-  test('reversed for good: a settlement that was not redeemed fails, a redeemed one stays redeemed', async () => {
+  test('a payment reversed for good: a settlement that was not redeemed fails, a redeemed one stays redeemed', async () => {
     const lost = await paid();
     await publishProgress(lost.settlementId, 'reopened');
     await publishProgress(lost.settlementId, 'failed', {
@@ -154,7 +154,7 @@ describe('rule 14: confirmed, finalized, forked', () => {
     expect(await outcome(callAs(serviceKey, 'redeem', dead))).toBe('conflict');
   });
 
-  test('failed and then finalized on chain: the answer stays, and the event is quarantined for an operator', async () => {
+  test('an event of a finalized payment that had failed leaves the answer as it is and is quarantined for an operator', async () => {
     const payer = consumer();
     const { settlementId, answer } = await underWay(payer);
     const firstAnswer = outcome(answer);
@@ -164,7 +164,8 @@ describe('rule 14: confirmed, finalized, forked', () => {
     expect(await firstAnswer).toBe('payment_failed');
     const quarantined = async () =>
       (await admin.query('select convert_from(body, $1) as body, reason from quarantine', ['utf8'])).rows;
-    // It may be from before a fork that led to the failure, so it proves no contradiction yet.
+    // The event may be from before a fork that led to the failure, so it proves no contradiction
+    // yet.
     await publishProgress(settlementId, 'confirmed');
     await publishProgress(settlementId, 'finalized');
     const [entry, more] = await until(quarantined, ({ length }) => length > 0);
@@ -176,7 +177,7 @@ describe('rule 14: confirmed, finalized, forked', () => {
     await admin.query('delete from quarantine');
   });
 
-  test('finalized on chain and then reported as failed: the payment stays, and the event is quarantined', async () => {
+  test('an event of a failed payment that was finalized leaves the payment as it is and is quarantined', async () => {
     const { settlementId } = await paid();
     await publishProgress(settlementId, 'finalized');
     await untilChainStatus(settlementId, 'finalized');
@@ -273,8 +274,8 @@ describe('redeem and expiry', () => {
       expect((await row(p.settlementId)).status).toBe('expired');
       expect(await outcome(callAs(serviceKey, 'redeem', token(p)))).toBe('settlement_expired');
     });
-    // The windows end within some milliseconds of each other, so that redeems come before and
-    // after.
+    // The windows end within some milliseconds of each other, so that redeems come before and after
+    // the end.
     await admin.query(
       `update settlements set status = 'issued', redeem_expires_at = clock_timestamp() + ord * interval '8 ms'
        from unnest($1::text[]) with ordinality as input(id, ord) where settlement_id = id`,

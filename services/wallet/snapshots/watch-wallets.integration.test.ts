@@ -21,7 +21,7 @@ import { waitFor } from '../../../test/support/wait.ts';
 import type { Prepared } from '../delegations/prepare-delegation.ts';
 import type { WalletView } from '../wallets/view.ts';
 
-/** The watcher on two replicas publishes what happens on the chain without a call of the owner. */
+/** The watcher on two replicas publishes changes on the chain without a call of the owner. */
 
 type Change = { wallet_id: string; status: string; previous_status: string; token_account_closed: boolean };
 
@@ -33,7 +33,7 @@ let chain: ChainStandIn;
 let admin: pg.Pool;
 const services: ServiceProcess[] = [];
 const changes: Change[] = [];
-/** What settlement answers that a wallet has paid since its approval. */
+/** What settlement returns for a wallet: the amount paid since its approval. */
 const spent = new Map<string, string>();
 
 beforeAll(async () => {

@@ -32,7 +32,7 @@ import {
 beforeAll(startFixture);
 afterAll(stopFixture);
 
-test('a payment is one transaction of its payer and one of its vendor, and nobody else sees it', async () => {
+test('a payment is one transaction of its payer and one of its vendor, and no other account sees it', async () => {
   const [payer, vendor] = [account(), account()];
   const payment = issue(payer, { vendor_account_id: vendor.account_id });
   await publishAll([issuedEvent(payment)]);
@@ -251,7 +251,7 @@ test.each([
   expect(await refusal(ask(operation, account(), input))).toBe(`validation_error ${field}`);
 });
 
-test('a transaction without details is shown to nobody', async () => {
+test('a transaction without details is not shown', async () => {
   const payment = issue(account());
   await publishAll([finalizedEvent(payment)]);
   await expectSoon(

@@ -106,7 +106,7 @@ describe('link', () => {
     expect(await refusal(link({ ...ada, accountId: newId('acct') }))).toBe('conflict');
   });
 
-  test('an old sign-in must be renewed before anything else is checked', async () => {
+  test('an old sign-in is refused before any other check', async () => {
     const ada = consumer();
     const input = { public_key: ada.address, proof: proofOf(ada) };
     expect(await refusal(ask('link', ada, input, 301_000))).toBe('reauthentication_required');
@@ -203,7 +203,7 @@ describe('provision', () => {
     const replace = (replaces: string, backup: string, who = ada, proof = proofOf(who), ago = 0) =>
       ask('replaceBackup', who, { wallet_id, proof, replaces, backup }, ago);
     expect(await replace('one', 'two')).toEqual({ wallet_id, backup: 'two' });
-    // A repeat, as after a lost answer.
+    // A repeat after a lost answer.
     expect(await replace('one', 'two')).toEqual({ wallet_id, backup: 'two' });
     expect(await refusal(replace('one', 'three'))).toBe('conflict');
     expect(await refusal(replace('two', 'three', consumer()))).toBe('not_found');

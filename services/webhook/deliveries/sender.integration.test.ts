@@ -11,7 +11,7 @@ import {
 import type { Resolve } from './resolve.ts';
 import { createSender } from './sender.ts';
 
-/** The sender against real servers of this machine. */
+/** Tests the sender against real servers on this machine. */
 const receivers: Receiver[] = [];
 const receiver = async (...args: Parameters<typeof startReceiver>): Promise<Receiver> => {
   const started = await startReceiver(...args);
@@ -68,7 +68,7 @@ test('a redirect is a failure and is not followed', async () => {
   expect(inner.connections()).toBe(0);
 });
 
-test('a closed port, an unknown name, an untrusted certificate and a server without TLS are told apart', async () => {
+test('a closed port, an unknown name, an untrusted certificate and a server without TLS are different errors', async () => {
   const gone = await startReceiver(hang);
   await gone.stop();
   expect(await local.post(gone.url, message)).toMatchObject({ error: 'unreachable' });
@@ -80,7 +80,7 @@ test('a closed port, an unknown name, an untrusted certificate and a server with
   expect(await local.post(plain.url.replace('http:', 'https:'), message)).toMatchObject({ error: 'tls' });
 });
 
-test('a trusted certificate is accepted for its own name only', async () => {
+test('a trusted certificate is accepted only for its name', async () => {
   const identity = await selfSigned('hooks.example.com');
   const before = getCACertificates('default');
   setDefaultCACertificates([...before, identity.cert]);
@@ -122,7 +122,7 @@ test('a proxy of the environment is not used', async () => {
   expect(proxy.connections()).toBe(0);
 });
 
-// ---------- where nothing private may be reached ----------
+// ---------- private addresses are never reached ----------
 
 const strict = (resolve?: Resolve) =>
   createSender({ allowPrivate: false, timeoutMs: 500, ...(resolve && { resolve }) });
@@ -132,7 +132,7 @@ const refused = async (work: Promise<unknown>) =>
     ({ code, message: text }: { code: string; message: string }) => `${code} ${text}`,
   );
 
-test('a name that was public when it was saved and is private now is not connected to', async () => {
+test('the sender does not connect to a name that was public when it was saved and is private now', async () => {
   const inner = await receiver(answer(200), await selfSigned('hooks.example.com'));
   const url = `https://hooks.example.com:${new URL(inner.url).port}/hook`;
   const sender = strict(resolvesTo(['93.184.216.34'], ['127.0.0.1']));
@@ -169,7 +169,7 @@ test.each([
   [['93.184.216.34', '127.0.0.1']],
   [['2606:2800:220:1:248:1893:25c8:1946', 'fd00::1']],
 ])(
-  'a name that resolves to %j is refused when it is saved and when it is connected to',
+  'a name that resolves to %j is refused when it is saved and when the sender connects',
   async (addresses) => {
     const sender = strict(resolvesTo(addresses));
     const url = 'https://hooks.example.com/hook';
@@ -184,7 +184,7 @@ test.each([
   'https://2130706433:PORT/',
   'http://127.0.0.1:PORT/',
   'https://localhost:PORT/',
-])('%s in the table is not connected to', async (text) => {
+])('the sender does not connect to %s in the table', async (text) => {
   const inner = await receiver(answer(200));
   const url = text.replace('PORT', new URL(inner.url).port);
   expect(await strict().post(url, message)).toMatchObject({ error: 'address_refused' });

@@ -6,7 +6,9 @@ import { insertEndpoint } from '../endpoints/store.ts';
 import { insertEvents } from '../events/store.ts';
 import { claimDue, PERMITS_PER_ENDPOINT } from './store.ts';
 
-/** How the permits of a replica are distributed when they do not suffice for all due deliveries. */
+/**
+ * Tests the distribution of a replica's permits when they do not suffice for all due deliveries.
+ */
 let database: TestDatabase;
 let pool: Pool;
 beforeAll(async () => {

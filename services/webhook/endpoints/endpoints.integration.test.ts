@@ -17,7 +17,7 @@ import {
 } from '../../../test/support/webhook.ts';
 import { purgeSecrets } from './store.ts';
 
-// As in a deployment: private addresses are refused.
+// Private addresses are refused, as in a deployment.
 beforeAll(() => startFixture({ ALLOW_PRIVATE_TARGETS: 'false' }), 180_000);
 afterAll(stopFixture, 180_000);
 
@@ -172,7 +172,7 @@ test.each<object>([
   expect(await refusal(ask('redeliver', who, { endpoint_id, ...body }))).toMatch(/^validation_error/);
 });
 
-test('a private address in the table is not connected to, on either replica', async () => {
+test('neither replica connects to a private address in the table', async () => {
   const who = account();
   const { endpoint_id } = await ask('createEndpoint', who, { url });
   await admin.query('update endpoints set url = $1 where endpoint_id = $2', [

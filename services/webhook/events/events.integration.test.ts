@@ -37,7 +37,7 @@ test('events that are published eight times, late and in any order are one event
   const toPayer = ['settlement.finalized', 'settlement.issued', 'settlement.redeemed'];
   await expectSoon(() => typesOf(payer), toPayer);
   await expectSoon(() => typesOf(vendor), ['quote.settled', 'quote.settling', ...toPayer]);
-  // The stream does not recognise the repeats any more: everything is published again, days later.
+  // The stream no longer recognises the repeats: everything is published again days later.
   await database.withClock('6 days', async () => {
     await publishAll();
     const last = delegateChanged(payer.account_id);
@@ -47,7 +47,7 @@ test('events that are published eight times, late and in any order are one event
   expect(await typesOf(vendor)).toEqual(['quote.settled', 'quote.settling', ...toPayer]);
 });
 
-test('events are listed newest first, by type and object and with a cursor, for their own account only', async () => {
+test('events are listed newest first, by type, by object and with a cursor, to their account only', async () => {
   const [who, other] = [account(), account()];
   const events = Array.from({ length: 5 }, () => delegateChanged(who.account_id));
   for (const [index, event] of events.entries()) {

@@ -15,7 +15,7 @@ const outcome = (status: string, elapsed: boolean) => {
 test.each([
   ['pending_approval', false, 'pending'],
   ['pending_signature', false, 'pending'],
-  // It may have been submitted in its last second, and the event may be late.
+  // The transfer may have been submitted in its last second, and the event may be late.
   ['pending_approval', true, 'unknown, retry_same_attempt'],
   ['pending_signature', true, 'unknown, retry_same_attempt'],
   ['expired', true, 'no, stop'],

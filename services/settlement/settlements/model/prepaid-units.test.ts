@@ -4,17 +4,17 @@ import type { ChainStatus, Status } from './status.ts';
 
 test.each<[string, Parameters<typeof prepaidUnits>[0], number | null]>([
   ['no scope', null, null],
-  ['a scope without', { resource: 'GET /forecast' }, null],
+  ['a scope without units', { resource: 'GET /forecast' }, null],
   ['one', { units: 1 }, 1],
-  ['the most', { units: 1_000_000_000 }, 1_000_000_000],
-  ['one more than the most', { units: 1_000_000_001 }, null],
+  ['the maximum', { units: 1_000_000_000 }, 1_000_000_000],
+  ['one more than the maximum', { units: 1_000_000_001 }, null],
   ['none', { units: 0 }, null],
-  ['less than none', { units: -1 }, null],
-  ['a part', { units: 1.5 }, null],
+  ['a negative number', { units: -1 }, null],
+  ['a fraction', { units: 1.5 }, null],
   ['a text', { units: '5' }, null],
   ['null', { units: null }, null],
   ['a list', { units: [5] }, null],
-  ['of something else', { nested: { units: 5 } }, null],
+  ['a field of something else', { nested: { units: 5 } }, null],
 ])('units of a scope: %s', (_name, scope, expected) => {
   expect(prepaidUnits(scope)).toBe(expected);
 });

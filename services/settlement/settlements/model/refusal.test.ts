@@ -41,7 +41,7 @@ test.each<[Status, ChainStatus, string]>([
   ['expired', 'finalized', 'yes'],
   ['expired', 'pending', 'unknown'],
   ['failed', 'failed', 'no'],
-])('a settlement that is %s and %s: money moved is %s', (status, chain, moved) => {
+])('a settlement with status %s and payment %s: money moved is %s', (status, chain, moved) => {
   expect(moneyMovedBy(known('a', status, chain))).toBe(moved);
 });
 
@@ -50,7 +50,7 @@ const pending = known('pending', 'pending');
 const failed = known('failed', 'failed', 'failed');
 const other = known('other', 'redeemed', 'finalized');
 
-describe('attempt and quote, as the record has them', () => {
+describe('attempt and quote as recorded', () => {
   test.each<[string, ErrorCode, Partial<Records>, ErrorExtras, object]>([
     [
       'neither',
@@ -67,7 +67,7 @@ describe('attempt and quote, as the record has them', () => {
       { code: 'forbidden', money_moved: 'no', safe_action: 'stop' },
     ],
     [
-      'neither, for the moment',
+      'neither, at present',
       'service_unavailable',
       {},
       { retryAfterSeconds: 2 },
@@ -79,35 +79,35 @@ describe('attempt and quote, as the record has them', () => {
       },
     ],
     [
-      'neither, for the moment, and looked up',
+      'neither, at present, after a search of the chain',
       'service_unavailable',
       {},
       { money_moved: 'no' },
       { code: 'service_unavailable', money_moved: 'no', safe_action: 'retry_same_attempt' },
     ],
     [
-      'a new id, the quote paid',
+      'a new attempt id, the quote paid',
       'quote_expired',
       { paying: paid },
       { safe_action: 'new_quote' },
       read('quote_already_settled', 'paid', 'yes'),
     ],
     [
-      'a new id, the quote being paid',
+      'a new attempt id, the quote being paid',
       'limit_exceeded',
       { paying: pending },
       { safe_action: 'raise_limit' },
       read('quote_already_settled', 'pending', 'unknown'),
     ],
     [
-      'a new id, the quote paid, paused',
+      'a new attempt id, the quote paid, payments paused',
       'service_unavailable',
       { paying: paid },
       { retryAfterSeconds: 30 },
       read('quote_already_settled', 'paid', 'yes'),
     ],
     [
-      'a new id, the quote paid, its key taken out',
+      'a new attempt id, the quote paid, its key removed',
       'validation_error',
       { paying: paid },
       {},
@@ -136,7 +136,7 @@ describe('attempt and quote, as the record has them', () => {
       { code: 'conflict', money_moved: 'no', safe_action: 'stop' },
     ],
     [
-      'failed, its quote paid by another',
+      'failed, its quote paid by another attempt',
       'insufficient_funds',
       { attempt: failed, paying: other },
       { money_moved: 'no', safe_action: 'top_up' },
@@ -155,7 +155,7 @@ describe('attempt and quote, as the record has them', () => {
       },
     ],
     [
-      'records lost, the quote paid by what is left',
+      'records lost, the quote paid by a remaining record',
       'quote_expired',
       { mayBeLost: true, paying: paid },
       {},
@@ -166,7 +166,7 @@ describe('attempt and quote, as the record has them', () => {
   });
 });
 
-test('whatever refuses: never "no", a new quote or a stop beside a payment that was made or may yet be', () => {
+test('no refusal returns money_moved "no", a new quote or a stop beside a payment that was made or may still be made', () => {
   const states = [paid, pending, other, known('forked', 'issued')];
   const actions = [undefined, 'new_quote', 'stop', 'top_up', 'raise_limit', 'retry_same_attempt'] as const;
   for (const code of Object.keys(ERRORS) as ErrorCode[])

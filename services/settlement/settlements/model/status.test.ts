@@ -21,7 +21,7 @@ test.each([
     finalized: ['-', '-',         '-',         '-',      '-',       'finalized', 'finalized', 'finalized'],
     failed:    ['-', '-',         '-',         '-',      '-',       '-',         '-',         '-'],
   }),
-])('one column: %s on %s: %s', (_state, _event, actual, expected) => {
+])('in one column: %s on %s: %s', (_state, _event, actual, expected) => {
   expect(actual).toBe(expected);
 });
 
@@ -80,7 +80,7 @@ test('a payment under way is pending or confirmed on the chain, and no event lea
   expect(statuses.states.filter(statuses.isTerminal)).toEqual(['redeemed', 'failed']);
 });
 
-test('no other states than these come about', () => {
+test('no other states occur', () => {
   const reached = new Set(['pending/pending']);
   for (const text of reached)
     for (const event of EVENTS) {

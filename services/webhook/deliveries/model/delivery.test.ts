@@ -9,7 +9,7 @@ test.each(
     delivered: ['-',         '-',       '-',      'pending'],
     failed:    ['-',         '-',       '-',      'pending'],
   }),
-)('a delivery that is %s, then %s: %s', (_state, _event, actual, expected) => {
+)('transition of a delivery in state %s on %s: %s', (_state, _event, actual, expected) => {
   expect(actual).toBe(expected);
 });
 

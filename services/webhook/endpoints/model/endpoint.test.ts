@@ -10,6 +10,6 @@ test.each(
     failing: ['on', 'failing', '-',       '-'],
     gone:    ['on', 'gone',    '-',       '-'],
   }),
-)('an endpoint that is %s, then %s: %s', (_state, _event, actual, expected) => {
+)('transition of an endpoint in state %s on %s: %s', (_state, _event, actual, expected) => {
   expect(actual).toBe(expected);
 });
