@@ -7,7 +7,7 @@ import type { Limits } from './limits/fee-budgets.ts';
 import { TOKEN_ACCOUNT_LAMPORTS } from './limits/lamports.ts';
 import { NumberedSecretKeys, newestFirst, SecretKey } from './transactions/signer.ts';
 
-/** At least ten token accounts, or a tenth of it would be none. */
+/** At least ten token accounts, because one account may use a tenth of it. */
 const LamportBudget = (fallback: bigint) =>
   z.coerce
     .bigint()
@@ -18,7 +18,7 @@ const LamportBudget = (fallback: bigint) =>
 export const config = z
   .object({
     ...serviceConfig,
-    /** Comma separated. Live needs two: no outcome of a payment rests on the word of one. */
+    /** Comma separated. Live needs two, so that no payment's outcome depends on one provider. */
     SOLANA_RPC_URLS: z
       .string()
       .transform((text) => text.split(',').map((url) => url.trim()))
@@ -26,7 +26,7 @@ export const config = z
     GENESIS_HASH: SolanaAddress,
     USDC_MINT: SolanaAddress,
     /**
-     * The first pays; the others co-sign what was prepared with them (docs/operations.md, Fee
+     * The first pays. The others co-sign what was prepared with them (docs/operations.md, Fee
      * payer).
      */
     FEE_PAYER_KEYS: NumberedSecretKeys,
@@ -55,7 +55,9 @@ export const config = z
     SETTLE_FEES_LAMPORTS_PER_DAY: LamportBudget(100_000_000_000n),
     /** Token accounts that quotes promise: about 2,400. */
     SETTLE_RENT_LAMPORTS_PER_DAY: LamportBudget(5_000_000_000n),
-    /** Fees of what users sign, of provisioned wallets and test funds: 100,000 transactions. */
+    /**
+     * Fees of user-signed transactions, provisioned wallets and test funds: 100,000 transactions.
+     */
     USER_FEES_LAMPORTS_PER_DAY: LamportBudget(1_000_000_000n),
     /** Token accounts of users' wallets: about 2,400. */
     USER_RENT_LAMPORTS_PER_DAY: LamportBudget(5_000_000_000n),
@@ -68,10 +70,10 @@ export const config = z
     COSIGNATURES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(50),
     REVOKES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(10),
     /**
-     * Least pause between two looks at transactions in flight, so the greatest rate of
-     * getSignatureStatuses: 50 a second, however many payments. The pause grows by itself with the
-     * time that the chain takes, and on a chain that confirms at once, which is no network's, it is
-     * shorter (broadcast/poll-interval.ts).
+     * The shortest pause between two polls of in-flight transactions. It bounds the rate of
+     * getSignatureStatuses to 50 a second, however many payments are open. The pause grows with the
+     * chain's confirmation time. On a chain that confirms immediately, which is no public network,
+     * it is shorter (broadcast/poll-interval.ts).
      */
     POLL_MS: z.coerce.number().int().min(10).max(5000).default(20),
   })
@@ -81,8 +83,7 @@ export const config = z
       context.addIssue({ code: 'custom', path: ['SOLANA_RPC_URLS'], message });
     if (new Set(urls).size !== urls.length) refuse('the providers must be different');
     if (ENVIRONMENT === 'live' && urls.length < 2) refuse('live needs two providers');
-    // A fee payer that is an authority too could be made to move tokens by whoever may make it pay
-    // a fee.
+    // A fee payer that is also an authority would move tokens in any transaction whose fee it pays.
     const numbered = [...value.FEE_PAYER_KEYS, ...value.DELEGATE_AUTHORITY_KEYS];
     const addresses = [...numbered.map(({ signer }) => signer), value.FUNDING_AUTHORITY_KEY].flatMap((key) =>
       key === undefined ? [] : [key.publicKey],

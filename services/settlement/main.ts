@@ -51,8 +51,8 @@ const observeChain = cached(
   () => call(bus, chainSubmitter, 'observeChain', {}, { timeoutMs: 2000 }),
   onceASecond,
 );
-// An operator's change takes effect within this time ("at once" is 2 s in docs/spec/decisions.md),
-// at no cost to a settle.
+// An operator's change takes effect within this time (the limit of docs/spec/decisions.md is 2 s),
+// and costs a settle nothing.
 const readPaused = cached(async () => (await getPausedAt(pool)) !== null, onceASecond);
 const readFrozen = cached((account_id) => call(bus, identity, 'isFrozen', { account_id }), {
   maxAgeMs: 1000,

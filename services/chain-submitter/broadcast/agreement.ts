@@ -58,7 +58,7 @@ export const queryWitness = (
 /**
  * Whether a witness corroborates that a transaction succeeded in the same slot with the amounts of
  * its order. If the provider that reported the transaction reads the same other amounts, they are
- * what happened, and the check before finality raises its own alarm.
+ * correct, and the check before finality raises its alarm.
  * @param by the provider that has it as confirmed, in this slot
  */
 const corroborates = async (

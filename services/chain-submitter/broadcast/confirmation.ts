@@ -45,7 +45,7 @@ const confirm = async (deps: Deps, confirmed: readonly Observation[]): Promise<v
     transaction.phase = 'confirmed';
     transaction.missedPolls = 0;
     transaction.doubtedAt = null;
-    // Nobody waits for finality, so it is polled with the other confirmed transactions.
+    // No caller waits for finality, so it is polled with the other confirmed transactions.
     transaction.pollAt = onFinalityGrid(compareViews(views) === 'finalized' ? 0 : FINALITY_POLL_MS);
   }
   await failpoint('submitter.afterConfirm');

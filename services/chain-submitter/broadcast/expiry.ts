@@ -37,7 +37,7 @@ const expire = async (deps: Deps, transaction: InFlightTransaction, height: numb
   if (!deps.inFlight.isCurrent(transaction)) return;
   if (!(await isExpired(deps, transaction, height))) {
     count('quittance_chain_expiry_proofs_total', 1, { outcome: 'refuted' });
-    // It is known after all, possibly from before a provider's status cache: the next poll searches
+    // A provider has a trace of it, possibly from before its status cache: the next poll searches
     // the history.
     transaction.missedPolls += 1;
     transaction.pollAt = 0;

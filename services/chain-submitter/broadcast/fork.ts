@@ -29,8 +29,8 @@ export const reopenIfDropped = async (deps: Deps, transaction: InFlightTransacti
     { intent: transaction.intent.intent_id, signature: transaction.signature },
     'transaction dropped by a fork, broadcasting again',
   );
-  // The record changes first: while Postgres is unavailable the transaction stays what the record
-  // says.
+  // The record changes first: while Postgres is unavailable, the transaction stays as it is
+  // recorded.
   await transition(deps, 'fork', [toChange({ ...transaction, slot: null })]);
   count('quittance_chain_forks_total', 1);
   transaction.phase = 'sent';

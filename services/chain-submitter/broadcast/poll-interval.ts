@@ -14,20 +14,23 @@ export const onFinalityGrid = (ms: number): number =>
 
 /** Number of payments whose confirmation time is recorded. */
 const RECORDED = 32;
-/** A chain whose speed is not known yet is polled early, because a local one confirms at once. */
+/**
+ * The first poll of a chain of unknown speed is early, because a local one confirms immediately.
+ */
 const FIRST_POLL_MS = 3;
 const EARLIER = 0.8;
 const POLLS_A_PAYMENT = 16;
 const MAX_PAUSE_MS = 500;
 /**
- * Pause between polls of a chain that confirms at once. No rate limit of a provider applies to it.
+ * Pause between polls of a chain that confirms immediately. No provider's rate limit applies to it.
  */
 const AT_ONCE_PAUSE_MS = 4;
 
 /**
  * Adapts the polls to the chain's speed. It is measured from a payment's broadcast to the beginning
- * of the poll that found it confirmed. The time after that beginning is ours. If it counted, each
- * first poll would delay the next. The interval only moves polls and never changes their meaning.
+ * of the poll that found it confirmed. The time after that beginning is this process's. If it
+ * counted, each first poll would delay the next. The interval only shifts polls and never changes
+ * their meaning.
  */
 export const createPollInterval = () => {
   const durations: number[] = [];
@@ -44,7 +47,8 @@ export const createPollInterval = () => {
     /** When new bytes are first polled: a little before the fastest recent confirmation. */
     firstPollMs: (): number => Math.max(FIRST_POLL_MS, EARLIER * fastestMs),
     /**
-     * The pause that finds bytes of this age soon after their confirmation, with few polls in vain.
+     * The pause that finds bytes of this age soon after their confirmation, with few unsuccessful
+     * polls.
      */
     pauseMs: (ageMs: number): number => Math.min(MAX_PAUSE_MS, Math.max(ageMs, medianMs) / POLLS_A_PAYMENT),
     /**

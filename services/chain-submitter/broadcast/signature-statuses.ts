@@ -17,8 +17,8 @@ export const readStatuses = async (
   from: 'first' | 'soon' | 'every',
 ): Promise<Observation[]> => {
   const signatures = transactions.map(({ signature }) => signature);
-  // After a standstill of this process an included transaction may be older than a provider's
-  // status cache. The history is searched only then, because that is expensive.
+  // After this process was suspended, an included transaction may be older than a provider's status
+  // cache. The history is searched only then, because that is expensive.
   const history = transactions.some(({ missedPolls }) => missedPolls > 0);
   const read = async (provider: Provider) => {
     const { statuses } = await provider.statuses(signatures, { history });

@@ -7,8 +7,8 @@ import { PROGRAMS } from './model/programs.ts';
 export { PROGRAMS };
 
 /**
- * Ids that are points on the curve or have no account to read, and still belong to nobody. A payout
- * to them would be lost. Other deployed programs are recognised by their account.
+ * Ids without a key holder that are points on the curve or have no account to read. A payout to
+ * them would be lost. Other deployed programs are recognised by their account.
  */
 const RESERVED = new Set<string>([
   ...Object.values(PROGRAMS),
@@ -48,7 +48,7 @@ const RESERVED = new Set<string>([
   'So11111111111111111111111111111111111111112',
 ]);
 
-/** Whether an address is a program, a sysvar or another id that nobody holds a key of. */
+/** Whether an address is a program, a sysvar or another id without a key holder. */
 export const isReserved = (address: string): boolean => RESERVED.has(address);
 
 /**

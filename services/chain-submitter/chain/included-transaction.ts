@@ -15,7 +15,7 @@ export type IncludedTransaction = {
   /**
    * The account whose key made the first signature over these bytes, or null when the signature
    * does not verify. Nobody can produce other bytes or another key for a given signature. One
-   * provider's answer is therefore a proof that a transaction has another fee payer than ours.
+   * provider's answer therefore proves that a transaction has a foreign fee payer.
    */
   feePayer: () => string | null;
 };

@@ -24,12 +24,12 @@ export class RpcRefused extends Error {
   }
 }
 
-/** Whether another provider may answer. Any other error is a bug of ours. */
+/** Whether another provider may answer. Any other error is a bug in this service. */
 export const isProviderError = (error: unknown): boolean =>
   error instanceof RpcUnavailable || error instanceof RpcRefused;
 
 /**
- * These methods have connections of their own: signed payments must not queue behind a burst of new
+ * These methods use separate connections: signed payments must not queue behind a burst of new
  * ones.
  */
 const PRIORITY_METHODS: ReadonlySet<string> = new Set(['sendTransaction', 'getSignatureStatuses']);
@@ -83,7 +83,7 @@ export const createCall = (url: string, number: number): Call => {
   };
   return (method, params, schema) => {
     const call = () => measured(method, params, schema);
-    // Polling outside of any payment's trace would start traces without end.
+    // Polling outside of any payment's trace would start an unbounded number of traces.
     if (trace.getActiveSpan() === undefined) return call();
     const attributes = { 'rpc.system.name': 'jsonrpc', 'rpc.method': method, 'quittance.provider': number };
     return inSpan(method, { kind: SpanKind.CLIENT, attributes }, call);

@@ -1,8 +1,8 @@
 import { count } from '../../../shared/lib/metrics.ts';
 
 /**
- * A slot older than this is not required of nodes that lag. After this time a chain counts as set
- * back.
+ * A slot older than this is not required of nodes that lag. After this time the chain counts as
+ * reset.
  */
 const FRESH_MS = 30_000;
 /**

@@ -13,11 +13,11 @@ import { Lamports } from './schemas.ts';
  */
 
 const ROUNDS = 3;
-/** After the first answer the other providers have this long. */
+/** The other providers have this long after the first answer. */
 const STRAGGLERS_MS = 250;
 /**
- * After this silence of one provider the next is queried as well, because a payment cannot wait for
- * one that hangs.
+ * When a provider has not answered for this time, the next is queried as well, because a payment
+ * cannot wait for one that hangs.
  */
 const SILENCE_MS = 500;
 const PAUSE_MS = 100;
@@ -47,7 +47,10 @@ export const createLamportsReader = (urls: readonly string[]): ((address: string
   return cached(read, { maxAgeMs: LAMPORTS_MAX_AGE_MS });
 };
 
-/** One round over the providers: the next is queried when one has failed or has been silent. */
+/**
+ * One round over the providers: the next is queried when one has failed or has not answered in
+ * time.
+ */
 const queryInTurn = <T>(providers: readonly Provider[], read: Read<T>, pause: Pause): Promise<T> =>
   new Promise((resolve, reject) => {
     let [queried, failed, answered] = [0, 0, false];
@@ -102,9 +105,7 @@ const createQueries = (providers: readonly Provider[], pause: Pause) => ({
     return [...answers];
   },
 
-  /**
-   * The first answer of another provider than this one that is not null; null when there is none.
-   */
+  /** The first non-null answer of another provider than this one; null when there is none. */
   another: async <T>(than: number, read: Read<T | null>): Promise<{ provider: number; answer: T } | null> => {
     const queries = providers
       .filter(({ number }) => number !== than)

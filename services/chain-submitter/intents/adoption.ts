@@ -16,9 +16,7 @@ const MAX_CACHED = 100_000;
 /** An older job may have had a record that was written and lost again. */
 const FRESH_MS = 5000;
 
-/**
- * Transactions of other senders that were read and are no payment, by the reference that they name.
- */
+/** Transactions of other senders that were read and are no payment, by their reference. */
 const notPayments = new LRUCache<string, true>({ max: MAX_CACHED });
 
 type Deps = { rpc: RpcPool; pool: Pool; network: Network };
@@ -35,10 +33,10 @@ type OnChainPayment = {
 };
 
 /**
- * Classifies one transaction under the reference. Anybody may name the reference in a transaction
- * of their own, and only one that moved all of the money is the payment. One provider's answer
- * proves that somebody else signed a transaction, because of the signature. Whether one of ours
- * paid is read from all providers, so that none can deny it.
+ * Classifies one transaction under the reference. Anybody may name the reference in a transaction,
+ * and only one that moved all of the money is the payment. One provider's answer proves that
+ * somebody else signed a transaction, because of the signature. Whether a transaction of this
+ * service paid is read from all providers, so that no single provider can deny it.
  */
 const classify = async ({ rpc, network }: Deps, signature: string, order: SearchedOrder): Promise<Sender> => {
   const key = `${order.reference}/${signature}`;
@@ -59,8 +57,8 @@ const classify = async ({ rpc, network }: Deps, signature: string, order: Search
 };
 
 /**
- * The payment among transactions without a record: one of ours first, then one of another sender,
- * else null.
+ * The payment among transactions without a record: first one of this service, then one of another
+ * sender, else null.
  */
 const findPaymentAmong = async (
   deps: Deps,
@@ -128,7 +126,7 @@ export const findOnChainPayment = async (
   const intentIds = await findIntentIds(deps.pool, found);
   if ([...intentIds.values()].some((intentId) => intentId !== intent.intent_id)) return 'by another';
   const own = await findPaymentAmong(deps, [...intentIds.keys()], order);
-  // Of the others the oldest comes first, because transactions that hide a payment are mostly
+  // The oldest of the others is read first, because transactions that hide a payment are mostly
   // newer.
   const others = found.filter((signature) => !intentIds.has(signature)).reverse();
   const payment = own ?? (await findPaymentAmong(deps, others, order));

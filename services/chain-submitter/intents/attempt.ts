@@ -26,7 +26,7 @@ import type { Order, OwnOrder, SettleOrder } from './model/order.ts';
 import { type ClaimedIntent, reviveTransaction } from './store/intents.ts';
 import { transition } from './transition.ts';
 
-/** Delay after trouble with providers or with our own fee payer. */
+/** Delay after a failure of the providers or of the fee payer. */
 export const TROUBLE_MS = 1000;
 /** Delay after a used-up cap or budget, and after a refusal by the policy. */
 export const CAPPED_MS = 15_000;
@@ -61,8 +61,8 @@ type AttemptResult = Outcome | { approved: SettleOrder } | 'again';
 type Draft = { order: OwnOrder; message: Uint8Array; creates: string | null; latest: Blockhash };
 
 /**
- * The order by the authority of ours that the payer has approved; null when that is the order's own
- * authority, or none of ours.
+ * The order by the configured authority that the payer has approved. Null when that is the order's
+ * authority already, or when the payer has approved none.
  */
 export const withApprovedAuthority = (
   { network }: Pick<AttemptDeps, 'network'>,
@@ -112,7 +112,7 @@ const evaluateRefusal = async (
   return approved === null ? { failure: settleFailure(error, source.account, order) } : { approved };
 };
 
-/** Where bytes were not committed, the next execution finds out why. */
+/** When bytes were not committed, the next execution finds the reason. */
 const toOutcome = (committed: Awaited<ReturnType<typeof commitAndBroadcast>>): Outcome => {
   if (committed === 'broadcast') return committed;
   return { waitMs: committed === 'over_budget' ? CAPPED_MS : TROUBLE_MS };

@@ -20,7 +20,7 @@ export const progressEvent = (
   options: Pick<Message, 'traceparent'> = {},
 ): Message => event(EVENTS[kind], { object_id, ...progress }, options);
 
-/** The event that bytes are signed, and may be included from now on. */
+/** The event that bytes are signed. From now on they may be included. */
 export const signedEvent = (
   intent: Pick<IntentRow, 'kind' | 'object_id'>,
   { generation, signature }: { generation: number; signature: string },

@@ -38,13 +38,12 @@ const parse = (deps: ExecutorDeps, intent: ClaimedIntent): Parsed => {
   }
 };
 
-/** Attempts an order of ours until it is broadcast, fails or has to wait. */
+/** Attempts an order that the platform signs, until it is broadcast, fails or has to wait. */
 const attemptOwn = async (deps: ExecutorDeps, intent: ClaimedIntent, parsed: Order): Promise<Outcome> => {
   let order = parsed;
-  // The owner signed one message, and another generation would need another signature of theirs.
+  // The owner signed one message. Another generation would need another signature.
   if (isUserSigned(order)) return failUnlessPaid(deps, intent, order, EXPIRED);
-  // A retired authority may have paid before this record was lost, so the chain is searched all the
-  // same.
+  // A retired authority may have paid before this record was lost, so the chain is searched first.
   if (order.kind === 'settle' && !deps.network.delegateAuthorities.includes(order.authority)) {
     const { account } = await deps.tokenAccounts.get(order.payer);
     const approved = withApprovedAuthority(deps, order, account);
@@ -64,15 +63,15 @@ const attemptOwn = async (deps: ExecutorDeps, intent: ClaimedIntent, parsed: Ord
 const executeOnce = async (deps: ExecutorDeps, intent: ClaimedIntent): Promise<Outcome> => {
   const { live_signature: signature, wire, last_valid_block_height: lastValid, generation } = intent;
   const { order, refusal } = parse(deps, intent);
-  // Bytes that may be included come first, even for a refused order: the same bytes are sent again,
-  // never others.
+  // Bytes that may be included have precedence, even for a refused order: they are broadcast again,
+  // and no others are signed.
   if (signature !== null && wire !== null && lastValid !== null) {
     const bytes = { signature, wire, generation, lastValidBlockHeight: Number(lastValid) };
     broadcast(deps, toInFlight(intent, order, bytes));
     return 'broadcast';
   }
-  // One worker confirmed the bytes and another proved them expired. Both were right, on two sides
-  // of a fork.
+  // One worker confirmed the bytes and another proved them expired. Both proofs were valid, on two
+  // sides of a fork.
   if (intent.status === 'confirmed' && intent.signature !== null) {
     await transition(deps, 'fork', [{ intent, generation, signature: intent.signature }]);
     return { waitMs: 0 };

@@ -33,8 +33,8 @@ const createCommit = (pool: Pool) => {
 };
 
 /**
- * Group commits of one process. Each payment has its own guard and its own result, whatever else
- * shares its statement.
+ * Group commits of one process. Each payment has its guard and its result, whatever else shares its
+ * statement.
  */
 export const createGroupCommit = (pool: Pool, workerId: string) => ({
   /** Inserts an intent, leased to this worker. Null: it exists. */

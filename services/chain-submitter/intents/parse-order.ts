@@ -155,8 +155,8 @@ export const parseOrder = (
         payee: request.payee,
         destination: request.destination,
         amountMicro: parseMicro(request.amount),
-        // Each object has its own reference: two equal refunds of one settlement must not share a
-        // signature (rule 12).
+        // Each object has a separate reference: two equal refunds of one settlement must not share
+        // a signature (rule 12).
         reference: referenceOf(
           environment,
           settlementId === null ? `${intent.kind}/${id}` : `${intent.kind}/${settlementId}/${id}`,

@@ -7,7 +7,7 @@ import { sumReserved } from './store/spending.ts';
 export const cosigningScope = (name: 'fees_user' | 'fees_revoke', accountId: string): string =>
   `${name}/number/${accountId}`;
 
-/** How many co-signatures an account has had today, and how many it may have. */
+/** How many co-signatures an account has used today, and how many it may use. */
 export const getCosigningUsage = async (db: Db, limits: Limits, accountId: string) => {
   const [user, revoke] = [cosigningScope('fees_user', accountId), cosigningScope('fees_revoke', accountId)];
   const [factor, used] = await Promise.all([getFactor(db, accountId), sumReserved(db, [user, revoke])]);

@@ -38,7 +38,7 @@ export type Cosigning = {
 
 type Deps = { pool: Pool; clock: Clock; network: Network; limits: Limits };
 
-/** A cap that no day's spending reaches. */
+/** A cap that the spending of one day cannot reach. */
 const UNLIMITED = 2n ** 62n;
 
 /** The claims of a co-signature, without rent. */
@@ -64,7 +64,7 @@ const feeClaims = async (
     : claims.map((claim) => (claim.dimension === 'environment' ? { ...claim, cap: UNLIMITED } : claim));
 };
 
-/** The budgets of transactions that users sign: a number a day for each account, and lamports. */
+/** The budgets of user-signed transactions: a daily number for each account, and lamports. */
 export const createCosigning = (deps: Deps): Cosigning => {
   const { pool, clock, limits } = deps;
   const rentOf = (order: UserOrder, owner: string) => ({

@@ -76,7 +76,7 @@ export const claimsOf = (limits: Limits, name: BudgetName, account: string, amou
   accountClaim(limits, name, account, amount),
 ];
 
-/** The claim on the account's tenth of a budget alone. */
+/** The claim on the account's tenth of a budget. */
 const accountClaim = (limits: Limits, name: BudgetName, account: string, amount: bigint): Claim => ({
   ...{ name, dimension: 'account', scope: `${name}/account/${account}`, period: 'day' },
   ...{ cap: limits[name] / SHARES, amount },

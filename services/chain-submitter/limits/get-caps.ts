@@ -4,7 +4,7 @@ import type { HourlyLimits } from '../../../shared/db/hourly-caps.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { reportCaps } from '../../../shared/operator/caps.ts';
 
-/** What may be signed in an hour, and who has used most of it, for an operator. */
+/** What may be signed in an hour, and the wallets and accounts that have used most of it. */
 export const getCaps =
   ({ pool }: { pool: Pool }, limits: HourlyLimits): Handler<typeof chainSubmitter.internal.getCaps> =>
   () =>

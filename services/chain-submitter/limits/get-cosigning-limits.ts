@@ -4,7 +4,9 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import { getCosigningUsage } from './cosigning-usage.ts';
 import type { Limits } from './fee-budgets.ts';
 
-/** How many transactions an account may have co-signed in a day, and how many it had today. */
+/**
+ * How many transactions an account may have co-signed in a day, and how many were co-signed today.
+ */
 export const getCosigningLimits =
   ({
     pool,

@@ -27,6 +27,6 @@ export const feeLamports = (order: Order, network: Network): bigint =>
 export const settleLamports = (order: Order, network: Network, generation: number): bigint =>
   feeLamports(order, network) + (generation === 0 ? REFUND_LAMPORTS : 0n);
 
-/** Whether an order revokes a delegation. Revocations have budgets of their own. */
+/** Whether an order revokes a delegation. Revocations have separate budgets. */
 export const isRevoke = (order: Order): boolean =>
   isUserSigned(order) && order.kind === 'delegation' && order.allowanceMicro === null;

@@ -104,7 +104,7 @@ export const createOwnBudgets = ({ pool, clock, network, limits, budgets }: Deps
       return { scope, startsAt: dayOf(clock()), amount, cap };
     },
     /**
-     * Reserves everything else in the transaction that commits the bytes.
+     * Reserves the remaining claims in the transaction that commits the bytes.
      * @throws BudgetUsedUp, NotCreatable; the caller must roll the transaction back
      */
     reserve: async (tx: Db, own: OwnTransaction): Promise<void> => {

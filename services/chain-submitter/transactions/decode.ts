@@ -45,7 +45,7 @@ export type KnownInstruction =
   | { name: 'computeUnitPrice'; microLamports: bigint };
 
 const refuse = (): never => {
-  throw new Error('The instruction is none that this service signs.');
+  throw new Error('This service does not sign instructions of this form.');
 };
 
 /** The accounts of an instruction, between `least` and `most` of them. */

@@ -69,7 +69,9 @@ const checkOrder = (rest: KnownInstruction[], order: Order, network: Network) =>
   switch (order.kind) {
     case 'settle': {
       const { source, authority, feeMicro, grossMicro, payoutAccount, reference } = order;
-      require(network.delegateAuthorities.includes(authority), 'not a delegate authority of ours');
+      require(network.delegateAuthorities.includes(
+        authority,
+      ), 'not a delegate authority of this environment');
       require(feeMicro >= 0n && feeMicro < grossMicro, 'the fee leaves nothing');
       require(source !== payoutAccount && source !== network.feeAccount, 'a payment to oneself');
       require(payoutAccount !== network.feeAccount, 'a payout to the fee wallet');
@@ -105,7 +107,9 @@ const checkOrder = (rest: KnownInstruction[], order: Order, network: Network) =>
           revocation.owner === owner, 'another token account');
         return;
       }
-      require(network.delegateAuthorities.includes(authority), 'not a delegate authority of ours');
+      require(network.delegateAuthorities.includes(
+        authority,
+      ), 'not a delegate authority of this environment');
       checkCreation(rest, network, owner, tokenAccount);
       const approval = shift(rest, 'approveChecked');
       require(approval.mint === mint && approval.decimals === USDC_DECIMALS, 'another mint');
@@ -117,7 +121,7 @@ const checkOrder = (rest: KnownInstruction[], order: Order, network: Network) =>
     case 'withdrawal':
     case 'refund': {
       const { owner, source, payee, destination, amountMicro, reference } = order;
-      require(!platformAddresses(network).includes(owner), 'a transfer of the platform’s own');
+      require(!platformAddresses(network).includes(owner), 'a transfer from an address of the platform');
       require(source !== destination, 'a transfer to oneself');
       require(!platformAddresses(network).includes(destination), 'a transfer to the platform');
       if (payee !== null) checkCreation(rest, network, payee, destination);

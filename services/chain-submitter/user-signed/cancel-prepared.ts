@@ -15,6 +15,6 @@ export const cancelPrepared =
   async ({ transfer, object_id }) => {
     if (await cancelPreparation(pool, object_id)) return null;
     const intent = await findIntent(pool, preparedIntentId({ kind: transfer, preparation_id: object_id }));
-    // Without an intent nothing was prepared under this id, so nobody has a transaction to submit.
+    // Without an intent nothing was prepared under this id, so there is no transaction to submit.
     return intent === null ? null : toProgress(intent);
   };

@@ -13,8 +13,8 @@ export type Destination = { tokenAccount: string; payee: string | null };
 
 /**
  * Resolves an address to a token account. The address is a wallet's, or a token account of the
- * mint, as exchanges give it (docs/spec/decisions.md, Funding).
- * @param from the paying wallet, whose own accounts are no destination
+ * mint, as exchanges show it (docs/spec/decisions.md, Funding).
+ * @param from the paying wallet, whose token account is no destination
  * @returns the destination, or the problem of the address as a text that follows its field's name
  * @throws RpcUnavailable
  */

@@ -19,7 +19,7 @@ export const findOwnerProblem = async (
   if (address === network.mint) return 'is the mint';
   if (platformAddresses(network).includes(address)) return 'is an address of the platform';
   const kind = ownerKind(address);
-  if (kind === 'nobody') return 'is a key that nobody can hold alone';
+  if (kind === 'nobody') return 'is a key for which anybody can forge signatures';
   if (kind === 'program' && !allowOffCurve) return 'is not on the curve, so no key can sign for it';
 
   const { accounts } = await rpc.accounts([address, tokenAccountOf(address, network.mint)]);

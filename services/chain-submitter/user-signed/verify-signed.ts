@@ -28,8 +28,8 @@ const same = (a: PlainInstruction, b: PlainInstruction): boolean =>
 
 /**
  * Checks that a message is the prepared one plus guard instructions: no new signer, no newly
- * writable account, our instructions identical and in order (docs/spec/decisions.md, Prepare and
- * submit).
+ * writable account, the prepared instructions identical and in order (docs/spec/decisions.md,
+ * Prepare and submit).
  */
 const checkGuarded = (prepared: Uint8Array, signed: Uint8Array) => {
   const [ours, theirs] = [decodeMessage(prepared), decodeMessage(signed)];
@@ -71,7 +71,7 @@ export const verifySigned = (
     if (!verifyBytes(message, signature, key)) refuse('the owner’s signature is missing or invalid');
     const others = signatures.filter((_, index) => signers[index] !== owner);
     if (others.some((bytes) => bytes.some((byte) => byte !== 0)))
-      refuse('a signature that was not asked for');
+      refuse('a signature that was not requested');
     return { message, signature };
   } catch (error) {
     if (error instanceof ServiceError) throw error;

@@ -23,7 +23,7 @@ const configuredOnramp = ({ onramps }: Deps, provider: OnrampProvider): Onramp =
 
 /**
  * The deposit that an earlier call with the key has begun, or null. An expired one is not resumed,
- * because nobody has the address of a page to pay it at.
+ * because no caller has the address of its page.
  */
 const resumeDeposit = async ({ pool }: Deps, key: CallKey | undefined): Promise<string | null> => {
   const begun = await resume(pool, key);
@@ -47,14 +47,19 @@ const beginDeposit = async (
   return deposit_id;
 };
 
-/** Marks a deposit as failed whose page could not be opened. Nobody has the address of the page. */
+/**
+ * Marks a deposit as failed whose page could not be opened. No caller has the address of the page.
+ */
 const failDeposit = ({ pool }: Deps, depositId: string, key: CallKey | undefined, message: string) =>
   inOneCommit(pool, key, async (tx) => {
     await transitionDeposit(tx, depositId, 'refused', { problem: { code: 'not_opened', message } });
     await abandon(tx, key, depositId);
   });
 
-/** Has the provider make its payment page and records the page. @returns the answer of the call */
+/**
+ * Has the provider make its payment page and records the page.
+ * @returns the answer of the call
+ */
 const openPage = async ({ pool }: Deps, onramp: Onramp, purchase: Purchase, key: CallKey | undefined) => {
   const { depositId } = purchase;
   const page = await onramp.open(purchase);

@@ -6,7 +6,8 @@ import { showDeposit } from './view.ts';
 
 /**
  * Inserts the event `funding.depositChanged` with the present state of a deposit. Called in the
- * transaction that made the change. The page's address is left out: whoever has it can pay there.
+ * transaction that made the change. The page's address is left out, because whoever has it can pay
+ * there.
  */
 export const insertDepositChanged = async (tx: Db, depositId: string): Promise<readonly OutboxRow[]> => {
   const row = await findDepositUnscoped(tx, depositId);

@@ -4,19 +4,18 @@ import { stateMachine } from '../../../shared/state-machine.ts';
 /** What a provider reports of a customer's payment. A report never counts as received money. */
 export type ReportedEvent = 'waiting' | 'paid' | 'sent' | 'refused' | 'cancelled';
 /**
- * The other events: our call opened the payment page, we observed the transfer on the chain, the
+ * The other events: a call opened the payment page, the transfer was observed on the chain, the
  * time ran out.
  */
 export type DepositEvent = ReportedEvent | 'opened' | 'seen' | 'elapsed';
 
 /**
  * Reports repeat and arrive out of order, so each event applies to every state that it may change.
- * `completed` has one way in, our own observation of the transfer on the chain, and no way out.
+ * Only the observation of the transfer on the chain leads to `completed`, and no event leaves it.
  *
  * `sent` applies to `failed`, `cancelled` and `expired` too. A customer whose first card was
  * declined pays with another card on the same page, and a bank transfer may arrive after the
- * expiry. The record must not deny that money. Whether it has arrived is decided by the chain
- * alone.
+ * expiry. The record must not deny that money. Only the chain decides whether it has arrived.
  */
 export const deposits = stateMachine<DepositStatus, DepositEvent>({
   created: {

@@ -6,9 +6,9 @@ import type { Onramps } from './providers/onramp.ts';
 
 /**
  * POST /v1/providers/:provider/:environment/webhook. The provider waits 5 s for the answer, so the
- * handler calls no other service. The job that polls the chain takes the deposit up within a
- * second. The gateway routes by the environment in the path. A webhook of another environment is
- * signed with another key and therefore unauthorized.
+ * handler calls no other service. The job that polls the chain claims the deposit within a second.
+ * The gateway routes by the environment in the path. A webhook of another environment is signed
+ * with another key and therefore unauthorized.
  */
 export const providerWebhook =
   (deps: AcceptReportDeps & { onramps: Onramps }): Handler<typeof funding.operations.providerWebhook> =>

@@ -40,7 +40,7 @@ export const getDevFund = (db: Db, fundId: string): Promise<DevFundRow> =>
 
 /**
  * Records the progress of a request, unless later progress is recorded. The slot is that of the
- * first confirmation, so that a failure after a confirmation can be told from a transfer that never
+ * first confirmation, which distinguishes a failure after a confirmation from a transfer that never
  * happened.
  * @returns the changed row, or null when nothing changed
  */

@@ -31,8 +31,8 @@ export const createWithdrawal =
       pending_until: created_at + WITHDRAWAL_LIFE_MS,
     };
     const { destination_token_account, ...prepared } = await prepareWithdrawal(deps, draft);
-    // The row is inserted last: nobody can submit what was not answered yet, so no event can
-    // precede the row. Of several calls with one key only the first to commit inserts a row. The
+    // The row is inserted last: the owner cannot submit before the answer, so no event can precede
+    // the row. Of several calls with one key only the first to commit inserts a row. The
     // preparations of the others are never answered, and no record refers to them.
     return inOneCommit(deps.pool, key, async (tx) => {
       const row = await insertWithdrawal(tx, { ...draft, destination_token_account });

@@ -4,7 +4,8 @@ import type { RefundScope } from './store/refunds.ts';
 export type RefundCaller = PrincipalOf<readonly ['service_key', 'jwt']>;
 
 /**
- * The refunds that a caller may read: a service its own, an account those that it gives and gets.
+ * The refunds that a caller may read: a service those of its settlements, an account those that it
+ * gives and gets.
  */
 export const readScope = (caller: RefundCaller): RefundScope =>
   caller.kind === 'service_key'

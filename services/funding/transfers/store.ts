@@ -60,7 +60,7 @@ export const andStatusIs = (kind: TransferKind, status: string | undefined) =>
 
 /**
  * Records the progress of a transfer, unless later progress is recorded. The slot is that of the
- * last confirmation, so that a failure after a confirmation can be told from a transfer that never
+ * last confirmation, which distinguishes a failure after a confirmation from a transfer that never
  * happened.
  * @returns whether the transfer changed
  */

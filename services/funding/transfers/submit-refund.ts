@@ -14,7 +14,7 @@ type Deps = SubmitTransferDeps &
 
 /**
  * A payment that a fork has removed since is not refunded before it is on the chain again.
- * Reserving is repeatable, and its answer says whether the payment is on the chain now.
+ * Reserving is repeatable, and its answer shows whether the payment is on the chain now.
  */
 const requirePaid = async (
   { reserveRefund }: Deps,

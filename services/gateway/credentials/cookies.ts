@@ -1,16 +1,16 @@
 import type { FastifyRequest } from 'fastify';
 
 /**
- * The name of a cookie for pages of our own origins. A browser accepts the prefix `__Host-` only
- * from our host, over https and for all paths, so no neighbouring host can plant such a cookie.
- * Over http, which is localhost, there is no prefix.
+ * The name of a cookie for pages of the gateway's origins. A browser accepts the prefix `__Host-`
+ * only from this host, over https and for all paths, so no neighbouring host can plant such a
+ * cookie. Over http, which is localhost, there is no prefix.
  */
 export const hostCookieName = ({ headers }: FastifyRequest, name: string): string =>
   headers.origin?.startsWith('http:') === true ? name : `__Host-${name}`;
 
 /**
- * Whether a page of our own origins makes this call. SameSite alone would allow other pages of the
- * same site.
+ * Whether a page of the gateway's origins makes this call. SameSite alone would allow other pages
+ * of the same site.
  */
 export const isOwnPage = ({ headers }: FastifyRequest, origins: readonly string[]): boolean =>
   headers.origin !== undefined && origins.includes(headers.origin);

@@ -8,8 +8,8 @@ import { cookieText, hostCookieName, isOwnPage, readCookie } from './cookies.ts'
 /**
  * The refresh token of a page in a cookie that no script can read (docs/spec/decisions.md,
  * Sign-in): HttpOnly, Secure, SameSite=Strict, sent to the refresh path only. SameSite allows other
- * pages of the same site, so the Origin must also be one of ours. Services do not see the cookie:
- * for them the token is a field of the body.
+ * pages of the same site, so the Origin must also be one of the gateway's. Services do not see the
+ * cookie: for them the token is a field of the body.
  *
  * A neighbouring host can plant a cookie for that path, and with it the sign-in of another account.
  * So a second cookie, which no neighbour can plant, holds the hash of the token. The token is

@@ -4,11 +4,12 @@ import { addressGroup } from '../http/address.ts';
 import type { Limits } from '../limits/limits.ts';
 
 /**
- * A limit on the refused keys of one address. Nobody guesses 256 bits, but every attempt queries
- * identity. The limit must not lock out others who share the address with an attacker. So a key
- * that was good within the last minutes always passes, good keys are not counted, and a good key
- * that is new to this gateway waits for the window at worst (docs/adr/0019-refused-keys.md). Access
- * tokens need no such limit: a forged one is refused without a query.
+ * A limit on the refused keys of one address. A key has 256 bits and cannot be guessed, but every
+ * attempt queries identity. The limit must not lock out others who share the address with an
+ * attacker. So a key that was good within the last minutes always passes, good keys are not
+ * counted, and a good key that is new to this gateway waits for the window at worst
+ * (docs/adr/0019-refused-keys.md). Access tokens need no such limit: a forged one is refused
+ * without a query.
  */
 export type RefusedKeys = {
   /**

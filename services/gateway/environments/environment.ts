@@ -8,16 +8,16 @@ import { cached } from '../../../shared/lib/cached.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 
 /**
- * How long the gateway caches what identity knows of a credential. A revoked key or session must be
- * refused everywhere within 2 s, even if its event is lost. A frozen account and changed limits
- * have no event and must take effect in the same time.
+ * How long the gateway caches the answers of identity about a credential. A revoked key or session
+ * must be refused everywhere within 2 s, even if its event is lost. A frozen account and changed
+ * limits have no event and must take effect in the same time.
  */
 export const CREDENTIAL_MAX_AGE_MS = 1000;
 
 /** How to reach the NATS of an environment. */
 type Connection = { name: string; nats_url: string; nats_user: string; nats_password: string };
 
-/** One environment as the gateway uses it. Test and live meet in the gateway only. */
+/** One environment as the gateway uses it. Only the gateway has access to both test and live. */
 export type GatewayEnvironment = {
   name: string;
   /** @throws ServiceError service_unavailable until the first connection to its NATS */

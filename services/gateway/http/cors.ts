@@ -20,7 +20,8 @@ export const registerCors = (app: FastifyInstance, origins: readonly string[] | 
     allowedHeaders: ['authorization', 'content-type', 'x-request-id', 'traceparent', IDEMPOTENCY_KEY],
     exposedHeaders: ['x-request-id', 'retry-after', 'ratelimit', 'ratelimit-policy', IDEMPOTENT_REPLAYED],
     maxAge: PREFLIGHT_SECONDS,
-    // The plugin's refusal of an OPTIONS that is no preflight has another shape than our errors.
+    // The plugin refuses an OPTIONS that is no preflight in another shape than the errors of the
+    // API.
     strictPreflight: false,
   });
 };

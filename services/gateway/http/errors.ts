@@ -54,8 +54,8 @@ const FASTIFY_CODES: Record<string, ErrorCode> = {
 };
 
 /**
- * The expected failure that a thrown value stands for; null for a bug. Its message is always one of
- * our own.
+ * The expected failure that a thrown value stands for; null for a bug. Its message is always a text
+ * of the gateway or of a service.
  */
 export const toServiceError = (error: unknown): ServiceError | null => {
   if (error instanceof ServiceError) return error;

@@ -103,7 +103,7 @@ const setBaseHeaders = (request: FastifyRequest, reply: FastifyReply) => {
   void reply.headers({ ...BASE_HEADERS, 'x-request-id': request.id });
 };
 
-/** Fastify with our limits, and with our error shape for requests that reach no route. */
+/** Fastify with the gateway's limits, and with its error shape for requests that reach no route. */
 const createFastify = (): FastifyInstance => {
   const app = fastify({
     logger: false,
@@ -113,8 +113,8 @@ const createFastify = (): FastifyInstance => {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     genReqId: requestIdOf,
-    // Node's own answer to a missing Host header has another shape; `checkRequests` answers in
-    // ours.
+    // Node's answer to a missing Host header has another shape. `checkRequests` answers in the
+    // shape of the API.
     http: { requireHostHeader: false },
     clientErrorHandler: answerSocketError,
     frameworkErrors: (error, request, reply) => {
@@ -187,8 +187,8 @@ const answerErrors = (app: FastifyInstance, logger: Logger): void => {
 };
 
 /**
- * The HTTP side of the gateway, not yet listening. Errors of Fastify and Node are answered in our
- * own shape. Hooks run in the order in which they are added here.
+ * The HTTP side of the gateway, not yet listening. Errors of Fastify and Node are answered in the
+ * shape of the API. Hooks run in the order in which they are added here.
  */
 export const createServer = (deps: ServerDeps): FastifyInstance => {
   const app = createFastify();

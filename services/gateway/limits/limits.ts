@@ -7,8 +7,8 @@ import { createRedisWindow } from './redis-window.ts';
 import { type CallSubjects, subjectOf } from './subject.ts';
 
 /**
- * A minute, per address: more than a misconfigured client needs to notice, and little load for
- * identity.
+ * A minute, per address. A misconfigured client is noticed with fewer attempts, and identity can
+ * answer this number easily.
  */
 const REFUSED_KEYS = 60;
 

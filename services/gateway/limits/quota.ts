@@ -20,7 +20,7 @@ const nameOf = (per: Quota['per']): string => (typeof per === 'string' ? NAMES[p
 
 /**
  * Whether the caller may see a quota. The window of a field, for instance a mail address, is shared
- * by everybody who knows the value. Its remaining points would show a stranger that the owner is
+ * by everybody who has the value. Its remaining points would show a stranger that the owner is
  * signing in, so it is reported only when it refuses.
  */
 const isShown = ({ per, passed }: Quota): boolean => typeof per === 'string' || !passed;

@@ -72,8 +72,8 @@ export const createRedisWindow = ({
   const limiters = new Map<string, RateLimiterRedis>();
   let pausedUntil = 0;
 
-  // One limiter per size of window. Each has the script, because one without it would turn all of
-  // them back into fixed windows.
+  // One limiter per size of window. Each has the script, because a limiter without it would turn
+  // all of them back into fixed windows.
   const limiterOf = (points: number, windowSeconds: number): RateLimiterRedis => {
     const id = `${points}/${windowSeconds}`;
     const limiter =

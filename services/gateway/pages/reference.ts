@@ -6,9 +6,10 @@ const SCRIPT = '/docs/js/scalar.js';
 
 /**
  * The script of the reference page: Scalar's bundle of 4 MB, gzipped to a third. The package offers
- * it only through its plugin, which also renders a page. Our page has no inline script, so that the
- * policy can forbid them. So the plugin is registered on a server that never listens, and that one
- * file is requested from it. It is loaded by the first request, because most gateways get none.
+ * it only through its plugin, which also renders a page. The gateway's page has no inline script,
+ * so that the policy can forbid them. So the plugin is registered on a server that never listens,
+ * and that one file is requested from it. It is loaded by the first request, because most gateways
+ * get none.
  * @throws Error if the package no longer serves the script there
  */
 export const referenceScript = async (): Promise<Buffer> => {

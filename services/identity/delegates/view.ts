@@ -5,8 +5,8 @@ import type { DelegateSpending } from './spending.ts';
 import type { DelegateRow } from './store.ts';
 
 /**
- * A delegate as its account or its key reads it. This service stores who it is, settlement stores
- * what it may spend.
+ * A delegate as its account or its key reads it. This service stores its name and keys, settlement
+ * stores its limits.
  */
 export const showDelegate = (
   row: DelegateRow,

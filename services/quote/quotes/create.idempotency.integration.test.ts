@@ -44,7 +44,6 @@ beforeAll(async () => {
     fee: { bps: 50n, minMicro: 10_000n },
     signingKey: { kid: 'test.quote.1', key: privateKeyFromSeed(Buffer.alloc(32, 7)) },
     // All services belong to the account. Tests of identity and chain-submitter cover their
-    // answers.
     findService: async (service_id: string) => ({
       ...{ service_id, account_id, name: 'Weather', price: '2500000', payout_address: PAYOUT },
       ...{ redeem_window_seconds: 900, status: 'active' as const, next_payout: null },

@@ -18,11 +18,11 @@ export type QuerySettlementDeps = {
 };
 
 /**
- * Queries settlement about quotes whose events may have been lost, for instance with a NATS that
- * was wiped. Otherwise their status would stay wrong forever. An answer is applied like the event
- * that was missed, so it never undoes a later one. A quote counts as expired only after settlement
- * has answered: at the quote's expiry, the event of a payment accepted in time may still be on its
- * way.
+ * Queries settlement about quotes whose events may have been lost, for instance because NATS lost
+ * its storage. Otherwise their status would stay wrong. An answer is applied like the event that
+ * was missed, so it never undoes a later one. A quote counts as expired only after settlement has
+ * answered, because at the quote's expiry the event of a payment accepted in time may still be in
+ * transit.
  */
 export const querySettlement =
   ({ pool, relay, listByQuotes }: QuerySettlementDeps) =>

@@ -46,7 +46,7 @@ type Caps = Pick<DelegateRow, 'per_payment' | 'daily' | 'monthly' | 'total'> & {
 
 /**
  * Sets the caps of a delegate that has the expected version (0: it does not exist yet). Null: it
- * has another version. Counters stay as they are: a lowered cap undoes no payment.
+ * has another version. Counters do not change: a lowered cap reverses no payment.
  */
 export const upsertCaps = (
   db: Db,

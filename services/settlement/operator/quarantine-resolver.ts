@@ -25,8 +25,8 @@ const settlementOf = async ({ pool }: { pool: Pool }, { subject, body }: Quarant
 type AttemptReportContract = typeof chainSubmitter.internal.getAttemptReport;
 
 /**
- * An operator's decision about an event that contradicts the record (docs/runbook.md,
- * RecordContradicted). The record stays as callers were answered. The decision says which of the
+ * An operator's resolution of an event that contradicts the record (docs/runbook.md,
+ * RecordContradicted). The record stays as callers were answered. The resolution names which of the
  * two is true, and the chain has to prove it.
  */
 export const quarantineResolver = (deps: {

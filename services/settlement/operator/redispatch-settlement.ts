@@ -10,8 +10,8 @@ import { claimSettlement } from '../settlements/store/dispatch.ts';
 import { findSettlement } from '../settlements/store/settlements.ts';
 
 /**
- * Sends the job of a payment that is under way again at once, and changes nothing else.
- * chain-submitter has the attempt, reports its progress and executes it without delay
+ * Dispatches the job of a payment that is under way immediately, and changes nothing else.
+ * chain-submitter has the attempt, publishes its progress and executes it without delay
  * (docs/design/settle.md, rules 6 and 16).
  */
 export const redispatchSettlement =

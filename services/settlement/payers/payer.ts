@@ -56,7 +56,7 @@ export const refreshPayer = async (
     snapshot.served && snapshot.delegate !== null ? { ...payer, authority: snapshot.delegate } : payer;
   await upsertPayer(pool, refreshed, {
     balance: BigInt(snapshot.balance),
-    // The allowance of another delegate is not ours: our approval was overwritten or retired.
+    // An allowance of another delegate does not count: the approval was overwritten or retired.
     allowance: snapshot.served ? BigInt(snapshot.allowance) : 0n,
     slot: BigInt(snapshot.slot),
   });

@@ -59,12 +59,12 @@ const notInSnapshot = sql.fragment`
   coalesce(sum(changed.quote_amount) filter (where locked.as_of_slot < changed.slot), 0)::bigint`;
 
 /**
- * Releases the holds of what the statement's CTE `changed` returns. A payment that was included
+ * Releases the holds of the rows of the statement's CTE `changed`. A payment that was included
  * after the payer's snapshot is subtracted from it; an earlier one is part of it already. The slot
  * of the payment (null: none was included) is stored, so that no older snapshot replaces this one
  * (`upsertPayer`). A snapshot thus never counts a payment twice, and never shows too much. Payers
- * are locked in the order of their ids, and the values are computed from the locked rows
- * (`updateDelegateCounters` says why).
+ * are locked in the order of their ids, and the values are computed from the locked rows (see
+ * `updateDelegateCounters`).
  */
 export const releasePayers = sql.fragment`
   update payers set held = freed.held, balance = freed.balance, allowance = freed.allowance,

@@ -64,7 +64,7 @@ export const feeBudgetUsedUp = (retryAfterSeconds: number): ServiceError =>
   );
 
 /**
- * A person begins and ends a pause, so clients are told to wait longer than for a short failure.
+ * An operator begins and ends a pause, so clients get a longer retry time than for a short failure.
  */
 const PAUSE_RETRY_SECONDS = 30;
 export const paymentsPaused = (): ServiceError =>
@@ -75,7 +75,8 @@ export const paymentsPaused = (): ServiceError =>
   );
 
 /**
- * The quote is the reason, not the caller. Another credential would not help, so this is no 403.
+ * The quote is the reason, not the caller. Another credential would not help, so the code is not
+ * 403.
  */
 export const vendorFrozen = (): ServiceError =>
   conflict('the vendor of this quote takes no payments at the moment');

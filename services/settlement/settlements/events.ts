@@ -9,14 +9,14 @@ type Trace = Pick<Message, 'traceparent'>;
 
 /**
  * How long the event of a redeem or an expiry may wait for others, so that they share a batch. Only
- * webhooks are made of it.
+ * webhooks are derived from it.
  */
 export const END_BATCH_WINDOW_MS = 100;
 
 /**
  * The job that makes chain-submitter pay. Its message id names the dispatch, because a stream drops
- * a repeated id even after the first was consumed (rule 6); chain-submitter's own inbox does not
- * know the dispatch.
+ * a repeated id even after the first message was consumed (rule 6). chain-submitter's inbox does
+ * not use the dispatch.
  */
 export const settleJob = (row: DispatchRow, trace: Trace = {}): Message =>
   job(

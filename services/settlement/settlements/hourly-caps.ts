@@ -3,7 +3,7 @@ import type { HourlyCaps, ReachedCap } from '../../../shared/db/hourly-caps.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import type { Candidate, Evaluation } from './store/accept-attempts.ts';
 
-/** What each cap bounds. The message names it, because what a payer can do about it differs. */
+/** What each cap bounds. The message names it, because the payer's options differ. */
 const BOUNDS: Record<ReachedCap['reached'], string> = {
   wallet: 'what one wallet may pay in an hour',
   account: 'what one account may pay in an hour with all its wallets',
@@ -32,8 +32,8 @@ const capReached = (
 
 /**
  * Accepts an attempt within the hourly caps. They are reserved first, so that every accepted
- * payment can be signed (rule 7). An attempt over a cap is evaluated all the same: a repeat is
- * answered, and every other reason to refuse has precedence.
+ * payment can be signed (rule 7). An attempt over a cap is evaluated as well: a repeat is answered,
+ * and every other reason to refuse has precedence.
  * @param evaluate when it throws, the attempt may have been committed, so nothing is released
  * @throws ServiceError service_unavailable when a cap is reached and nothing else is wrong
  */

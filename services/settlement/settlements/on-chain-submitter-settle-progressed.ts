@@ -77,11 +77,11 @@ const reportUnknown = ({ logger }: Pick<Deps, 'logger'>, settlementId: string): 
 };
 
 /**
- * Handles an event that changed nothing because the record has the opposite end: failed and yet
- * included, or final and yet failed. Each of them is proven to be impossible, so an operator has to
- * decide. The record stays as callers were answered: a failure sticks to its id
- * (docs/spec/decisions.md, Settle), and another attempt may have paid the quote since. A
- * `confirmed` that is true becomes final within seconds, and is quarantined then.
+ * Handles an event that changed nothing because the record has the opposite end: failed although it
+ * was included, or final although it failed. The proofs exclude both, so an operator has to decide.
+ * The record stays as callers were answered: a failure stays with its id (docs/spec/decisions.md,
+ * Settle), and another attempt may have paid the quote since. A `confirmed` that is true becomes
+ * final within seconds, and is quarantined then.
  */
 const quarantineContradiction = async (deps: Deps, progress: Progress): Promise<void> => {
   const { pool, logger, quarantine } = deps;

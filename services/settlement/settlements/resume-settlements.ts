@@ -8,8 +8,8 @@ import { claimStalled } from './store/dispatch.ts';
 const BATCH = 50;
 
 /**
- * Sends the job of a payment without progress again (rule 16). The queue may lose, delay or repeat
- * a job; this database has the record.
+ * Dispatches the job of a payment without progress again (rule 16). The queue may lose, delay or
+ * repeat a job; this database has the record.
  */
 export const resumeSettlements =
   ({ pool, relay }: { pool: Pool; relay: Relay }) =>

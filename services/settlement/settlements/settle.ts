@@ -39,8 +39,8 @@ type Deps = Parameters<typeof createAccept>[0] &
 type Context = Deps & { accept: Accept };
 
 /**
- * After this time the gateway has answered the caller, who may repeat the call and be refused. A
- * call of this age accepts nothing any more.
+ * The gateway has answered the caller after this time, and the caller may have repeated the call
+ * and been refused. A call of this age accepts nothing any more.
  */
 const GATEWAY_WAITS_MS = settlement.operations.settle.timeoutSeconds * 1000;
 
@@ -56,7 +56,8 @@ type Call = {
 export const settle = (deps: Deps): Handler<typeof settlement.operations.settle> => {
   const context: Context = { ...deps, accept: createAccept(deps) };
   return async (input, caller) => {
-    // Counted from here: under load the acceptance itself takes seconds of what the gateway waits.
+    // Counted from here: under load the acceptance takes seconds of the time that the gateway
+    // waits.
     const now = performance.now();
     const call: Call = {
       ...input,

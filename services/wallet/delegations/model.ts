@@ -16,7 +16,7 @@ export type DelegationStatus = (typeof DELEGATION_STATUSES)[number];
 export type DelegationRecord = {
   /** A submitted approval has no outcome yet. */
   approving: boolean;
-  /** The kind of our transaction that was confirmed last. */
+  /** The kind of the prepared transaction that was confirmed last. */
   lastConfirmed: 'approve' | 'revoke' | null;
   /** The allowance of that approval, micro-units; null otherwise. */
   approved: bigint | null;
@@ -25,7 +25,7 @@ export type DelegationRecord = {
 type DelegationObservation = {
   exists: boolean;
   delegate: string | null;
-  /** The delegate is a delegate authority of ours that is not retired. */
+  /** The delegate is a configured delegate authority that is not retired. */
   served: boolean;
   allowance: bigint;
 };
@@ -51,7 +51,7 @@ export const delegationStatus = (
   const delegated = isDelegated(observation);
   if (delegated && observation.served) return 'active';
   if (record.approving) return 'pending';
-  // A foreign delegate of a wallet that never delegated to us has overwritten nothing.
+  // A foreign delegate overwrites nothing when the wallet never delegated to the platform.
   if (record.lastConfirmed === null) return 'none';
   if (delegated) return 'overwritten';
   const isExhausted =

@@ -30,7 +30,7 @@ export const prepareDelegation = async (
     owner,
     allowance: allowance === null ? null : formatMicro(allowance),
   });
-  // Inserted last: nobody can submit what was not answered yet, so no event can precede the row.
+  // Inserted last: the owner cannot submit before the answer, so no event can precede the row.
   await insertPreparation(deps.pool, {
     preparation_id,
     wallet_id,

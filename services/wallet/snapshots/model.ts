@@ -11,7 +11,7 @@ type Snapshot = {
   delegation_status: DelegationStatus;
 };
 
-/** The token account existed once. Now it does not exist, or belongs to somebody else. */
+/** The token account existed before. Now it does not exist, or belongs to another owner. */
 export const isClosed = (snapshot: Pick<Snapshot, 'token_account_exists' | 'token_account_seen'>): boolean =>
   snapshot.token_account_seen && !snapshot.token_account_exists;
 
@@ -19,7 +19,7 @@ export const isClosed = (snapshot: Pick<Snapshot, 'token_account_exists' | 'toke
 export const isDelegationChanged = (now: Snapshot, before: Snapshot): boolean =>
   now.delegation_status !== before.delegation_status ||
   isClosed(now) !== isClosed(before) ||
-  // From one authority of ours to another.
+  // From one configured authority to another.
   (now.delegation_status === 'active' && now.delegate !== before.delegate);
 
 /** Whether anything has changed, so that the wallet counts as active and is polled often. */

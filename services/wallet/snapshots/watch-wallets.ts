@@ -7,7 +7,7 @@ import { claimDueSnapshots } from './store.ts';
 const MAX_BATCHES = 20;
 
 /**
- * Detects what happens to wallets outside the service: a delegation that another app overwrote or
+ * Detects changes of wallets outside the service: a delegation that another app overwrote or
  * revoked, tokens that moved, a token account that was closed.
  */
 export const watchWallets = (deps: RefreshDeps) => async (): Promise<void> => {

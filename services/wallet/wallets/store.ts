@@ -112,7 +112,7 @@ export const insertWallet = async (tx: Db, row: NewWallet): Promise<boolean> => 
   return id !== null;
 };
 
-/** Records that the wallet's owner has approved another authority of ours. */
+/** Records that the wallet's owner has approved another configured authority. */
 export const updateAuthority = (tx: Db, walletId: string, authority: string): Promise<unknown> =>
   tx.query(sql.typeAlias('void')`update wallets set authority = ${authority} where wallet_id = ${walletId}`);
 

@@ -39,7 +39,7 @@ const readAnswer = (incoming: http.IncomingMessage, done: (answer: Answer) => vo
   return finish;
 };
 
-/** POSTs JSON once, over a connection of its own, and follows no redirect. */
+/** POSTs JSON once, over a separate connection, and follows no redirect. */
 export const postOnce = (
   url: URL,
   { headers, body }: { headers: Record<string, string>; body: string },

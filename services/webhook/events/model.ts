@@ -61,8 +61,8 @@ const paymentEvents = (
 };
 
 /**
- * The vendor's quote as its payment goes on. After a failed payment another one may follow, with a
- * settlement of its own.
+ * The vendor's quote as its payment progresses. After a failed payment another one may follow, with
+ * another settlement.
  */
 const quoteEvents = (type: 'quote.settling' | 'quote.settled', event: PaymentEvent): NewEvent[] => {
   const { quote_id, settlement_id, service_id, vendor_account_id: account_id } = event;

@@ -1,4 +1,4 @@
-/** The addresses of this deployment that orders are built and checked with. */
+/** The addresses of this deployment that orders are built with and checked against. */
 export type Network = {
   mint: string;
   /** Pays for the transactions that are built now. */

@@ -1,4 +1,4 @@
-/** Programs of our transactions, and the program of the guard instructions that wallets add. */
+/** The programs of the transactions, and the program of the guard instructions that wallets add. */
 export const PROGRAMS = {
   system: '11111111111111111111111111111111',
   token: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',

@@ -49,8 +49,9 @@ const FORMS: Record<string, { destination: number }> = {
  * The transfers of an included transaction into a token account.
  *
  * The list is empty when the account does not have this mint and owner afterwards, because an
- * associated token account can be transferred to another owner. It is empty too when less stayed in
- * the account than came in: a deposit that leaves in the same transaction has not arrived.
+ * associated token account can be transferred to another owner. The list is also empty when the
+ * account gained less than the transfers moved in: a deposit that leaves in the same transaction
+ * has not arrived.
  */
 export const transfersInto = (
   { transaction: { message }, meta }: FinalizedTransaction,

@@ -6,8 +6,8 @@ import type { Order } from './order.ts';
 export type Failure = NonNullable<Progress['failure']>;
 
 /**
- * The kind of a chain error. `proven`: the payment itself is refused. `ours`: a node or our fee
- * payer is the cause, so the intent is tried again later. `stale`: a new blockhash is enough.
+ * The kind of a chain error. `proven`: the chain refuses the payment itself. `ours`: a node or the
+ * fee payer is the cause, so the intent is tried again later. `stale`: a new blockhash is enough.
  * @param creation index of the instruction that creates a token account; null without one
  */
 export const errorKind = (error: ChainError, creation: number | null): 'stale' | 'ours' | 'proven' => {
@@ -74,4 +74,7 @@ export const RETIRED = failed('delegation_inactive', 'the delegate authority was
 /** The chain refused the transaction because of the platform, not because of the payer. */
 export const PLATFORM_FAULT = failed('payment_failed', 'the platform could not pay for the transaction');
 export const TOO_LATE = failed('payment_failed', 'the payment was not signed in time; no money moved');
-export const EXPIRED = failed('payment_failed', 'the transaction expired without landing; prepare it again');
+export const EXPIRED = failed(
+  'payment_failed',
+  'the transaction expired before it was included; prepare it again',
+);

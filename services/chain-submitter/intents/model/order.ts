@@ -4,7 +4,7 @@
  */
 export type SettleOrder = {
   kind: 'settle';
-  /** From the job, as `acceptedAt` is. Only the payer's wallet and the quote are proven. */
+  /** From the job, as `acceptedAt` is. Only the payer's wallet and the quote are verified. */
   accountId: string;
   /** Epoch milliseconds. */
   acceptedAt: number;
@@ -56,8 +56,8 @@ export type TransferOrder = {
   owner: string;
   source: string;
   /**
-   * The owner of the destination, if the platform may create its token account; null for an account
-   * named itself.
+   * The owner of the destination, if the platform may create its token account; null for a token
+   * account that is named directly.
    */
   payee: string | null;
   destination: string;

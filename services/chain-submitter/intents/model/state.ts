@@ -2,13 +2,13 @@ import { stateMachine } from '../../../../shared/state-machine.ts';
 
 /**
  * The states of an intent. `signed`: bytes of it may be included. The partial unique index of the
- * transactions table makes them the only ones (rule 9).
+ * transactions table allows no other live bytes (rule 9).
  */
 export type Status = 'accepted' | 'signed' | 'confirmed' | 'finalized' | 'failed' | 'reopened';
 export type Event = 'sign' | 'confirm' | 'finalize' | 'fork' | 'fail';
 
 export const intents = stateMachine<Status, Event>({
-  // `confirm` without bytes of ours: the token account exists already.
+  // `confirm` without bytes of this service: the token account exists already.
   accepted: { sign: 'signed', confirm: 'confirmed', fail: 'failed' },
   signed: { sign: 'signed', confirm: 'confirmed', fail: 'failed' },
   confirmed: { finalize: 'finalized', fork: 'reopened' },

@@ -8,7 +8,7 @@ export const getFactor = async (db: Db, accountId: string): Promise<number> =>
   (await db.maybeOneFirst(sql.type(Factor)`
     select factor from cosigning_factors where account_id = ${accountId}`)) ?? 1;
 
-/** The factor of an account, locked against another change until the transaction ends. */
+/** The factor of an account, locked until the transaction ends. */
 export const lockFactor = async (tx: Db, accountId: string): Promise<number> => {
   await tx.query(sql.type(z.unknown())`
     select pg_advisory_xact_lock(hashtextextended('cosigning_factor/' || ${accountId}, 0))`);

@@ -176,7 +176,7 @@ export const createCoinbase = (config: CoinbaseConfig, clock: Clock): Onramp => 
           destinationAddress: owner,
           paymentAmount: fiatAmount,
           paymentCurrency: fiatCurrency,
-          // This is the only id of ours that webhooks repeat, so each deposit is a user of its own.
+          // Webhooks repeat only this id of the request, so each deposit is a separate user.
           partnerUserRef: `${config.user_ref_prefix}${depositId}`,
           ...(returnUrl === null ? {} : { redirectUrl: returnUrl }),
         }),

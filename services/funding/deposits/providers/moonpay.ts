@@ -134,8 +134,8 @@ export const createMoonpay = (config: MoonpayConfig, clock: Clock): Onramp => ({
   poll: async (depositId) => {
     const url = new URL(`${config.api_url.replace(/\/$/, '')}/v1/transactions/ext/${depositId}`);
     url.searchParams.set('apiKey', config.publishable_key);
-    // MoonPay answers a list, because it does not require our id to be unique. Its order does not
-    // matter: the state machine accepts reports in any order.
+    // MoonPay answers a list, because it does not require the external id to be unique. Its order
+    // does not matter: the state machine accepts reports in any order.
     const found = z
       .array(Transaction)
       .safeParse(await requestProvider(url, { method: 'GET' }, { ifUnknown: [] }));

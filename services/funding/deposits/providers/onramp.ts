@@ -59,8 +59,8 @@ export type Onramps = Partial<Record<OnrampProvider, Onramp>>;
 const unauthorized = () => new ServiceError('unauthorized', 'the signature is not valid');
 
 /**
- * How far a signed time may be from ours, in both directions. Coinbase names this bound, MoonPay
- * names none.
+ * How far a signed time may be from the service's clock, in both directions. Coinbase names this
+ * bound, MoonPay names none.
  */
 const TOLERANCE_SECONDS = 300;
 
@@ -163,7 +163,7 @@ export const requestProvider = async (
     status = 0;
   }
   if (status === 404 && ifUnknown !== undefined) return ifUnknown;
-  // A 401 or a 429 concerns our credentials and limits. It does not refuse the customer's purchase.
+  // A 401 or a 429 concerns the platform's credentials and limits. It does not refuse the purchase.
   if (status >= 400 && status < 500 && ![401, 403, 404, 408, 429].includes(status)) {
     throw conflict('the provider refuses this purchase: try another amount or currency');
   }

@@ -66,7 +66,7 @@ export const openDeposit = (
     where deposit_id = ${depositId}
     returning ${columns}`);
 
-/** A deposit of any account: for the service's own use, never straight into an answer. */
+/** A deposit of any account: for use inside the service, never directly for an answer. */
 export const findDepositUnscoped = (db: Db, depositId: string): Promise<DepositRow | null> =>
   db.maybeOne(sql.type(Row)`select ${columns} from deposits where deposit_id = ${depositId}`);
 
@@ -153,9 +153,9 @@ export const listCountedInstructions = (db: Db, txHash: string): Promise<readonl
 
 /**
  * Records a problem of a settling deposit. Nothing is recorded when the provider has named another
- * transaction since the deposit was claimed for this poll: that resets the poll count.
- * @param final true when a person must decide: polling stops until the provider names another
- *   transaction
+ * transaction since the deposit was claimed for this poll, because that resets the poll count.
+ * @param final true when an operator must decide: polling stops until the provider names another
+ * transaction
  * @returns whether the problem is new
  */
 export const recordProblem = async (

@@ -23,9 +23,9 @@ export const PENDING = {
 } as const;
 
 /**
- * The transitions after that. Nothing leaves the last four states. A submitted transfer never waits
- * for its owner again: the owner's signature is out, and an object has one co-signed transaction at
- * most. A transfer that a fork removed is `submitted` again and broadcast with the same bytes.
+ * The transitions after that. The last four states are final. A submitted transfer never waits for
+ * its owner again: the owner has signed, and an object has at most one co-signed transaction. A
+ * transfer that a fork removed is `submitted` again and broadcast with the same bytes.
  */
 export const SUBMITTED: Transitions<TransferStatus, TransferEvent> = {
   submitted: { signed: 'submitted', confirmed: 'confirmed', finalized: 'finalized', failed: 'failed' },

@@ -90,7 +90,7 @@ export const voidAbandonedRefunds = (db: Db): Promise<unknown> =>
     update refunds set status = ${refundState.after('void')}
     where ${refundState.isFrom('void')} and progressed_at < app_now() - interval '1 minute'`);
 
-/** A refund of any vendor: for the service's own use, never straight into an answer. */
+/** A refund of any vendor: for use inside the service, never directly for an answer. */
 export const getRefundUnscoped = (db: Db, refundId: string): Promise<RefundRow> =>
   db.one(sql.type(Row)`select ${columns} from refunds where refund_id = ${refundId}`);
 

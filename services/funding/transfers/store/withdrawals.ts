@@ -28,7 +28,7 @@ export const insertWithdrawal = (
       to_timestamp(${row.created_at}::float8 / 1000), to_timestamp(${row.pending_until}::float8 / 1000))
     returning ${columns}`);
 
-/** A withdrawal of any account: for the service's own use, never straight into an answer. */
+/** A withdrawal of any account: for use inside the service, never directly for an answer. */
 export const getWithdrawalUnscoped = (db: Db, withdrawalId: string): Promise<WithdrawalRow> =>
   db.one(sql.type(Row)`select ${columns} from withdrawals where withdrawal_id = ${withdrawalId}`);
 

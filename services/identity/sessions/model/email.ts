@@ -48,7 +48,7 @@ const normaliseDomain = (text: string): string | null => {
   return ascii;
 };
 
-/** The address in its one spelling, or null when it is refused. */
+/** The address in its canonical spelling, or null when it is refused. */
 export const normaliseEmail = (text: string): string | null => {
   const at = text.lastIndexOf('@');
   const local = text.slice(0, Math.max(at, 0));

@@ -21,8 +21,8 @@ type SessionState = {
  * the condition of `rotate` here. This function decides about the tokens that the update refused.
  * - `rotate`: the token is the current one
  * - `repeat`: return the same successor again
- * - `reuse`: the token is an old one. Two clients hold this session and one of them is a thief, so
- *   the session is revoked
+ * - `reuse`: the token is an old one. Two clients hold this session and one of them may have stolen
+ *   it, so the session is revoked
  * - `ended`: the session is over already
  */
 export const refreshOutcome = (

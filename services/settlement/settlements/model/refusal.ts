@@ -42,8 +42,8 @@ const alreadySettled = (): ServiceError =>
 
 /**
  * The error of a refused settle. It never has `money_moved: no` while the account has a settlement
- * that pays the quote, or while the attempt id belongs to another payment. It names that settlement
- * then.
+ * that pays the quote, or while the attempt id belongs to another payment. In that case it names
+ * that settlement.
  * @param refusal its code, its message and the action that is safe when nothing was paid
  */
 export const refusalOf = (refusal: ServiceError, { attempt, paying, mayBeLost }: Records): ServiceError => {

@@ -53,9 +53,9 @@ export const statuses = stateMachine<Status, Event>({
 });
 
 /**
- * The chain status has transitions of its own. A payment that is forked away is not confirmed, so
- * it cannot be redeemed (docs/spec/decisions.md, Redeem: before confirmation 409): a vendor must
- * not deliver for a payment that may never be included again. Its window is extended by that time.
+ * The chain status has separate transitions. A payment that a fork removed is not confirmed, so it
+ * cannot be redeemed (docs/spec/decisions.md, Redeem: before confirmation 409): a vendor must not
+ * deliver for a payment that may never be included again. Its window is extended by that time.
  */
 export const chainStatuses = stateMachine<ChainStatus, Event>({
   pending: { confirmed: 'confirmed', finalized: 'finalized', failed: 'failed' },

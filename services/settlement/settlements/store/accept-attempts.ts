@@ -82,7 +82,8 @@ export const acceptAttempts = async (db: Db, candidates: readonly Candidate[]): 
       // Of its own messages: another candidate of the same attempt has the same message ids.
       else evaluations.set(settlementId, { decision, outbox: insertedRows(candidate.messages, outbox) });
     }
-    if (deferred.length === open.length) throw new TypeError('a statement that decided nothing');
+    if (deferred.length === open.length)
+      throw new TypeError('The statement decided no attempt. This is a bug.');
     open = deferred;
   }
   return candidates.map(({ attempt }) => evaluations.get(attempt.settlementId)!);

@@ -10,10 +10,10 @@ export const chainState = stateColumn(chainStatuses, sql.fragment`chain_status`)
 export const allows = (event: Event) => sql.fragment`${state.allows(event)} and ${chainState.allows(event)}`;
 
 /**
- * Whether the redeem window of an issued settlement has elapsed. While its payment is forked away
- * (pending again) nobody can redeem it. The window is extended by that time, so that the payer does
- * not lose the purchase to a fork. The first condition is the one that the index of the expiry job
- * serves.
+ * Whether the redeem window of an issued settlement has elapsed. While a fork removes its payment
+ * (pending again) it cannot be redeemed. The window is extended by that time, so that the payer
+ * does not lose the purchase to a fork. The first condition is the one that the index of the expiry
+ * job serves.
  */
 export const windowElapsed = sql.fragment`(redeem_expires_at <= app_now() and chain_status <> 'pending'
   and redeem_expires_at + forked_for <= app_now())`;

@@ -14,7 +14,7 @@ const Dispatch = z.object({
   generation: z.number(),
   created_at: z.number(),
 });
-/** What the settle job of a settlement says. */
+/** The fields of a settlement that its settle job contains. */
 export type DispatchRow = z.infer<typeof Dispatch>;
 
 const returning = sql.fragment`returning s.settlement_id, s.account_id, s.payment_attempt_id, s.quote_token, s.wallet_id,
@@ -37,7 +37,8 @@ export const claimStalled = (db: Db, limit: number): Promise<readonly DispatchRo
     ${returning}`);
 
 /**
- * Claims one settlement that is under way, whenever it made progress. Null: absent, or at its end.
+ * Claims one settlement that is under way, whenever it last made progress. Null: absent, or at its
+ * end.
  */
 export const claimSettlement = (db: Db, settlementId: string): Promise<DispatchRow | null> =>
   db.maybeOne(sql.type(Dispatch)`

@@ -22,7 +22,7 @@ const Redeemed = outboxRow.extend({
  * Redeems each settlement once, in one statement and one commit. The same statement evaluates the
  * window and the refunds, so a concurrent expiry job or refund cannot succeed as well. Tokens are
  * compared with the issued one (docs/adr/0033). Settlements are locked in the order of their ids,
- * which are bound as an array too (`findForVerify` says why).
+ * which are bound as an array too (see `findForVerify`).
  * @param requests of different settlements
  * @returns in their order: when the settlement was issued and redeemed, with the outbox row of its
  * event; null where it could not be redeemed (the caller reads the reason)

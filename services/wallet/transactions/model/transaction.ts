@@ -1,6 +1,8 @@
 import { stateMachine } from '../../../../shared/state-machine.ts';
 
-/** What the projection learns of a transfer, from an event or from an answer of its owner. */
+/**
+ * The fields of a movement that the projection gets from an event or from an answer of its owner.
+ */
 export type Movement = {
   objectId: string;
   type: TransactionType;
@@ -34,8 +36,8 @@ export const transactions = stateMachine<TransactionStatus, TransactionStatus>({
 });
 
 /**
- * The sides of each type that belong to an account of ours. A new type needs a line here and one in
- * the contract.
+ * The sides of each type that belong to an account of this system. A new type needs a line here and
+ * one in the contract.
  */
 export const SIDES: readonly { type: TransactionType; direction: Direction }[] = [
   { type: 'payment', direction: 'out' },

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 
 /**
  * Where events may be sent. A customer sets the URL, so it may come from an attacker. It must not
- * reach anything inside our own networks (docs/spec/security.md, Outgoing URLs).
+ * reach anything inside the platform's networks (docs/spec/security.md, Outgoing URLs).
  */
 
 /**
