@@ -23,8 +23,8 @@ import { formatErrors, typeErrors } from './support/k8s/schema.ts';
 import { settingsFindings, unresolved } from './support/k8s/settings.ts';
 
 /**
- * k8s/ against the types of Kubernetes and its operators, the restricted profile, the services'
- * settings and their flows.
+ * Checks k8s/ against the types of Kubernetes and its operators, the restricted profile, the
+ * services' settings and their flows.
  */
 
 const services = programNames as readonly WorkloadName[];
@@ -37,7 +37,7 @@ test('k8s/base has a folder for each process and no other', () => {
 describe('as written', () => {
   const objects = written();
 
-  test('every object is of its type, without a field that is none', () => {
+  test('every object is of its type, without unknown fields', () => {
     expect(objects.length).toBeGreaterThan(60);
     expect(typeErrors(objects)).toEqual([]);
   });
@@ -75,7 +75,7 @@ const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rende
   }, 60_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('every object is of its type and format, without a field that is none', async () => {
+  test('every object is of its type and format, without unknown fields', async () => {
     const objects = all(OVERLAYS);
     console.log(OVERLAYS.map((overlay) => `${overlay}: ${rendered.get(overlay)!.length} objects`).join(', '));
     expect(typeErrors(objects)).toEqual([]);
@@ -99,7 +99,7 @@ const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rende
   );
 
   test.each(OVERLAYS)(
-    '%s: a container of the image runs a service or a job of it, and its user',
+    '%s: each container of the image runs one of its services or jobs, as its user',
     (overlay) => {
       // The jobs of the image are shared/jobs.
       const files = globSync('shared/jobs/*.ts', { cwd: root }).map((file) => path.basename(file, '.ts'));
@@ -114,14 +114,14 @@ const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rende
     },
   );
 
-  test.each(OVERLAYS)('%s: names are given once, and what is named is there', (overlay) => {
+  test.each(OVERLAYS)('%s: names are unique, and every reference exists', (overlay) => {
     const objects = rendered.get(overlay)!;
     expect(new Set(objects.map(nameOf)).size).toBe(objects.length);
     expect(unresolved(objects)).toEqual([]);
   });
 
   test.each(INSTALLATIONS)(
-    '$overlays: every process is told its settings, all that it needs and none that it does not know',
+    '$overlays: every process gets the settings that it needs, and none that it does not have',
     async (installation) => {
       expect(await settingsFindings(installation, all(installation.overlays), folder)).toEqual([]);
     },
@@ -136,7 +136,7 @@ const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rende
   );
 
   test.each(OVERLAYS)(
-    '%s: the database takes the connections of all replicas, the bus has the copies that its streams want',
+    '%s: the database accepts the connections of all replicas, and the bus has the replicas that its streams need',
     (overlay) => {
       const objects = rendered.get(overlay)!;
       const find = (kind: string, name: string) =>
@@ -147,8 +147,8 @@ const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rende
       const nats = find('StatefulSet', 'nats');
       expect(settings.data.NATS_REPLICAS ?? '0').toBe(String(nats?.spec.replicas ?? 0));
       if (overlay === 'gateway') return;
-      // A rolling update starts one more of each; as many again are left for the job and for
-      // people.
+      // A rolling update starts one more replica of each service. As many connections again are
+      // left for the job and for operators.
       const replicas = services
         .filter((name) => name !== 'gateway')
         .map(
@@ -170,7 +170,7 @@ const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rende
     },
   );
 
-  test('the triggers of KEDA ask for metrics that are, of their own environment', () => {
+  test('the triggers of KEDA query metrics that exist, of their environment', () => {
     const names = Object.keys(METRICS) as (keyof typeof METRICS)[];
     for (const overlay of ['test', 'live']) {
       const { triggers } = rendered.get(overlay)!.find(({ kind }) => kind === 'ScaledObject')!.spec;
@@ -207,7 +207,7 @@ const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rende
     expect(allowedFlows(objects)).toContain('nack-system → quittance-test/nats:4222');
   });
 
-  test('these tests can fail: what is broken on purpose is found', async () => {
+  test('these tests can fail: each deliberate fault is found', async () => {
     const before = new Set(all(INSTALLATIONS[0]!.overlays).map((each) => JSON.stringify(each)));
     const broken = async (change: (objects: Rendered[]) => void) => {
       const objects = structuredClone(all(INSTALLATIONS[0]!.overlays));
@@ -254,12 +254,12 @@ const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rende
       {
         what: 'root',
         change: (o: Rendered[]) => (quote(o).spec.template.spec.securityContext.runAsUser = 0),
-        found: /not run by root/,
+        found: /not run as root/,
       },
       {
         what: 'a token',
         change: (o: Rendered[]) => delete quote(o).spec.template.spec.automountServiceAccountToken,
-        found: /no token/,
+        found: /no API token/,
       },
       {
         what: 'a floating tag',
@@ -269,7 +269,7 @@ const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rende
       {
         what: 'no limit',
         change: (o: Rendered[]) => delete container(o).resources.limits.memory,
-        found: /limits say memory/,
+        found: /sets memory in its limits/,
       },
       {
         what: 'a writable root',
@@ -282,7 +282,7 @@ const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rende
         found: /time to stop/,
       },
       {
-        what: 'a setting that is missing',
+        what: 'a missing setting',
         change: (o: Rendered[]) =>
           container(o).env.splice(
             container(o).env.findIndex(({ name }: { name: string }) => name === 'USDC_MINT'),
@@ -291,9 +291,9 @@ const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rende
         found: /quote.*USDC_MINT/,
       },
       {
-        what: 'a setting that is none',
+        what: 'an unknown setting',
         change: (o: Rendered[]) => container(o).env.push({ name: 'USDC_MINTS', value: 'x' }),
-        found: /quote: USDC_MINTS is no setting/,
+        found: /quote: USDC_MINTS is not one of its settings/,
       },
       {
         what: 'a setting of the wrong kind',
@@ -302,7 +302,7 @@ const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rende
         found: /quote.*HTTP_PORT/,
       },
       {
-        what: 'a ConfigMap that is gone',
+        what: 'a missing ConfigMap',
         change: (o: Rendered[]) => remove(o, 'ConfigMap', 'settings-'),
         found: /settings-/,
       },
@@ -312,12 +312,12 @@ const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rende
         found: /no code: /,
       },
       {
-        what: 'a policy that is gone',
+        what: 'a missing policy',
         change: (o: Rendered[]) => remove(o, 'NetworkPolicy', 'chain-submitter'),
         found: /no policy: quittance-test\/chain-submitter → internet:443/,
       },
       {
-        what: 'a flow too many',
+        what: 'an additional flow',
         change: (o: Rendered[]) =>
           quote(o, 'NetworkPolicy').spec.egress.push({
             to: [{ ipBlock: { cidr: '0.0.0.0/0' } }],

@@ -5,18 +5,18 @@ import { failpoints } from '../../shared/lib/failpoint.ts';
 
 /**
  * Loaded into every service of a campaign with `node --import`, never part of an image. A failpoint
- * kills its process when a file `<failpoint>.<side>` lies in the folder that the module's URL
- * names; of all processes that pass there, the one that takes the file away dies. While a file
- * `<failpoint>.wait` lies there, whoever passes waits for up to as many milliseconds as it says:
- * what follows one another comes in another order.
+ * kills its process when a file `<failpoint>.<side>` is in the folder that the module's URL names.
+ * Of all processes that pass it, the one that removes the file dies. While a file
+ * `<failpoint>.wait` is there, each process that passes waits for up to the milliseconds in it,
+ * which changes the order of operations.
  */
 const folder = new URL(import.meta.url).searchParams.get('folder');
 if (folder === null) throw new Error('armed-failpoints.ts needs ?folder=');
 const armed = folder;
 
 /**
- * After the point: whatever comes next (a statement, a message) is under way, its answer not there
- * yet.
+ * After the point: the next operation (a statement, a message) has begun, and its answer has not
+ * arrived.
  */
 const LATEST_MS = 6;
 

@@ -16,24 +16,24 @@ import { createRng, type Rng } from './rng.ts';
 export type Options = {
   stateDir: string;
   seconds: number;
-  /** Names, or beginnings of names; none: all. */
+  /** Names, or beginnings of names. Without names all faults. */
   faults: readonly string[];
   seed: number;
   slotMs?: number;
-  /** Processes of every service; by default two of some. */
+  /** The number of processes of each service. The default is two for some of them. */
   replicas?: number;
-  /** Payments that begin in a second. */
+  /** Payments that begin per second. */
   perSecond?: number;
   payers?: number;
   vendors?: number;
-  /** How soon after the heal everything must be at its end. */
+  /** How soon after the heal everything must be terminal. */
   terminalMs?: number;
-  /** A rule to switch off: the campaign must then find a break. */
+  /** A rule to switch off. The campaign must then find a break. */
   mutation?: Mutation;
   print: (line: string) => void;
 };
 
-/** One fault of the schedule as it went. */
+/** One fault of the schedule as it happened. */
 type Event = { fault: string; from: number; to: number };
 
 export type Row = {
@@ -52,21 +52,21 @@ export type Report = {
   answers: number;
   redeemed: number;
   /**
-   * What clients were refused: of all of them those that said "no", and those that named a
-   * settlement.
+   * What clients were refused: how many refusals there were, how many denied that money moved, and
+   * how many named a settlement.
    */
   refusals: { all: number; no: number; named: number };
   hedged: ClientLog['hedged'];
   terminal: Terminal;
 };
 
-/** How long a fault's trouble is counted as its own. */
+/** How long the effects of a fault are attributed to it. */
 const AFTERMATH_MS = 1500;
 
 /**
- * The schedule: rounds of all chosen faults, each round in another order, so that none is left out
- * of a short run. The same seed gives the same faults with the same choices in the same order; how
- * many of them fit is a matter of time.
+ * The schedule: rounds of all chosen faults, each round in another order, so that a short run
+ * leaves none out. The same seed gives the same faults with the same choices in the same order. How
+ * many of them run depends on the time.
  */
 function* schedule(faults: readonly Fault[], rng: Rng): Generator<{ fault: Fault; own: Rng }> {
   for (let number = 0; ; ) {
@@ -77,7 +77,7 @@ function* schedule(faults: readonly Fault[], rng: Rng): Generator<{ fault: Fault
   }
 }
 
-/** Runs one campaign over a stack of its own and judges it. */
+/** Runs one campaign over a separate stack and checks the invariants. */
 export const runCampaign = async (options: Options): Promise<Report> => {
   const {
     stateDir,
@@ -112,7 +112,7 @@ export const runCampaign = async (options: Options): Promise<Report> => {
     const faults = chooseFaults(allFaults(fixture), options.faults);
     const monitor = startMonitor(harness);
     const load = startLoad({ client, actors, clientLog, rng: rng.fork(-1), perSecond });
-    say(`the stack runs, ${payers} payers pay ${vendors} vendors, ${faults.length} faults for ${seconds} s`);
+    say(`the stack runs: ${payers} payers pay ${vendors} vendors, ${faults.length} faults for ${seconds} s`);
 
     const events: Event[] = [];
     const missed: string[] = [];
@@ -135,11 +135,11 @@ export const runCampaign = async (options: Options): Promise<Report> => {
     await harness.healthy();
     const healedAt = Date.now();
     await load.stop();
-    say('recovery phase: no more faults, nor new payments');
+    say('recovery phase: no more faults and no new payments');
     const recovery = await recoveryPhase(harness, { client, clientLog, rng, healedAt, terminalMs });
     const seen = await monitor.stop();
     say(
-      `${recovery.openAttempts} attempts were unanswered; the monitor checked ${seen.rounds} times; judging`,
+      `${recovery.openAttempts} attempts were unanswered; the monitor checked ${seen.rounds} times; checking the invariants`,
     );
 
     const finalState = await readFinalState(harness, clientLog);
@@ -151,8 +151,9 @@ export const runCampaign = async (options: Options): Promise<Report> => {
     ];
     if (recovery.allMs === null)
       breaks.push({ invariant: 'every-attempt-terminal', what: `not within ${terminalMs / 1000} s` });
-    // A campaign in which nobody could pay proves nothing.
-    if (clientLog.counts().paid === 0) breaks.push({ invariant: 'somebody-paid', what: 'nobody did' });
+    // A campaign in which no payment succeeded proves nothing.
+    if (clientLog.counts().paid === 0)
+      breaks.push({ invariant: 'somebody-paid', what: 'no payment succeeded' });
     const within = ({ from, to }: Event, [first, last]: [number, number]) => first <= to && last >= from;
     const spans = clientLog.attempts.map(spanOf);
     const paidSpans = clientLog.attempts.filter(({ outcome }) => outcome === 'paid').map(spanOf);

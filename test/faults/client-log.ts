@@ -2,14 +2,14 @@ import type { Consumer, Quote, Vendor } from '../../deploy/local/seed/actors.ts'
 import { NOT_LISTED, type Refusal, refusalIn } from '../support/refusals.ts';
 
 /**
- * What the clients asked and were told, kept apart from everything that the system keeps: the
- * invariants hold the chain and the databases against it.
+ * The calls of the clients and their answers, recorded independently of the system. The invariants
+ * compare the chain and the databases with it.
  */
 export type Answer = {
   askedAt: number;
   at: number;
   how: 'settle' | 'find';
-  /** Null: no answer came, for the reason in `body`. */
+  /** Null: no answer arrived, for the reason in `body`. */
   status: number | null;
   body: unknown;
 };
@@ -22,17 +22,18 @@ type Redeem = {
   body: unknown;
 };
 
-/** A call of any client, answered (null: no answer came), or not yet. */
+/** A call of any client. It is answered (null: no answer arrived) or still running. */
 export type Call = { what: string; askedAt: number; at: number | null; status: number | null; body: unknown };
 
 /**
- * As the client sees it: `open` may have moved money or may yet; `refused` and `failed` were told
- * that nothing moved; `named` was told which settlement of its account the quote or the id belongs
- * to; `unknown` holds no such settlement, asked by the id alone.
+ * An attempt's state as its client sees it. `open`: it may have moved money or still may. `refused`
+ * and `failed`: the answer was that nothing moved. `named`: the answer named the settlement of its
+ * account that the quote or the id belongs to. `unknown`: there is no such settlement, by a query
+ * with the id alone.
  */
 type AttemptOutcome = 'open' | 'paid' | 'refused' | 'failed' | 'named' | 'unknown';
 
-/** Repeats and rivals that clients send beside the plain ones; each kind is counted. */
+/** Repeats and rival calls that clients send in addition. Each kind is counted. */
 const HEDGES = [
   'copies at once',
   'a limit that fits once',
@@ -48,24 +49,24 @@ export type Attempt = {
   id: string;
   /** The id is that of an attempt of the same account, by another delegate or on another quote. */
   isBorrowed: boolean;
-  /** Codes of refusals that nothing but its own acceptance can be the reason of. */
+  /** Codes of refusals that can have no other reason than the attempt's acceptance. */
   causedByItself: readonly string[];
   payer: Consumer;
-  /** Of the delegate that pays for the payer; null: the payer itself. */
+  /** The delegate that pays for the payer; null: the payer itself. */
   key: string | null;
   vendor: Vendor;
   quote: Quote;
   answers: Answer[];
-  /** Calls to settle that are under way. */
+  /** The calls to settle that are under way. */
   asking: number;
   redeems: Redeem[];
   outcome: AttemptOutcome;
-  /** The settlement that it was told first. */
+  /** The settlement of its first answer. */
   settlementId: string | null;
   token: string | null;
 };
 
-/** A refusal, with the attempt that it was given to. */
+/** A refusal with the attempt that got it. */
 type CampaignRefusal = Refusal & { attempt: Attempt };
 
 export type ClientLog = ReturnType<typeof createClientLog>;
@@ -80,8 +81,8 @@ type Body = {
 export const bodyOf = ({ body }: { body: unknown }): Body => (body ?? {}) as Body;
 
 /**
- * What an answer to settle, or a settlement that was looked up, says about the attempt for good;
- * null when a client has to ask again.
+ * What an answer to settle, or a settlement that was read, decides about the attempt for good; null
+ * when the client has to ask again.
  */
 const outcomeIn = (answer: Answer): Exclude<AttemptOutcome, 'open' | 'unknown'> | null => {
   const { status } = answer;
@@ -113,11 +114,11 @@ export const createClientLog = () => {
     refusals.push({ attempt, accountId, attemptId, quoteId, causedByItself, askedAt, at, ...said });
   };
   return {
-    /** All calls that had another answer than one below 500, or none yet. */
+    /** All calls whose answer was 500 or above, or that have none. */
     calls,
-    /** Every refusal that a client was given. */
+    /** All refusals that clients got. */
     refusals,
-    /** How often each kind of hedge was sent. */
+    /** How often each kind of additional call was sent. */
     hedged,
     hedge: (kind: Hedge): void => {
       hedged[kind] += 1;
@@ -129,11 +130,11 @@ export const createClientLog = () => {
     },
     answered: (call: Call, status: number | null, body: unknown): void => {
       Object.assign(call, { at: Date.now(), status, body });
-      // Good ones are of no interest, and there are many.
+      // Calls with a good answer are not stored, because there are many.
       if (status !== null && status < 500) calls.delete(call);
     },
     attempts,
-    /** In the order in which they were redeemed; the newest can still be forked away. */
+    /** In the order of their redemption. A fork can still remove the newest ones. */
     redeemed: [] as Attempt[],
     counts: () => ({ attempts: attempts.length, paid: paid.length, answers }),
     begin: (
@@ -164,19 +165,19 @@ export const createClientLog = () => {
       attempts.push(attempt);
       return attempt;
     },
-    /** Writes an answer down and reads from it where the attempt stands. */
+    /** Records an answer and derives the attempt's state from it. */
     recordAnswer: (attempt: Attempt, answer: Answer): void => {
       answers += 1;
       recordRefusal(attempt, answer);
-      // A list without the settlement is kept as a refusal and says nothing else.
+      // A list without the settlement is recorded as a refusal and decides nothing else.
       if (answer.body === null) return;
       attempt.answers.push(answer);
       const { settlement_id, settlement_token } = bodyOf(answer);
       attempt.settlementId ??= settlement_id ?? null;
       attempt.token ??= settlement_token ?? null;
       const found = outcomeIn(answer);
-      // The same call beside it may have been accepted a moment later: only a refusal by itself is
-      // one for good.
+      // A concurrent copy of the call may have been accepted a moment later, so only a refusal of a
+      // single call is final.
       const beside = attempt.answers.some((other) => outcomeIn(other) === null && other.at > answer.askedAt);
       if (found === 'refused' && (attempt.asking > 0 || beside)) return;
       if (found === null || attempt.outcome === 'paid') return;
@@ -186,7 +187,7 @@ export const createClientLog = () => {
   };
 };
 
-/** From the first question to the last answer. */
+/** From the first call to the last answer. */
 export const spanOf = ({ answers, redeems }: Attempt): [from: number, to: number] => {
   const all = [...answers, ...redeems];
   return [Math.min(...all.map(({ askedAt }) => askedAt)), Math.max(...all.map(({ at }) => at))];

@@ -14,15 +14,18 @@ import { atOnce } from '../support/stack.ts';
 import type { Attempt, ClientLog } from './client-log.ts';
 import type { Harness } from './harness.ts';
 
-/** Longer than any answer of the API takes, so that silence is a fault and not impatience. */
+/**
+ * Longer than any answer of the API takes, so that a missing answer is a fault and not a short
+ * timeout.
+ */
 const TIMEOUT_MS = 25_000;
 const BALANCE = 10_000_000_000n;
-/** Can pay for a few only: its refusals must stay refusals. */
+/** Can pay for a few only. Its refusals must stay refusals. */
 const POOR_BALANCE = 1_000_000n;
 const POOR = 3;
 /**
- * Of the delegates: used up within seconds, never reached, and what too many payments at once would
- * pass.
+ * Limits of the delegates: one that is used up within seconds, one that is never reached, and one
+ * that too many concurrent payments would exceed.
  */
 const AGENT_LIMITS = [
   { total: '3000000' },
@@ -30,23 +33,26 @@ const AGENT_LIMITS = [
   { total: '20000000', monthly: '15000000' },
   { total: '1000000000000' },
 ];
-/** Access tokens live for 15 minutes. */
+/** Access tokens are valid for 15 minutes. */
 const REFRESH_AFTER_MS = 8 * 60_000;
 
 /** A delegate of a rich payer, and another one of the same account. */
 type Agent = { payer: Consumer; key: string; other: string };
 
 /**
- * What a newcomer pays with its first payment: all that its wallet has, or all that its delegate
- * may spend.
+ * The first payment of a new payer: the full balance of its wallet, or the full limit of its
+ * delegate.
  */
 export const FIRST_PRICE = 500_000n;
 const FITTING_DELEGATES = 4;
 
-/** Somebody whose wallet has never paid. */
+/** A payer whose wallet has never paid. */
 export type Newcomer = {
   payer: Consumer;
-  /** Keys of delegates whose limit fits one payment exactly; none: the wallet's money does. */
+  /**
+   * Keys of delegates whose limit suffices for exactly one payment; none: the wallet's balance
+   * does.
+   */
   fitting: string[];
   /** Another delegate of the same account. */
   other: string;
@@ -57,12 +63,12 @@ export type Actors = {
   poor: Consumer[];
   /** Delegates of rich payers, with limits that the load reaches. */
   agents: Agent[];
-  /** Pays only while its owner takes back what it allowed or has. */
+  /** Pays only during the fault in which its owner revokes its allowance or moves its balance. */
   fickle: Consumer;
   vendors: Vendor[];
 };
 
-/** Signs everybody up while nothing is broken yet. */
+/** Signs all clients up before the faults begin. */
 export const createActors = async (
   { stack }: Harness,
   { payers, vendors }: { payers: number; vendors: number },
@@ -84,7 +90,7 @@ export const createActors = async (
   return { rich, poor, agents, fickle, vendors: sellers };
 };
 
-/** Signs up somebody new, while everything breaks too; null when that did not come about. */
+/** Signs up a new payer during the faults; null when that failed. */
 const signUp = async (
   api: Api,
   stack: Harness['stack'],
@@ -106,14 +112,14 @@ const signUp = async (
   }
 };
 
-/** Clients that write down everything they ask and are told. */
+/** Clients that record all their calls and answers. */
 export type Client = ReturnType<typeof createClient>;
 
 export const createClient = ({ stack }: Harness, clientLog: ClientLog) => {
   const api = balancedApi(stack.gateway_urls, { timeoutMs: TIMEOUT_MS });
   const tokens = new Map<Consumer, { at: number; session: Promise<SignIn> }>();
 
-  /** The payer's access token, exchanged for a new one before it lapses. */
+  /** The payer's access token, refreshed before it expires. */
   const tokenOf = async (payer: Consumer): Promise<string> => {
     const held = tokens.get(payer) ?? { at: Date.now(), session: Promise.resolve(payer.signIn) };
     tokens.set(payer, held);
@@ -124,7 +130,7 @@ export const createClient = ({ stack }: Harness, clientLog: ClientLog) => {
     return next.then(
       (session) => session.access_token,
       () => {
-        // The old one is good for minutes yet; the next call tries again.
+        // The present token is valid for some minutes. The next call tries again.
         tokens.set(payer, { at: held.at + 5000, session: held.session });
         return access_token;
       },
@@ -143,7 +149,7 @@ export const createClient = ({ stack }: Harness, clientLog: ClientLog) => {
 
   return {
     signUp: (pays: 'wallet' | 'delegates') => signUp(api, stack, pays),
-    /** A quote, asked for until there is one; null when nobody wants it any more. */
+    /** A quote, requested until there is one; null when the attempt is no longer wanted. */
     quote: async (vendor: Vendor, body: object, wanted: () => boolean): Promise<Quote | null> => {
       while (wanted()) {
         const { status, body: quote } = await asked('quote', () =>
@@ -157,25 +163,25 @@ export const createClient = ({ stack }: Harness, clientLog: ClientLog) => {
       }
       return null;
     },
-    /** A little money for a poor wallet; whether it came is for the records to say. */
+    /** Sends a little money to a poor wallet. The records show whether it arrived. */
     topUp: async (payer: Consumer): Promise<void> => {
       const token = await tokenOf(payer);
       const body = { wallet_id: payer.walletId, amount: POOR_BALANCE.toString() };
       await asked('fund', () => api('POST /v1/dev/fund', { token, body }));
     },
-    /** Asks once to settle. */
+    /** Calls settle once. */
     settle: async (attempt: Attempt): Promise<void> => {
       const token = attempt.key ?? (await tokenOf(attempt.payer));
       attempt.asking += 1;
-      // A refusal before acceptance records nothing: from now on the attempt may be accepted after
-      // all.
+      // A refusal before acceptance records nothing: a repeated attempt may be accepted.
       if (attempt.outcome === 'refused') attempt.outcome = 'open';
       const answer = await asked('settle', () => settleWith(api, token, attempt.quote, attempt.id));
       attempt.asking -= 1;
       clientLog.recordAnswer(attempt, { ...answer, how: 'settle' });
     },
     /**
-     * A client that lost everything but the id asks what became of it. False when nobody could say.
+     * A client that lost everything but the id queries the state of its attempt. False when it got
+     * no answer.
      */
     find: async (attempt: Attempt): Promise<boolean> => {
       const token = attempt.key ?? (await tokenOf(attempt.payer));
@@ -188,7 +194,7 @@ export const createClient = ({ stack }: Harness, clientLog: ClientLog) => {
       if (found === undefined) attempt.outcome = 'unknown';
       return attempt.outcome !== 'open';
     },
-    /** Asks once to redeem what was paid. True when there was an answer that will not change. */
+    /** Redeems a paid settlement once. True when the answer is final. */
     redeem: async (attempt: Attempt, redeemId: string): Promise<boolean> => {
       const { settlementId, token, vendor } = attempt;
       const answer = await asked('redeem', () =>

@@ -4,7 +4,7 @@ import type { Harness } from './harness.ts';
 import type { Break } from './invariants.ts';
 import type { Rng } from './rng.ts';
 
-/** What faults work on; what they themselves see break goes into `breaks`. */
+/** What faults work on. A break that a fault detects itself goes into `breaks`. */
 export type Fixture = {
   harness: Harness;
   clientLog: ClientLog;
@@ -13,16 +13,19 @@ export type Fixture = {
   breaks: Break[];
 };
 
-/** Takes the fault away; what it broke may take longer to recover. */
+/** Removes the fault. Its effects may take longer to recover. */
 type Heal = () => Promise<void>;
 
 export type Fault = {
   name: string;
-  /** How long it stands, milliseconds from and to; the seed chooses. */
+  /** How long it lasts, in milliseconds from and to. The seed decides. */
   holdMs: readonly [from: number, to: number];
-  /** Null: it did not come about, because its victim was away or nobody came by. */
+  /**
+   * Null: the fault did not happen, because its process was unavailable or no process passed the
+   * failpoint.
+   */
   inject: (rng: Rng) => Promise<Heal | null>;
 };
 
-/** A blow: nothing stands, nothing has to be taken away. */
+/** A momentary fault, which needs no removal. */
 export const over: Heal = async () => {};

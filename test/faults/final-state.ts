@@ -30,7 +30,7 @@ export type SettlementRow = {
 };
 type TransactionRow = { signature: string; intent_id: string; status: 'live' | 'expired' | 'failed' };
 
-/** A finalized transaction: who signed it, and what it moved. */
+/** A finalized transaction: its signers and its balance changes. */
 export type FinalizedTransaction = {
   signature: string;
   succeeded: boolean;
@@ -38,7 +38,7 @@ export type FinalizedTransaction = {
   deltas: Map<string, bigint>;
 };
 
-/** Everything there is to judge by, read after the recovery phase. */
+/** Everything that the invariants compare, read after the recovery phase. */
 export type FinalState = Awaited<ReturnType<typeof readFinalState>>;
 
 type TokenBalance = { accountIndex: number; uiTokenAmount: { amount: string } };
@@ -69,14 +69,14 @@ const finalizedOf = (signature: string, { transaction, meta }: TransactionJson):
 };
 
 /**
- * Reads chain and databases. The chain by plain RPC at its default commitment: what is not final
- * has not happened.
+ * Reads the chain and the databases. The chain is read by plain RPC at its default commitment,
+ * because only what is final counts.
  */
 export const readFinalState = async (harness: Harness, clientLog: ClientLog) => {
   const { rpc, query, stateDir } = harness;
   const keys = environmentKeys(path.resolve(stateDir), 'test');
 
-  /** All signatures about an address, oldest pages last. */
+  /** All signatures that name an address, oldest pages last. */
   const signaturesOf = async (address: string): Promise<string[]> => {
     const all: string[] = [];
     for (;;) {
@@ -137,7 +137,7 @@ export const readFinalState = async (harness: Harness, clientLog: ClientLog) => 
     }),
   );
   return {
-    /** Those that the fee payer or a delegate authority signed, by signature. */
+    /** The transactions that the fee payer or a delegate authority signed, by signature. */
     transactions: new Map(
       transactions
         .filter(({ signers }) => signers.some((signer) => ours.includes(signer)))
@@ -163,7 +163,7 @@ export const readFinalState = async (harness: Harness, clientLog: ClientLog) => 
       "select owner, sum(amount)::text as amount from funding.dev_funds where status in ('confirmed', 'finalized') group by 1",
     ),
     left,
-    /** Every account's history against the records, as an operator would see it. */
+    /** The reconciliation of every account's history with the records, as an operator runs it. */
     reconciled: await reconcile(placeOf(harness.stack, 'test')),
   };
 };

@@ -17,19 +17,19 @@ import { startSecondProvider } from './second-provider.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 /**
- * Those that hold money's state, and the door, run twice, so that one is there to take over what
- * the other left.
+ * The services that store money's state, and the gateway, run twice, so that one can take over the
+ * other's work.
  */
 const INSTANCES: Instances = { gateway: 2, settlement: 2, 'chain-submitter': 2 };
 
-/** URL of a module beside this one, with parameters. */
+/** URL of a module in this folder, with parameters. */
 const module = (file: string, parameters: Record<string, string>): string => {
   const url = pathToFileURL(path.join(import.meta.dirname, file));
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   return url.href;
 };
 
-/** Every process of the stack, as its file names them. */
+/** Every process of the stack, by its name in stack.json. */
 export const processNames = (instances: Instances = INSTANCES): readonly string[] => [
   ...['postgres', 'nats-server', 'redis-server', 'chain'],
   ...programNames.flatMap((name) =>
@@ -40,7 +40,7 @@ export const processNames = (instances: Instances = INSTANCES): readonly string[
 /**
  * When each settlement's acceptance was committed: `created_at` is the beginning of its
  * transaction, which may wait for locks. A deferred trigger runs as the last step of the commit,
- * and holds it up while the fault `commits-wait` says so.
+ * and delays it by the time that the fault `commits-wait` sets.
  */
 const RECORD_ACCEPTANCES = `
   create schema campaign;
@@ -56,14 +56,14 @@ const RECORD_ACCEPTANCES = `
   create constraint trigger record_acceptance after insert on settlement.settlements
     deferrable initially deferred for each row execute function campaign.record_acceptance()`;
 
-/** The system under test as a campaign reaches it: its processes, its chain, its database. */
+/** The system under test as a campaign uses it: its processes, its chain, its database. */
 export type Harness = Awaited<ReturnType<typeof startHarness>>;
 
-/** Starts a stack of its own, every service with failpoints that can be armed. */
+/** Starts a separate stack, every service with failpoints that can be armed. */
 export const startHarness = async (options: {
   stateDir: string;
   slotMs: number;
-  /** How many of each service; by default two of some. */
+  /** The number of processes of each service. The default is two for some of them. */
   instances?: Instances | undefined;
   /** A rule to switch off (mutations.ts). */
   mutation?: Mutation | undefined;
@@ -110,7 +110,7 @@ export const startHarness = async (options: {
     max: 4,
     connectionTimeoutMillis: 3000,
   });
-  // Its back ends are killed like all others.
+  // Its backends are killed like all others.
   database.on('error', () => {});
 
   const { username, password, host } = new URL(running.stack.nats_url);
@@ -126,7 +126,9 @@ export const startHarness = async (options: {
   if (mutation?.sql !== undefined) await database.query(mutation.sql);
 
   let calls = 0;
-  /** One JSON-RPC call, control methods too. Throws when the chain is away or refuses. */
+  /**
+   * One JSON-RPC call, control methods included. Throws when the chain is unavailable or refuses.
+   */
   const rpc = async <T>(method: string, ...params: unknown[]): Promise<T> => {
     const response = await fetch(environment.rpc_url, {
       method: 'POST',
@@ -142,7 +144,7 @@ export const startHarness = async (options: {
   const pids = (): Record<string, number> =>
     (JSON.parse(readFileSync(running.stackFile, 'utf8')) as Stack).processes;
 
-  /** Kills a process for good and waits until it is gone. False when it was away already. */
+  /** Kills a process for good and waits until it is gone. False when it was not running. */
   const kill = async (name: string): Promise<boolean> => {
     const who = identify(pids()[name] ?? 0);
     if (!who || !signal(who.pid, 'SIGKILL')) return false;
@@ -165,12 +167,12 @@ export const startHarness = async (options: {
 
   return {
     chainIsBack,
-    /** How often the chain was forked; the faults that do it count. */
+    /** How often the chain was forked. The faults that fork it count. */
     forks: 0,
     secondProvider,
-    /** NATS with all rights in the environment's account. */
+    /** A NATS connection with all rights in the environment's account. */
     bus,
-    /** A process's clock becomes wrong by so much; null: right again. */
+    /** Sets a process's clock wrong by this much; null: right again. */
     setClock: (name: string, wrongMs: number | null): void => {
       if (wrongMs === null) rmSync(clockFile(name), { force: true });
       else writeFileSync(clockFile(name), String(wrongMs));
@@ -184,21 +186,21 @@ export const startHarness = async (options: {
     /** Rows of a query over all schemas, as superuser. */
     query: async <Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> =>
       (await database.query<Row>(sql, values)).rows,
-    /** Each acceptance's commit takes so much longer, until it is set to 0. */
+    /** Delays each commit of an acceptance by this much, until it is set to 0. */
     holdCommits: async (ms: number): Promise<void> => {
       await database.query('update campaign.commits set held_ms = $1', [ms]);
     },
     names,
     pids,
     kill,
-    /** Sends a signal; false when the process is away. */
+    /** Sends a signal. False when the process is not running. */
     send: (name: string, what: NodeJS.Signals): boolean => {
       const pid = pids()[name];
       return pid !== undefined && signal(pid, what);
     },
-    /** Asks a service to end and waits until its successor is ready. */
+    /** Ends a service with SIGTERM and waits until its successor is ready. */
     restart: (name: string): Promise<void> => restart(stateDir, name),
-    /** Resolves when everything runs and the gateway, which asks all others, reports ready. */
+    /** Resolves when all processes run and the gateway, which queries all others, reports ready. */
     healthy: async (timeoutMs = 60_000): Promise<void> => {
       const deadline = Date.now() + timeoutMs;
       let inARow = 0;

@@ -5,17 +5,17 @@ import { type Answer, type Attempt, bodyOf, type ClientLog } from './client-log.
 import type { FinalizedTransaction, FinalState, SettlementRow } from './final-state.ts';
 import type { Harness } from './harness.ts';
 
-/** One invariant that does not hold, with the ids to look for. */
+/** One invariant that does not hold, with the ids to search for. */
 export type Break = { invariant: string; what: string; attempt?: Attempt };
 
-/** What a campaign ends with, for the invariants to be held against. */
+/** The final state of a campaign, which the invariants check. */
 type Case = {
   harness: Harness;
   clientLog: ClientLog;
   finalState: FinalState;
-  /** How often the chain was forked: only then may a confirmed transaction be replaced. */
+  /** How often the chain was forked. Only then may a confirmed transaction be replaced. */
   forks: number;
-  /** The payer who takes back what is being paid. */
+  /** The payer whose owner revokes the allowance during payments. */
   fickle: Consumer;
 };
 
@@ -40,7 +40,7 @@ const confirmations = ({ answers }: Attempt): Answer[] =>
     (answer) => answer.status === 200 && !['pending', 'failed'].includes(bodyOf(answer).status!),
   );
 
-/** The token balance changes that a payment is made of. */
+/** The token balance changes of a payment. */
 const movesExactly = (
   { harness }: Case,
   transaction: FinalizedTransaction,
@@ -60,15 +60,15 @@ const movesExactly = (
 
 const invariants: Record<string, Invariant> = {
   /**
-   * Every 200 has exactly one finalized successful transaction under its reference, and it moves
-   * what was quoted.
+   * Every 200 has exactly one finalized successful transaction under its reference, which moves the
+   * quoted amounts.
    */
   'answered-200-is-paid-once': (of) =>
     of.clientLog.attempts
       .filter((attempt) => confirmations(attempt).length > 0)
       .flatMap((attempt): Found[] => {
         const row = rowOf(of, attempt);
-        if (row === undefined) return [{ what: 'confirmed, and not in the records', attempt }];
+        if (row === undefined) return [{ what: 'confirmed, and missing in the records', attempt }];
         const payments = paymentsOf(of, attempt.quote.quote_id);
         if (!isPaid(row)) {
           // Reversed for good: only a fork can do that, and then nothing may have moved.
@@ -80,13 +80,13 @@ const invariants: Record<string, Invariant> = {
         if (payments.length !== 1 || payment === undefined)
           return [{ what: `${payments.length} transactions under the reference`, attempt }];
         if (payment.signature !== row.tx_hash)
-          return [{ what: `paid by ${payment.signature}, the record says ${row.tx_hash}`, attempt }];
+          return [{ what: `paid by ${payment.signature}, recorded with ${row.tx_hash}`, attempt }];
         return movesExactly(of, payment, attempt)
           ? []
-          : [{ what: `${payment.signature} moved other amounts than were quoted`, attempt }];
+          : [{ what: `${payment.signature} moved other amounts than the quoted ones`, attempt }];
       }),
 
-  /** No quote, and so no attempt, was paid twice, whatever anybody was answered. */
+  /** No quote, and so no attempt, was paid twice, whatever the answers were. */
   'quote-paid-at-most-once': (of) =>
     [...of.finalState.under.keys()].flatMap((quoteId) => {
       const payments = paymentsOf(of, quoteId);
@@ -95,7 +95,10 @@ const invariants: Record<string, Invariant> = {
         : [{ what: `${quoteId}: ${payments.map(({ signature }) => signature).join(' ')}` }];
     }),
 
-  /** What our keys signed and the chain holds is in the records, and not as proven dead. */
+  /**
+   * Transactions that the platform's keys signed and the chain has are recorded, and not as
+   * expired.
+   */
   'chain-is-in-the-records': ({ finalState }) =>
     [...finalState.transactions.values()].flatMap(({ signature, succeeded }) => {
       const record = finalState.records.get(signature);
@@ -105,7 +108,7 @@ const invariants: Record<string, Invariant> = {
         : [];
     }),
 
-  /** What the records call final is final on the chain. */
+  /** Transactions that are recorded as final are final on the chain. */
   'records-are-on-the-chain': ({ finalState }) =>
     finalState.settlements
       .filter(({ chain_status }) => chain_status === 'finalized')
@@ -115,7 +118,7 @@ const invariants: Record<string, Invariant> = {
           : [{ what: `${settlement_id}: ${tx_hash} is not on the chain` }],
       ),
 
-  /** Every balance is what was funded, less and plus what the records say was paid. */
+  /** Every balance is the funded amount, changed by the recorded payments. */
   'balances-equal-the-records': (of) => {
     const { clientLog, finalState, harness } = of;
     const expected = new Map<string, bigint>();
@@ -132,7 +135,7 @@ const invariants: Record<string, Invariant> = {
     return [...finalState.balances].flatMap(([owner, balance]) =>
       balance === (expected.get(owner) ?? 0n)
         ? []
-        : [{ what: `${owner} has ${balance}, the records say ${expected.get(owner) ?? 0n}` }],
+        : [{ what: `${owner} has ${balance}, recorded are ${expected.get(owner) ?? 0n}` }],
     );
   },
 
@@ -148,8 +151,8 @@ const invariants: Record<string, Invariant> = {
       ),
 
   /**
-   * Whoever cannot pay is refused before anything is signed, so nothing of ours fails on chain,
-   * unless a fork gave the money to another payment or the owner took it away.
+   * A payer that cannot pay is refused before anything is signed. So no transaction of the platform
+   * fails on chain, unless a fork gave the money to another payment or the owner removed it.
    */
   'nothing-fails-on-chain': ({ finalState, forks, fickle }) =>
     [...finalState.transactions.values()]
@@ -179,13 +182,13 @@ const invariants: Record<string, Invariant> = {
           ({ signature }) => of.finalState.records.get(signature)?.intent_id === intent,
         );
         if (own.length > 0) return [{ what: `${row.settlement_id} failed and paid ${own[0]!.signature}` }];
-        return live.has(intent) ? [{ what: `${row.settlement_id} failed, its bytes may land` }] : [];
+        return live.has(intent) ? [{ what: `${row.settlement_id} failed, its bytes may be included` }] : [];
       });
   },
 
   /**
-   * Who was told that nothing moved, or that there is no such payment, has paid nothing by that
-   * attempt.
+   * A client whose answer was that nothing moved, or that the payment does not exist, has paid
+   * nothing by that attempt.
    */
   'refused-is-unpaid': (of) =>
     of.clientLog.attempts
@@ -196,8 +199,8 @@ const invariants: Record<string, Invariant> = {
       }),
 
   /**
-   * No refusal denied, misnamed or gave up what its account had paid, was paying or might still
-   * pay.
+   * No refusal denied, misnamed or gave up a payment that its account had made, was making or might
+   * still make.
    */
   'refusals-are-true': ({ clientLog, finalState, forks }) => {
     const rows = finalState.settlements.map((row) => {
@@ -219,28 +222,28 @@ const invariants: Record<string, Invariant> = {
     }));
   },
 
-  /** The same attempt was always answered with the same settlement, and it is the recorded one. */
+  /** The same attempt always got the same settlement in its answers, and it is the recorded one. */
   'one-settlement-per-attempt': (of) =>
     of.clientLog.attempts.flatMap((attempt) => {
       const answered = attempt.answers.flatMap((answer) => bodyOf(answer).settlement_id ?? []);
       const ids = new Set([...answered, ...(answered.length > 0 ? [rowOf(of, attempt)?.settlement_id] : [])]);
-      return ids.size <= 1 ? [] : [{ what: `told ${[...ids].join(' ')}`, attempt }];
+      return ids.size <= 1 ? [] : [{ what: `answers named ${[...ids].join(' ')}`, attempt }];
     }),
 
-  /** A confirmed transaction is replaced only by a fork; the settlement then names the old one. */
+  /** A confirmed transaction is replaced only by a fork. The settlement then names the old one. */
   'hash-changes-only-by-fork': (of) =>
     of.clientLog.attempts.flatMap((attempt) => {
       const answered = new Set(confirmations(attempt).flatMap((answer) => bodyOf(answer).tx_hash ?? []));
       const row = rowOf(of, attempt);
       const known = new Set([row?.tx_hash, ...(row?.superseded_tx_hashes ?? [])]);
       const strange = [...answered].filter((hash) => !known.has(hash));
-      if (strange.length > 0) return [{ what: `told ${strange.join(' ')}, not recorded`, attempt }];
+      if (strange.length > 0) return [{ what: `answers named ${strange.join(' ')}, not recorded`, attempt }];
       return answered.size > 1 && of.forks === 0
-        ? [{ what: `told ${[...answered].join(' ')}`, attempt }]
+        ? [{ what: `answers named ${[...answered].join(' ')}`, attempt }]
         : [];
     }),
 
-  /** One redeemed_at, one redeem_id, and at most one answer that is not a repeat. */
+  /** One redeemed_at, one redeem_id, and at most one answer that is not a replay. */
   'redeemed-at-most-once': ({ clientLog }) =>
     clientLog.attempts.flatMap((attempt) => {
       const done = attempt.redeems
@@ -256,7 +259,7 @@ const invariants: Record<string, Invariant> = {
   'every-attempt-terminal': (of) => [
     ...of.clientLog.attempts
       .filter(({ outcome }) => outcome === 'open')
-      .map((attempt) => ({ what: 'no client could learn what became of it', attempt })),
+      .map((attempt) => ({ what: 'no client could learn its state', attempt })),
     ...of.finalState.settlements
       .filter(({ chain_status }) => chain_status !== 'finalized' && chain_status !== 'failed')
       .map(({ settlement_id, status, chain_status }) => ({
@@ -273,7 +276,7 @@ const invariants: Record<string, Invariant> = {
       .map(({ table, rows }) => ({ what: `${rows} rows in ${table}` })),
 };
 
-/** Holds every invariant against the case. */
+/** Checks every invariant against the case. */
 export const judge = (of: Case): Break[] =>
   Object.entries(invariants).flatMap(([invariant, check]) =>
     check(of).map((found) => ({ invariant, ...found })),

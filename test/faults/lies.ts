@@ -1,8 +1,7 @@
 /**
  * What a provider can invent. `error`: every transaction failed for good. `confirmation`: every
- * transaction is final, those too that never reached the chain. `slot`: state of a slot that is
- * years ahead. `signature`: what it knows of another transaction than the one that it was asked
- * about.
+ * transaction is final, also those that never reached the chain. `slot`: state of a slot that is
+ * years ahead. `signature`: the state of another transaction than the one in the request.
  */
 export const LIES = ['error', 'confirmation', 'slot', 'signature'] as const;
 export type Lie = (typeof LIES)[number];
@@ -14,7 +13,7 @@ type Statuses = Context & { value: (object | null)[] };
 export const INVENTED_SLOT = 1_000_000_000;
 const REFUSED = { InstructionError: [0, { Custom: 1 }] };
 
-/** A status as getSignatureStatuses has it. */
+/** A status as getSignatureStatuses returns it. */
 const status = (slot: number, err: object | null) => ({
   slot,
   confirmations: null,
@@ -23,12 +22,12 @@ const status = (slot: number, err: object | null) => ({
   confirmationStatus: 'finalized',
 });
 
-/** Turns honest results into lies. It keeps what it mixes up. */
+/** Turns honest results into lies. It stores the results that it confuses. */
 export const createLiar = () => {
-  /** The last that it answered truly about some transaction, by the method. */
+  /** The last true answer about a transaction, by method. */
   const known = new Map<string, { signature: string; answer: object }>();
 
-  /** Its knowledge of another transaction, where it has any. */
+  /** Its answer about another transaction, if it has one. */
   const mixedUp = (method: string, signature: string, answer: object | null): object | null => {
     const other = known.get(method);
     if (answer !== null) known.set(method, { signature, answer });

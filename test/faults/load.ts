@@ -5,17 +5,14 @@ import type { Attempt, ClientLog, Hedge } from './client-log.ts';
 import type { Rng } from './rng.ts';
 
 const TRIES = 3;
-/**
- * A machine that is slow gets no more to do than this: the load proves what becomes of money, not a
- * speed.
- */
+/** A slow machine gets no more work than this: the load proves correctness, not speed. */
 const MOST_IN_FLIGHT = 120;
 const MOST_AT_ONCE = 8;
 
-/** Everything in micro-units; the least fee is 10,000. */
+/** All amounts in micro-units. The least fee is 10,000. */
 const AMOUNT = [20_000, 500_000] as const;
 
-/** Newcomers sign up one after the other, and no more of them wait for their first payment. */
+/** New payers sign up one after another, and only so many wait for their first payment. */
 const WAITING_NEWCOMERS = 3;
 const NEWCOMER_EVERY_MS = 2000;
 const MOST_NEWCOMERS = 300;
@@ -23,8 +20,8 @@ const MOST_NEWCOMERS = 300;
 type Payer = { payer: Consumer; key: string | null };
 
 /**
- * Payers that pay at once, as careless as real ones: they repeat what is answered, send copies to
- * several gateways, give up, use one quote or one id more than once, overdraw their wallet, and
+ * Concurrent payers that behave as carelessly as real ones: they repeat answered calls, send copies
+ * to several gateways, give up, use one quote or one id more than once, overdraw their wallet, and
  * redeem with two replicas.
  */
 export const startLoad = (options: {
@@ -36,7 +33,7 @@ export const startLoad = (options: {
 }) => {
   const { client, actors, clientLog, rng, perSecond } = options;
   let running = true;
-  /** Attempts that may begin now; a crowd is begun on credit. */
+  /** Attempts that may begin now. A group of rivals may begin in advance. */
   let credit = 0;
   let underWay = 0;
 
@@ -52,7 +49,7 @@ export const startLoad = (options: {
     if (copies > 1) clientLog.hedge('copies at once');
     await Promise.all(Array.from({ length: copies }, () => client.settle(attempt)));
     for (let tries = 1; tries < TRIES && running && attempt.outcome === 'open'; tries += 1) {
-      // The others are impatient: their money is looked after in the recovery phase.
+      // The other clients give up early. The recovery phase queries their attempts.
       if (own.chance(0.3)) return;
       await sleep(own.int(100, 1000));
       await client.settle(attempt);
@@ -74,9 +71,7 @@ export const startLoad = (options: {
     }
   };
 
-  /**
-   * What a worker that lost its memory does with a quote or an id that its account has paid with.
-   */
+  /** What a client that lost its records does with a quote or an id that its account has used. */
   const askOtherwise = async (
     kind: Hedge,
     { payer, vendor, quote, key, id }: Attempt,
@@ -107,7 +102,7 @@ export const startLoad = (options: {
   ): Promise<void> => {
     const begin = () => clientLog.begin(payer, vendor, quote, { key });
     const attempt = begin();
-    // Other buyers of the same account with the same quote: one of them pays.
+    // Other buyers of the same account use the same quote, and one of them pays.
     const rivals = own.chance(0.06) ? own.int(1, MOST_AT_ONCE) : 0;
     const all = [attempt, ...Array.from({ length: rivals }, begin)];
     const copies = own.chance(0.1) ? own.int(2, MOST_AT_ONCE + 1) : 1;
@@ -127,8 +122,8 @@ export const startLoad = (options: {
     const poor = own.chance(0.06);
     const agent = !poor && own.chance(0.25) ? own.pick(actors.agents) : null;
     const by = agent ?? { payer: own.pick(poor ? actors.poor : actors.rich), key: null };
-    // A run on a wallet, or on a limit, that can pay a part of it only. The wallet gets a little
-    // more now and then, also while they run.
+    // A rush on a wallet or a limit that can pay for some of the attempts only. The wallet gets a
+    // little more now and then, also during the rush.
     const crowd = poor || (agent !== null && own.chance(0.2)) ? MOST_AT_ONCE : 1;
     if (poor && own.chance(0.5)) void client.topUp(by.payer);
     const quotes = await Promise.all(
@@ -139,8 +134,8 @@ export const startLoad = (options: {
   };
 
   /**
-   * One payment that uses up all there is, sent two to eight times at once: all of them are the
-   * same payment.
+   * One payment that uses up the full amount, sent two to eight times concurrently: all copies are
+   * the same payment.
    */
   const payFirst = async (
     { payer, other }: Newcomer,
@@ -151,8 +146,8 @@ export const startLoad = (options: {
     const quote = await client.quote(vendor, { quote_amount: FIRST_PRICE.toString() }, () => running);
     if (quote === null) return null;
     clientLog.hedge(key === null ? 'a first payment' : 'a limit that fits once');
-    // The money of a wallet is what a provider says, and providers lie here: a limit is
-    // settlement's own.
+    // The balance of a wallet is what a provider reports, and providers lie here. A limit is
+    // settlement's record.
     const causedByItself = key === null ? [] : ['limit_exceeded'];
     const attempt = clientLog.begin(payer, vendor, quote, { key, causedByItself });
     await settle(attempt, own, own.int(2, MOST_AT_ONCE + 1));
@@ -176,7 +171,7 @@ export const startLoad = (options: {
     for (const key of keys) await payFirst(newcomer, key, own);
   };
 
-  // New payments begin at their pace, whatever became of the others: a call whose service was
+  // New payments begin at their rate, whatever happens to the others: a call whose service was
   // killed waits for long.
   const work = new Set<Promise<void>>();
   const begin = (payment: Promise<void>) => {
@@ -196,7 +191,7 @@ export const startLoad = (options: {
   };
   const arriving = Promise.all([arrivals(), welcome()]);
   return {
-    /** No new payments; resolves when every call under way was answered or lost. */
+    /** Starts no new payments. Resolves when every running call was answered or lost. */
     stop: async (): Promise<void> => {
       running = false;
       await arriving;

@@ -47,7 +47,7 @@ if (values.sum) {
   process.exit(0);
 }
 const seed = values.seed === undefined ? randomInt(1, 2 ** 31) : wholeNumber('seed', values.seed);
-/** Nobody waits for what a mutant will never end. */
+/** The recovery of a mutant never ends, so a short wait suffices. */
 const MUTANT_TERMINAL_MS = 30_000;
 const numberIn = (name: 'seconds' | 'rate' | 'slot-ms') => wholeNumber(name, values[name]);
 const options: Omit<Options, 'stateDir'> = {
@@ -60,7 +60,7 @@ const options: Omit<Options, 'stateDir'> = {
   print,
 };
 
-/** One campaign over the product as it is. */
+/** One campaign over the unchanged product. */
 const prove = async (): Promise<boolean> => {
   const stateDir = testStateDir('faults');
   print(`seed ${seed}, state and logs in ${path.relative(process.cwd(), stateDir)}`);
@@ -71,10 +71,11 @@ const prove = async (): Promise<boolean> => {
   return report.breaks.length === 0;
 };
 
-/** A campaign for each rule that is switched off: true when every one of them broke. */
+/** A campaign for each rule that is switched off. True when all of them broke. */
 const mutate = async (wanted: string): Promise<boolean> => {
   const chosen = mutations.filter(({ name }) => wanted === 'all' || name === wanted);
-  if (chosen.length === 0) throw new Error(`there are ${mutations.map(({ name }) => name).join(', ')}`);
+  if (chosen.length === 0)
+    throw new Error(`the mutations are ${mutations.map(({ name }) => name).join(', ')}`);
   let caught = 0;
   print('| Rule switched off | Rule | Faults | Paid | Invariants that broke |');
   print('| --- | --- | --- | --- | --- |');

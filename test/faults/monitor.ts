@@ -4,7 +4,7 @@ import type { Break } from './invariants.ts';
 
 const EVERY_MS = 400;
 
-/** What must hold at every instant, each one statement and so one snapshot. */
+/** What must hold at every moment. Each check is one statement, and so one snapshot. */
 const checks: Record<string, string> = {
   'held-is-what-holds': `
     select wallet_id || ' holds ' || held || ', its payments ' || coalesce(sum, 0) as what
@@ -31,7 +31,9 @@ const checks: Record<string, string> = {
     select quote_id as what from settlement.settlements where status <> 'failed' group by 1 having count(*) > 1`,
 };
 
-/** Looks again and again while the faults go on; a database that is away is rounds at later. */
+/**
+ * Checks repeatedly while the faults run. While the database is unavailable, it tries again later.
+ */
 export const startMonitor = (harness: Harness) => {
   const breaks = new Map<string, Break>();
   let rounds = 0;

@@ -4,12 +4,12 @@ import { pathToFileURL } from 'node:url';
 import { mutations } from './mutations.ts';
 
 /**
- * Loaded with `node --import` before a service: changes its files as they are read, by the mutation
- * in this URL.
+ * Loaded with `node --import` before a service: applies the mutation in this URL to the service's
+ * files while they are loaded.
  */
 const name = new URL(import.meta.url).searchParams.get('name');
 const mutation = mutations.find((one) => one.name === name);
-if (mutation === undefined) throw new Error(`no mutation ${name}`);
+if (mutation === undefined) throw new Error(`there is no mutation ${name}`);
 
 const root = path.resolve(import.meta.dirname, '../..');
 const { patches = [] } = mutation;
@@ -20,7 +20,7 @@ registerHooks({
     if (own.length === 0) return loaded;
     let source = Buffer.from(loaded.source as Uint8Array).toString();
     for (const { file, from, to } of own) {
-      if (!source.includes(from)) throw new Error(`mutation ${name}: ${file} does not hold: ${from}`);
+      if (!source.includes(from)) throw new Error(`mutation ${name}: ${file} does not contain: ${from}`);
       source = source.replace(from, () => to);
     }
     return { ...loaded, source };

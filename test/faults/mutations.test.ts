@@ -7,7 +7,7 @@ import { mutations } from './mutations.ts';
 const root = path.resolve(import.meta.dirname, '../..');
 
 test.each(mutations.map((mutation) => [mutation.name, mutation] as const))(
-  '%s: what it replaces is in the product, and its faults exist',
+  '%s: the text that it replaces is in the product, and its faults exist',
   (_name, { patches = [], sql, faults }) => {
     expect(patches.length > 0 || sql !== undefined).toBe(true);
     for (const { file, from } of patches) expect(readFileSync(path.join(root, file), 'utf8')).toContain(from);

@@ -1,12 +1,12 @@
 /**
- * Each rule of docs/design/settle.md that a campaign can see, switched off by itself: a campaign
- * that does not break then proves nothing. `npm run faults -- --mutate <name>` runs one,
- * `--mutate all` each in turn.
+ * Each rule of docs/design/settle.md that a campaign can check, switched off alone. A campaign that
+ * then does not break proves nothing. `npm run faults -- --mutate <name>` runs one, `--mutate all`
+ * each in turn.
  */
 export type Mutation = {
   name: string;
   rule: string;
-  /** Texts of product files that are replaced while a service loads them; each must be there. */
+  /** Texts of product files that are replaced while a service loads them. Each must exist. */
   patches?: readonly { file: string; from: string; to: string }[];
   /** Run in the database before the load begins. */
   sql?: string;
@@ -53,7 +53,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'inbox',
-    rule: '6 (and the look of 12, which finds what it lost)',
+    rule: '6 (and the search of 12, which finds what it lost)',
     patches: [
       noSearchForReference,
       {
@@ -66,7 +66,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'commit-before-send',
-    rule: '8 (and the look of 12, which finds what it lost)',
+    rule: '8 (and the search of 12, which finds what it lost)',
     patches: [
       {
         file: 'services/chain-submitter/broadcast/broadcast.ts',
@@ -79,7 +79,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'expiry-proof',
-    rule: '11 (and the look of 12, which finds what it lost)',
+    rule: '11 (and the search of 12, which finds what it lost)',
     patches: [
       {
         file: 'services/chain-submitter/broadcast/expiry.ts',

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Report, Row } from './campaign.ts';
 import { table } from './report.ts';
 
-/** What a run has reached; runs add up, since no single one has the time for all figures. */
+/** The figures of a run. Runs are added up, because no single run has the time for all figures. */
 type Record = Pick<Report, 'rows' | 'attempts' | 'paid' | 'redeemed' | 'answers'> & {
   command: string;
   seed: number;
@@ -13,7 +13,7 @@ type Record = Pick<Report, 'rows' | 'attempts' | 'paid' | 'redeemed' | 'answers'
 
 const folder = path.resolve(import.meta.dirname, '../../.local/faults-runs');
 
-/** Keeps what a run has reached in a file of its own. */
+/** Stores the figures of a run in a separate file. */
 export const keepRecord = (run: { command: string; seed: number; report: Report }): void => {
   const { rows, attempts, paid, redeemed, answers, breaks } = run.report;
   const record: Record = {
@@ -36,7 +36,7 @@ export const readRecords = (): Record[] =>
     JSON.parse(readFileSync(path.join(folder, file), 'utf8')),
   );
 
-/** The table of all runs together. */
+/** The table of all runs, added up. */
 export const sumLines = (records: readonly Record[]): string[] => {
   const sum = new Map<string, Row>();
   for (const { fault, events, missed, payments, paid, breaks } of records.flatMap(({ rows }) => rows)) {

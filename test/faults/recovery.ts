@@ -4,11 +4,11 @@ import type { Attempt, ClientLog } from './client-log.ts';
 import type { Harness } from './harness.ts';
 import type { Rng } from './rng.ts';
 
-/** Every accepted attempt is at its end this long after the faults went. */
+/** Every accepted attempt is terminal this long after the faults ended. */
 export const TERMINAL_MS = 120_000;
 const CLIENTS = 16;
 
-/** Works through a list with so many hands. */
+/** Processes a list with a number of concurrent workers. */
 export const inParallel = async <T, R>(
   list: readonly T[],
   hands: number,
@@ -29,17 +29,17 @@ const until = async (deadline: number, done: () => Promise<boolean>): Promise<vo
 
 export type Terminal = {
   /**
-   * Payments that were accepted and not at their end when the faults went, and how long after that
+   * Payments that were accepted and not terminal when the faults ended, and how long afterwards
    * they were.
    */
   open: number;
   p50Ms: number;
   p99Ms: number;
-  /** Until the last piece of work was at its end; null: not within the time it has. */
+  /** When the last piece of work was terminal; null: not in time. */
   allMs: number | null;
 };
 
-/** How long after the heal those that were open then were at their end. */
+/** How long after the heal the payments that were open then became terminal. */
 const timesAfter = async (
   harness: Harness,
   healedAt: number,
@@ -55,7 +55,7 @@ const timesAfter = async (
   return { open: rows.length, p50Ms: at(0.5), p99Ms: at(0.99) };
 };
 
-/** Payments and the work behind them that are not at their end. */
+/** Payments and the work behind them that are not terminal. */
 const openWork = async (harness: Harness): Promise<number> => {
   const [row] = await harness.query<{ open: number }>(`
     select (select count(*) from settlement.settlements where chain_status not in ('finalized', 'failed'))::int
@@ -64,8 +64,8 @@ const openWork = async (harness: Harness): Promise<number> => {
 };
 
 /**
- * Faults are off. Every client asks about each attempt until it knows; most repeat the call, the
- * others have lost all but the id. Then everything must come to its end.
+ * The faults are off. Every client queries each attempt until its state is known; most repeat the
+ * call, the others have lost all but the id. Then everything must become terminal.
  */
 export const recoveryPhase = async (
   harness: Harness,
@@ -79,7 +79,8 @@ export const recoveryPhase = async (
 ): Promise<Terminal & { openAttempts: number }> => {
   const deadline = healedAt + terminalMs;
   const open = clientLog.attempts.filter(({ outcome }) => outcome === 'open');
-  // Another delegate's attempts are not shown to a delegate, so who borrows an id cannot ask by it.
+  // A delegate cannot see another delegate's attempts, so a client with a borrowed id cannot query
+  // by it.
   const forgetful = new Set(open.filter(({ isBorrowed }) => rng.chance(0.3) && !isBorrowed));
 
   const settled = async (attempt: Attempt) => {
@@ -100,14 +101,14 @@ export const recoveryPhase = async (
       return false;
     }
     terminalAt ??= Date.now();
-    // A repeat may still be accepted for the first time: none may be left.
+    // A repeat may be accepted only now, and must become terminal too.
     return clientLog.attempts.every(({ outcome }) => outcome !== 'open');
   });
   await Promise.all([everyone, watch]);
   const times = await timesAfter(harness, healedAt);
 
   const paid = clientLog.attempts.filter(({ outcome, token }) => outcome === 'paid' && token !== null);
-  // What was answered once is answered the same way again, after everything that happened.
+  // An attempt that was answered gets the same answer after all faults.
   await inParallel(rng.shuffle(paid).slice(0, 500), CLIENTS, (attempt) => client.settle(attempt));
   const unredeemed = paid.filter(
     ({ redeems }) => redeems.length > 0 && !redeems.some(({ status }) => status === 200),

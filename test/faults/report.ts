@@ -11,8 +11,8 @@ const describe = ({ invariant, what, attempt }: Break): string => {
 };
 
 /**
- * Fault by fault: how often, how many payments were under way then and how many of those were paid,
- * what broke.
+ * The result of each fault: how often it ran, how many payments were under way, how many of those
+ * were paid, and which invariants broke.
  */
 export const table = (
   rows: readonly Row[],
@@ -31,7 +31,7 @@ export const table = (
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
-/** How often each invariant broke; of refusals, by their code. */
+/** How often each invariant broke. Refusals are counted by their code. */
 const tally = (breaks: readonly Break[]): string[] => {
   const counts = new Map<string, number>();
   for (const { invariant, what } of breaks) {
@@ -41,7 +41,7 @@ const tally = (breaks: readonly Break[]): string[] => {
   return [...counts].map(([kind, count]) => `  ${count} ${kind}`);
 };
 
-/** The result of a campaign as lines of text. */
+/** Formats the result of a campaign as lines of text. */
 export const reportLines = (report: Report): string[] => {
   const { rows, breaks, attempts, paid, answers, redeemed, refusals, hedged, terminal } = report;
   const { open, p50Ms, p99Ms, allMs } = terminal;
@@ -50,12 +50,12 @@ export const reportLines = (report: Report): string[] => {
     ...table(rows, { attempts, paid, breaks: breaks.length }),
     '',
     `${attempts} attempts, ${paid} paid, ${redeemed} redeemed, ${answers} answers to settle`,
-    `${refusals.all} refusals, of them ${refusals.no} said that nothing moved and ${refusals.named} named a settlement`,
+    `${refusals.all} refusals: ${refusals.no} stated that nothing moved, ${refusals.named} named a settlement`,
     `hedges: ${Object.entries(hedged)
       .map(([kind, count]) => `${count} ${kind}`)
       .join(', ')}`,
     `${open} open at the heal: p50 ${seconds(p50Ms)}, p99 ${seconds(p99Ms)}, ` +
-      `all at their end ${allMs === null ? 'NEVER' : `${seconds(allMs)} after it`}`,
+      `all terminal ${allMs === null ? 'NEVER' : `${seconds(allMs)} after it`}`,
     breaks.length === 0 ? 'every invariant holds' : `${breaks.length} BREAKS:`,
     ...tally(breaks),
     ...breaks.slice(0, SHOWN).map(describe),

@@ -1,4 +1,4 @@
-/** Chance that a seed repeats: the schedule of a campaign is a function of it. */
+/** Random numbers that a seed repeats: the schedule of a campaign is a function of the seed. */
 export type Rng = {
   /** At least `from`, less than `to`. */
   int: (from: number, to: number) => number;
@@ -6,13 +6,13 @@ export type Rng = {
   pick: <T>(from: readonly T[]) => T;
   shuffle: <T>(of: readonly T[]) => T[];
   /**
-   * Another stream of chance, a function of this one and the number alone, however much was drawn
-   * meanwhile.
+   * Another stream of random numbers, a function of this one and the number alone, whatever was
+   * drawn meanwhile.
    */
   fork: (number: number) => Rng;
 };
 
-/** mulberry32: 32 bits of state are enough to choose faults with. */
+/** mulberry32: 32 bits of state suffice to choose faults. */
 export const createRng = (seed: number): Rng => {
   let state = seed >>> 0;
   const next = (): number => {

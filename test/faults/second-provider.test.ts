@@ -19,7 +19,7 @@ afterAll(async () => {
   chain.remove();
 });
 
-test('one provider tells, the other one lags behind it or has forgotten', async () => {
+test('one provider answers while the other one lags or has lost its history', async () => {
   const [first, other] = openRpcPool([chain.url, second.urlOf(chain.url)]).providers;
   const transaction = await signedTransfer(
     chain,

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { createLiar, type Lie } from './lies.ts';
 
 /**
- * A second provider of the same chain: `http://127.0.0.1:<port>/<the chain's url>`. It lags by so
- * many slots, refusing what asks for newer state as a real node does, or it has forgotten all that
- * is older than a few slots, as a node without history has. Or it lies (lies.ts).
+ * A second provider of the same chain: `http://127.0.0.1:<port>/<the chain's url>`. It lags by a
+ * number of slots and refuses requests for newer state, as a real node does. Or it has no history
+ * beyond a few slots. Or it lies (lies.ts).
  */
 export type SecondProvider = Awaited<ReturnType<typeof startSecondProvider>>;
 
@@ -14,7 +14,7 @@ type Call = { id: unknown; method: string; params?: unknown[] };
 type Known = { slot: number } | null;
 
 const REMEMBERED_SLOTS = 3;
-/** A liar serves any slot and any commitment that it is asked for. */
+/** A lying provider answers for any slot and any commitment. */
 const paramsOfLiar = (params: unknown[] = []): unknown[] =>
   params.map((param) =>
     typeof param === 'object' && param !== null && 'commitment' in param
@@ -47,7 +47,7 @@ export const startSecondProvider = async () => {
     return (await response.json()) as { result?: unknown };
   };
 
-  /** What this node knows of a result, at a slot that may be behind the chain's. */
+  /** The part of a result that this node has, at a slot that may be behind the chain's. */
   const knownAt = ({ method }: Call, result: unknown, newest: number, oldest: number): unknown => {
     const visible = (found: Known) =>
       found !== null && found.slot <= newest && found.slot >= oldest ? found : null;
@@ -102,7 +102,7 @@ export const startSecondProvider = async () => {
       const call = JSON.parse(await textOf(request)) as Call;
       response.end(JSON.stringify({ jsonrpc: '2.0', ...(await answer(chainUrl, call)) }));
     } catch {
-      // The chain behind it is away, and so is this.
+      // The chain behind it is unavailable, so this provider is too.
       response.destroy();
     }
   });

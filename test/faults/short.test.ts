@@ -4,7 +4,8 @@ import { testStateDir } from '../support/test-state.ts';
 import { runCampaign } from './campaign.ts';
 
 /**
- * The short form of `npm run faults` (docs/faults.md): some of each kind, always the same schedule.
+ * The short form of `npm run faults` (docs/faults.md): some faults of each kind, always in the same
+ * schedule.
  */
 const FAULTS = [
   'kill-settlement',
@@ -23,14 +24,14 @@ const FAULTS = [
   'expiry-of-dropped-sends',
 ];
 const SECONDS = 20;
-/** What is proven is about money, not about times: a machine with other work may take long. */
+/** The test proves correctness, not speed: a busy machine may take long. */
 const TERMINAL_MS = 180_000;
 
-// Servers of somebody else are not ours to kill.
+// Servers that the caller provides must not be killed.
 const own = Object.keys(externalServers).length === 0 ? test : test.skip;
 
 own(
-  'no payment is lost and none is made twice while everything breaks',
+  'under all faults no payment is lost and none is made twice',
   async () => {
     const lines: string[] = [];
     const report = await runCampaign({

@@ -3,8 +3,8 @@ import { setInterval } from 'node:timers';
 
 /**
  * Loaded into every service of a campaign with `node --import`, never part of an image. The
- * process's clock is wrong by as many milliseconds as the file says that the module's URL names;
- * without it the clock is right.
+ * process's clock is wrong by the milliseconds in the file that the module's URL names. Without the
+ * file the clock is right.
  */
 const file = new URL(import.meta.url).searchParams.get('file');
 if (file === null) throw new Error('wrong-clock.ts needs ?file=');

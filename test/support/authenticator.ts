@@ -1,8 +1,9 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
 /**
- * A passkey authenticator in software: ES256, no attestation, everything it says can be made wrong.
- * Real browsers are in test/browser/; this one answers what no browser would.
+ * A passkey authenticator in software: ES256, no attestation. Every part of its answer can be made
+ * wrong. The tests in test/browser/ use real browsers; this one gives answers that no browser
+ * gives.
  */
 export type Says = {
   origin?: string;
@@ -27,7 +28,7 @@ const ORIGIN = 'http://localhost:4000';
 const b64 = (bytes: Uint8Array | string) => Buffer.from(bytes).toString('base64url');
 const sha256 = (data: Uint8Array | string) => createHash('sha256').update(data).digest();
 
-/** CBOR of what is needed: small integers, byte strings, text, maps. */
+/** CBOR of the types that are needed: small integers, byte strings, text, maps. */
 const cbor = (value: unknown): Buffer => {
   const head = (major: number, n: number) =>
     n < 24
@@ -89,7 +90,7 @@ export const createAuthenticator = () => {
 
   return {
     credentialId: common.id,
-    /** What navigator.credentials.create gives. */
+    /** The result of navigator.credentials.create. */
     create: (options: Options, says: Says = {}) => {
       handle = options.user?.id ?? null;
       const length = Buffer.from([0, credentialId.length]);
@@ -120,7 +121,7 @@ export const createAuthenticator = () => {
         },
       };
     },
-    /** What navigator.credentials.get gives; the counter goes up by one unless told otherwise. */
+    /** The result of navigator.credentials.get. The counter increases by one by default. */
     get: (options: Options, says: Says = {}) => {
       counter = says.counter ?? counter + 1;
       const client = clientData('webauthn.get', options, says);

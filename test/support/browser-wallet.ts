@@ -1,11 +1,11 @@
 import type { Keypair } from '@solana/web3.js';
 
-/** RFC 8410: what stands before the 32 bytes of an Ed25519 key in PKCS #8. */
+/** RFC 8410: the bytes before the 32 bytes of an Ed25519 key in PKCS #8. */
 const PKCS8_PREFIX = '302e020100300506032b657004220420';
 
 /**
- * A script that puts a wallet of the Wallet Standard into a page, as an extension does; it signs
- * with this key, without asking anybody. `context.addInitScript(walletScript(keypair))`.
+ * A script that adds a wallet of the Wallet Standard to a page, as an extension does. It signs with
+ * this key without confirmation. `context.addInitScript(walletScript(keypair))`.
  */
 export const walletScript = (keypair: Keypair, { name = 'Test Wallet' }: { name?: string } = {}): string => {
   const pkcs8 = `${PKCS8_PREFIX}${Buffer.from(keypair.secretKey.slice(0, 32)).toString('hex')}`;
@@ -18,7 +18,7 @@ export const walletScript = (keypair: Keypair, { name = 'Test Wallet' }: { name?
   return `(${inPage.toString()})(${JSON.stringify(options)})`;
 };
 
-/** Runs in the page: it knows nothing from outside of itself. */
+/** Runs in the page, so it has no access to the variables of this module. */
 const inPage = (options: { name: string; pkcs8: string; address: string; publicKey: number[] }) => {
   const publicKey = Uint8Array.from(options.publicKey);
   const der = Uint8Array.from(options.pkcs8.match(/../g)!, (pair) => Number.parseInt(pair, 16));

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import chromium from '@sparticuz/chromium';
 import { type Browser, type CDPSession, type Page, chromium as playwright } from 'playwright-core';
 
-/** The bundle that a page loads; it puts `SimpleWebAuthnBrowser` there. */
+/** The bundle that a page loads. It defines `SimpleWebAuthnBrowser` there. */
 const BUNDLE = createRequire(import.meta.url)
   .resolve('@simplewebauthn/browser')
   .replace(/(@simplewebauthn\/browser)\/.*$/, '$1/dist/bundle/index.umd.min.js');
@@ -11,9 +11,9 @@ const BUNDLE = createRequire(import.meta.url)
 export const startBrowser = async (): Promise<Browser> =>
   playwright.launch({
     executablePath: await chromium.executablePath(),
-    // Not the package's own list, made for a cloud function: it turns web security off, which is
-    // what is tested, and runs all in one process, where the first context that closes ends the
-    // browser.
+    // The package's list is not used, because it is made for a cloud function: it disables web
+    // security, which these tests check, and runs everything in one process, where closing the
+    // first context ends the browser.
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--headless=shell'],
   });
 
@@ -33,9 +33,9 @@ export type PasskeyPage = {
    * `<name>: …`.
    */
   create: (options: object) => Promise<object>;
-  /** navigator.credentials.get likewise. */
+  /** The same for navigator.credentials.get. */
   get: (options: object) => Promise<object>;
-  /** POSTs from this page's own origin, cookies included. */
+  /** POSTs from this page's origin, cookies included. */
   post: (
     path: string,
     body?: object,
@@ -43,16 +43,16 @@ export type PasskeyPage = {
   ) => Promise<{ status: number; body: Record<string, never> }>;
   userVerified: (verified: boolean) => Promise<unknown>;
   credentials: () => Promise<StoredCredential[]>;
-  /** The authenticator forgets a credential, or is given one (back) as it says. */
+  /** Removes a credential from the authenticator, or adds one. */
   forget: (credentialId: string) => Promise<unknown>;
   put: (credential: StoredCredential) => Promise<unknown>;
   close: () => Promise<void>;
 };
 
 /**
- * A page of this origin with an authenticator of its own, which holds resident keys and verifies
- * its user. Nothing has to listen there for the page itself: it is empty and answered by the test;
- * all other requests go out.
+ * A page of this origin with its own authenticator, which holds resident keys and verifies its
+ * user. The test answers the request for the page with an empty document. All other requests are
+ * sent.
  */
 export const openPage = async (browser: Browser, origin: string): Promise<PasskeyPage> => {
   const context = await browser.newContext();

@@ -16,20 +16,17 @@ const PASSWORD = 'test';
 export type TestBus = {
   url: string;
   password: string;
-  /** The NATS user of a service, with exactly the rights it has in a deployment. */
+  /** The NATS user of a service, with exactly the rights that it has in a deployment. */
   userOf: (user: BusUser) => string;
-  /**
-   * A connection as that user, by the way of `port` where it is not the server's own; closed by
-   * `stop`.
-   */
+  /** A connection as that user, through `port` if it is given. `stop` closes it. */
   as: (user: BusUser, port?: number) => Promise<Bus>;
   port: number;
   stop: () => Promise<void>;
 };
 
 /**
- * A nats-server of this suite alone, with streams, consumers and the rights of a deployment: two
- * suites on one server would take each other's calls through the queue groups.
+ * A nats-server of this suite, with streams, consumers and the rights of a deployment. Two suites
+ * on one server would receive each other's calls through the queue groups.
  */
 export const createTestBus = async (): Promise<TestBus> => {
   const stateDir = mkdtempSync(path.join(tmpdir(), 'quittance-bus-'));

@@ -40,7 +40,7 @@ export const signedByOwner = (transaction: string): string =>
   base64(Buffer.from(transaction, 'base64').toString().replace('prepared:', 'signed:'));
 
 const notCalled = async (): Promise<never> => {
-  throw new ServiceError('internal_error', 'the stand-in does not answer this');
+  throw new ServiceError('internal_error', 'the stand-in does not answer this operation');
 };
 /** The operators' operations, which no test calls. */
 export const notForOperators = {

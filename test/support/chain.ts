@@ -2,15 +2,12 @@ import { getAssociatedTokenAddressSync } from '@solana/spl-token';
 import { Connection, PublicKey } from '@solana/web3.js';
 import type { StackEnvironment } from '../../deploy/local/stack/stack-file.ts';
 
-/** The chain as an outsider sees it: a plain web3.js client, nothing of the services. */
+/** The chain as an outsider sees it: a plain web3.js client without code of the services. */
 export const chainOf = (environment: StackEnvironment) => {
   const connection = new Connection(environment.rpc_url, 'confirmed');
   const mint = new PublicKey(environment.usdc_mint);
   const tokenAccounts = new Map<string, PublicKey>();
-  /**
-   * Kept: deriving an address costs a search of a millisecond, and campaigns ask thousands of
-   * times.
-   */
+  /** Cached: deriving an address takes a millisecond, and campaigns derive thousands. */
   const tokenAccount = (owner: string | PublicKey): PublicKey => {
     const known = tokenAccounts.get(owner.toString());
     if (known !== undefined) return known;
@@ -37,7 +34,7 @@ export const chainOf = (environment: StackEnvironment) => {
         commitment: 'confirmed',
         maxSupportedTransactionVersion: 0,
       });
-      if (transaction === null) throw new Error('the chain does not know this transaction');
+      if (transaction === null) throw new Error('the chain has no such transaction');
       return transaction.transaction.message.instructions.map((instruction) =>
         'parsed' in instruction
           ? `${instruction.program}:${instruction.parsed.type}`

@@ -7,7 +7,7 @@ import { type Person, signInPerson } from './console.ts';
 
 export type Payer = Person & Pick<Consumer, 'wallet' | 'walletId'>;
 
-/** Somebody with a sign-in for a page and a wallet that is funded and may be spent from. */
+/** A person with a sign-in for a page and a funded wallet with an allowance. */
 export const signInPayer = async (stack: Stack, balance = 100_000_000n): Promise<Payer> => {
   const api = createApi(stack.gateway_url);
   const person = await signInPerson(stack);
@@ -18,5 +18,5 @@ export const signInPayer = async (stack: Stack, balance = 100_000_000n): Promise
   return { ...person, wallet, walletId: wallet_id };
 };
 
-/** Another sign-in of the same person: each page needs its own. */
+/** Another sign-in of the same person, because each page needs one. */
 export const again = (stack: Stack, { email }: Person): Promise<Person> => signInPerson(stack, { email });

@@ -4,9 +4,9 @@ import { startBrowser } from './browser.ts';
 import { type ConsolePage, openConsole } from './console.ts';
 
 /**
- * What a suite of the console stands on: one browser, pages that are closed after each test, and no
- * trouble in any of them.
- * @param except trouble that is none here
+ * The fixture of a console suite: one browser, and pages that are closed and checked for errors
+ * after each test.
+ * @param except errors that the suite accepts
  * @returns `opened` opens a page (see openConsole)
  */
 export const consoleSuite = (

@@ -7,8 +7,8 @@ import { linkToken } from '../../deploy/local/seed/sign-in.ts';
 import type { Stack } from '../../deploy/local/stack/stack-file.ts';
 
 /**
- * The console of a running stack in real Chromium: pages that are signed in, and what they must
- * never do.
+ * The console of a running stack in real Chromium: pages that are signed in, and errors that they
+ * must not have.
  */
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -19,8 +19,8 @@ type Where = Pick<Stack, 'gateway_url' | 'mail_url' | 'console_url'>;
 type Environment = 'test' | 'live';
 
 /**
- * A sign-in whose refresh token is in a cookie, as a page has it; the access token is for arranging
- * things by the API.
+ * A sign-in whose refresh token is in a cookie, as a page has it. Tests use the access token to
+ * prepare data by the API.
  */
 export type Person = {
   environment: Environment;
@@ -30,7 +30,10 @@ export type Person = {
   cookies: { name: string; value: string; path: string }[];
 };
 
-/** Signs in as the console does, by the API: some 100 ms. A new address is a new account. */
+/**
+ * Signs in as the console does, by the API, which takes some 100 ms. A new address is a new
+ * account.
+ */
 export const signInPerson = async (
   stack: Where,
   {
@@ -44,7 +47,7 @@ export const signInPerson = async (
   const { status, headers, body } = await api<{ access_token: string; account: { account_id: string } }>(
     'POST /v1/auth/magic-link/verify',
     {
-      // No page asked for the link, so that whose it is has to be confirmed.
+      // No page requested the link, so its account has to be confirmed.
       body: {
         token: await linkToken(stack.mail_url, email, environment, since),
         refresh_in: 'cookie',
@@ -57,7 +60,7 @@ export const signInPerson = async (
     const [, name, value, path] = /^([^=]+)=([^;]+); Path=([^;]+)/.exec(text)!;
     return { name: name!, value: value!, path: path! };
   });
-  if (cookies.length === 0) throw new Error(`no cookie of a sign-in: ${status}`);
+  if (cookies.length === 0) throw new Error(`the sign-in set no cookie: ${status}`);
   return {
     environment,
     email,
@@ -73,23 +76,23 @@ export type ConsolePage = {
   /** Opens a page of the console by its path below /console and waits until nothing is loading. */
   go: (path: string) => Promise<void>;
   /**
-   * What went wrong in it so far: errors of scripts, violations of the policy, requests to other
+   * The errors of the page so far: errors of scripts, violations of the policy, requests to other
    * origins. Must be empty.
    */
   trouble: () => string[];
-  /** Serious and critical findings of axe in what is shown now. Must be empty. */
+  /** Serious and critical findings of axe in the present view. Must be empty. */
   findings: () => Promise<string[]>;
-  /** Elements that reach beyond the screen, when the page is wider than it. Must be empty. */
+  /** Elements that extend beyond the screen when the page is wider than it. Must be empty. */
   wider: () => Promise<string[]>;
-  /** Keeps a picture as `.local/console-shots/<name>-<width>.png`. */
+  /** Stores a picture as `.local/console-shots/<name>-<width>.png`. */
   shoot: (name: string) => Promise<void>;
   close: () => Promise<void>;
 };
 
 /**
- * A page of the console in a browser context of its own, with an authenticator (resident keys, user
+ * A page of the console in a separate browser context, with an authenticator (resident keys, user
  * verification, PRF).
- * @param person whose sign-in it has; without one nobody is signed in
+ * @param person whose sign-in the page has; without one the page is signed out
  */
 export const openConsole = async (
   browser: Browser,
@@ -111,8 +114,7 @@ export const openConsole = async (
     await context.addCookies(
       person.cookies.map((cookie) => ({ ...cookie, domain: 'localhost', ...attributes })),
     );
-    // Not in the empty document that a tab begins with, and not against what the page has chosen
-    // since.
+    // The empty document that a tab begins with is skipped, and a later choice of the page stays.
     const key = "'quittance.environment'";
     await context.addInitScript(
       `if (location.protocol !== 'about:' && localStorage.getItem(${key}) === null)
@@ -123,7 +125,7 @@ export const openConsole = async (
   context.on('page', (opened) => {
     opened.on('pageerror', (error) => trouble.push(`error: ${error.message}`));
     opened.on('console', (message) => {
-      // What the browser says of a refused call is the API's word, and the page's to show.
+      // The browser's message about a refused call repeats the API's error, which the page shows.
       if (message.type() === 'error' && !/^Failed to load resource/.test(message.text()))
         trouble.push(`console: ${message.text()}`);
     });

@@ -4,18 +4,18 @@ import pg from 'pg';
 import { SERVICE_NAMES, type ServiceName } from '../../shared/contract/service.ts';
 import { migrateEnvironment, roleName } from '../../shared/db/migrate.ts';
 
-/** A migrated database of its own for one test file. */
+/** A migrated database for one test file. */
 export type TestDatabase = {
-  /** Connection of a service as its own role on its own schema. */
+  /** Connects as a service does: with its role, on its schema. */
   url: (service: ServiceName) => string;
-  /** The same database as superuser, for looking behind the service and for moving the clock. */
+  /** The same database as superuser, to read a service's tables and to set the clock. */
   adminUrl: string;
   /**
-   * Moves app_now() of this database, for instance by `'15 minutes'`; in total, not on top of the
-   * last.
+   * Sets the offset of app_now() in this database, for instance to `'15 minutes'`. It replaces the
+   * previous offset.
    */
   shiftClock: (interval: string) => Promise<void>;
-  /** The same for as long as the work runs. */
+  /** The same for the duration of the work. */
   withClock: <T>(interval: string, work: () => Promise<T>) => Promise<T>;
   drop: () => Promise<void>;
 };
@@ -31,8 +31,8 @@ const onServer = async (url: string, statements: readonly string[]): Promise<voi
 };
 
 /**
- * A pool that was ended says goodbye a moment later; a drop by force in between would be an error
- * that nobody catches. Who stays longer is thrown out.
+ * A pool that was ended closes its connections a moment later. A forced drop in between would cause
+ * an error that no code catches. Connections that stay longer are terminated.
  */
 const othersGone = async (serverUrl: string, database: string): Promise<void> => {
   const client = new pg.Client({ connectionString: serverUrl });
@@ -60,7 +60,7 @@ export const waitingForLocks = async (admin: pg.Pool): Promise<number> => {
 
 /**
  * Creates `quittance_<random>` on the server of POSTGRES_URL (superuser) and migrates it as a
- * deployment does. Roles are the server's, so `drop` removes them too.
+ * deployment does. Roles belong to the server, so `drop` removes them too.
  */
 export const createTestDatabase = async (serverUrl = process.env.POSTGRES_URL): Promise<TestDatabase> => {
   if (serverUrl === undefined) throw new Error('POSTGRES_URL is not set: this is an integration test');

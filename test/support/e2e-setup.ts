@@ -6,8 +6,8 @@ import { testStateDir } from './test-state.ts';
 export type WithStack = typeof globalThis & { testStack?: RunningStack };
 
 /**
- * Starts the whole stack once for all end-to-end tests; they find it through the file that
- * STACK_FILE names. When it does not start, those tests fail with the reason and all others still
+ * Starts the whole stack once for all end-to-end tests. They find it through the file that
+ * STACK_FILE names. If the stack does not start, those tests fail with the reason and all others
  * run.
  */
 export default async function setUp(): Promise<void> {
@@ -15,13 +15,13 @@ export default async function setUp(): Promise<void> {
   try {
     const running = await startStack({
       stateDir: testStateDir('e2e'),
-      // An outside NATS has no account per environment, so there the isolation of the two cannot be
-      // tested.
+      // An external NATS has no account per environment, so the isolation of the two environments
+      // cannot be tested there.
       environments: externalServers.natsUrl ? ['test'] : ['test', 'live'],
       ports: 'any',
       chainControl: true,
-      // A blockhash then lives for 15 s, and web3.js keeps one for a while: much faster would fail
-      // its clients.
+      // With this slot time a blockhash is valid for 15 s. web3.js caches a blockhash for a while,
+      // so a much faster chain would make its clients fail.
       chainSlotMs: 100,
       rateLimitScale: 100,
       durable: false,

@@ -1,7 +1,8 @@
 import type { StateMachine } from '../../shared/state-machine.ts';
 
 /**
- * A whole table as the pairs of `test.each`: state, event, what `next` gives and what is expected.
+ * Turns a whole table into the pairs of `test.each`: state, event, the result of `next` and the
+ * expected one.
  * @param table a line of each state, in the order of `events`; `-` where the event changes nothing
  * @throws Error for a table that leaves out an event or a state of the machine
  */
@@ -11,7 +12,7 @@ export const eachPair = <S extends string, E extends string>(
   table: { readonly [state in S]: readonly (S | '-')[] },
 ): [state: S, event: E, next: S | '-', expected: S | '-'][] => {
   const missing = known.filter((event) => !events.includes(event));
-  if (missing.length > 0) throw new Error(`events that are not tabled: ${missing}`);
+  if (missing.length > 0) throw new Error(`events without a column in the table: ${missing}`);
   return states.flatMap((state) => {
     const line = table[state];
     if (line.length !== events.length)

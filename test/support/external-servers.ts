@@ -1,7 +1,7 @@
 /**
- * The servers that the caller of the tests named, as they were before any set-up of ours put its
- * own into the environment: the set-ups of all projects run in one process, and the tests'
- * processes inherit what they leave.
+ * The servers that the caller of the tests named, before a set-up of these tests put its servers
+ * into the environment: the set-ups of all projects run in one process, and the tests' processes
+ * inherit their environment.
  */
 const { POSTGRES_URL, NATS_URL, REDIS_URL } = process.env;
 

@@ -26,7 +26,7 @@ import { waitFor } from './wait.ts';
 export type Account = Extract<Principal, { kind: 'jwt' }> & { owner: string; wallet_id: string };
 export type Vendor = Extract<Principal, { kind: 'service_key' }> & { payout: string };
 
-/** A sign-in that is fresh for every clock that a test may set. Step-up has its own tests. */
+/** A sign-in that is fresh at every time that a test sets. Other tests cover step-up. */
 export const FRESH = Math.floor(Date.now() / 1000) + 2 * 86_400;
 
 /** The error code of a call, `ok` for none. */
@@ -81,7 +81,7 @@ export const startFundingFixture = async () => {
 
   const accounts = new Map<string, Account>();
   const refuse = async () => {
-    throw new ServiceError('internal_error', 'not asked in this suite');
+    throw new ServiceError('internal_error', 'not called in this suite');
   };
   const names = [...Object.keys(wallet.operations), ...Object.keys(wallet.internal)];
   const handlers = {

@@ -43,7 +43,10 @@ type Call = {
 export type Services = {
   /** Calls that reached a service, newest last, without the credential queries of identity. */
   calls: Call[];
-  /** `<service>.<operation>` → the function that answers. The service throws what it throws. */
+  /**
+   * `<service>.<operation>` → the function that answers. The service throws what the function
+   * throws.
+   */
   answers: Record<string, Answer>;
   /** `<service>.<operation>` → the answer of an earlier call with any Idempotency-Key. */
   earlierAnswers: Record<string, object>;

@@ -56,7 +56,7 @@ type Answer<N extends keyof Operations> = Output<N> extends Output<'refresh'> ? 
 const RP = { id: 'localhost', name: 'Quittance', origins: ['http://localhost:4000'] };
 
 export const PAYOUT = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
-/** An address that chain-submitter refuses. Its own tests say why. */
+/** An address that chain-submitter refuses. Its tests show the reasons. */
 export const REFUSED_PAYOUT = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 
 /** A wallet of another account. */
@@ -89,7 +89,7 @@ export const codeOf = (work: Promise<unknown>): Promise<string> =>
     (error: ServiceError) => error.code,
   );
 
-/** Starts all of it on POSTGRES_URL and a bus of its own. `stop` stops and deletes all of it. */
+/** Starts all of it on POSTGRES_URL and a separate bus. `stop` stops and deletes all of it. */
 export const startIdentity = async () => {
   const logger = createLogger('identity', 'fatal');
   const cleanups: (() => Promise<unknown>)[] = [];

@@ -6,7 +6,7 @@ import { testStateDir } from './test-state.ts';
 export type WithServers = typeof globalThis & { testServers?: RunningServers };
 
 /**
- * Starts Postgres, NATS (no accounts, everybody may do everything) and Redis once for all
+ * Starts Postgres, NATS (without accounts, all rights for all clients) and Redis once for all
  * integration tests.
  */
 export default async function setUp(): Promise<void> {

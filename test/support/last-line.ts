@@ -5,9 +5,9 @@ type Totals = { passed: number; failed: number };
 type WithTotals = typeof globalThis & { testTotals?: Totals };
 
 /**
- * Makes `N passed, N failed` the last line of a test run, whatever stops the servers or complains
- * before. Called by everything that may be the first to run: jest starts no reporter when a set-up
- * fails, and then the run counts as one failure.
+ * Makes `N passed, N failed` the last line of a test run, whatever else is printed. Each module
+ * that may run first calls it: jest starts no reporter when a set-up fails, and then the run counts
+ * as one failure.
  */
 export function totals(): Totals {
   const shared = globalThis as WithTotals;

@@ -82,13 +82,13 @@ export const startChain = async ({
     wsUrl: `ws://127.0.0.1:${port}`,
     dataDir: folder.path,
     output: () => output,
-    /** A client that sees what is confirmed. */
+    /** A client that reads at the commitment confirmed. */
     connection: () => {
       const connection = new Connection(url, 'confirmed');
       connections.push(connection);
       return connection;
     },
-    /** web3.js has no way to close its WebSocket, and tries to connect again for ever. */
+    /** web3.js cannot close its WebSocket and reconnects for ever. */
     closeSockets: () => {
       for (const one of connections) {
         type Socket = { setAutoReconnect(on: boolean): void; close(): void };
@@ -98,9 +98,9 @@ export const startChain = async ({
       }
     },
     post,
-    /** One JSON-RPC call, answered as it came. */
+    /** One JSON-RPC call. Returns the answer unchanged. */
     raw,
-    /** One JSON-RPC call that has to succeed. */
+    /** One JSON-RPC call that must succeed. */
     call: async <Result = never>(method: string, ...params: unknown[]): Promise<Result> => {
       const answer = await raw(method, ...params);
       if (answer.error) throw new Error(`${method}: ${JSON.stringify(answer.error)}`);

@@ -5,7 +5,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 
 export type Ops = { code: number | null; out: string; err: string };
 
-/** Runs `npm run ops -- …` against a stack, as somebody at a terminal who cannot be asked. */
+/** Runs `npm run ops -- …` against a stack, without a terminal that could confirm a question. */
 export const opsAt =
   (stackFile: string, env: Record<string, string> = {}) =>
   (...words: string[]): Promise<Ops> =>

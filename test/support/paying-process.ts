@@ -2,8 +2,8 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { type PaymentRecord, type PaymentStore, payingFetch } from '../../sdk/src/pay/main.ts';
 
 /**
- * An agent that makes one call and may be killed in it: settings come in, the answer goes out. What
- * it paid is in a file.
+ * An agent that makes one call and may be killed during it. It gets its settings as an argument and
+ * prints the answer. Its payments are in a file.
  */
 const { baseUrl, delegateKey, url, file } = JSON.parse(process.argv[2]!) as Record<string, string>;
 

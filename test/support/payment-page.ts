@@ -1,6 +1,6 @@
 /**
  * A provider's payment page as a browser without scripts uses it: hidden fields, a button,
- * redirects, cookies none.
+ * redirects, no cookies.
  */
 type PaymentPage = { url: string; status: number; html: string };
 
@@ -15,13 +15,13 @@ const plain = (html: string) =>
 
 export const openPage = async (url: string): Promise<PaymentPage> => read(await fetch(url));
 
-/** Sends the page's form with its hidden fields and what the person chose. */
+/** Sends the page's form with its hidden fields and the person's input. */
 export const submitPage = async (
   { url, html }: PaymentPage,
   chosen: Record<string, string>,
 ): Promise<PaymentPage> => {
   const action = /<form method="post" action="([^"]*)"/.exec(html)?.[1];
-  if (action === undefined) throw new Error(`no form on this page: ${html}`);
+  if (action === undefined) throw new Error(`the page has no form: ${html}`);
   const hidden = [...html.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)].map(
     ([, name, value]) => [plain(name!), plain(value!)] as const,
   );

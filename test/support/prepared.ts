@@ -8,12 +8,12 @@ import {
 import { PROGRAMS } from '../../services/chain-submitter/chain/addresses.ts';
 import { privateKeyFromSeed, signBytes } from '../../shared/lib/ed25519.ts';
 
-/** What somebody makes of a prepared transaction before it is signed. */
+/** How a client changes a prepared transaction before it is signed. */
 export type Change = {
   instructions?: (list: TransactionInstruction[]) => TransactionInstruction[];
   feePayer?: PublicKey;
   blockhash?: string;
-  /** Signs too, besides the owner. */
+  /** Signs too, in addition to the owner. */
   also?: Keypair;
 };
 
@@ -24,8 +24,7 @@ export const instructionsOf = (transaction: string): TransactionInstruction[] =>
 };
 
 /**
- * Takes a prepared transaction apart, changes it, puts it together and signs it as the owner's
- * wallet does.
+ * Decodes a prepared transaction, changes it, encodes it and signs it as the owner's wallet does.
  */
 export const signChanged = (transaction: string, owner: Keypair, change: Change = {}): string => {
   const wire = Buffer.from(transaction, 'base64');
@@ -48,7 +47,7 @@ export const signChanged = (transaction: string, owner: Keypair, change: Change 
 
 const LIGHTHOUSE = new PublicKey(PROGRAMS.lighthouse);
 
-/** An assertion as wallets add them, over accounts that it only reads unless told otherwise. */
+/** A guard assertion as wallets add it, over accounts that it only reads by default. */
 export const guard = (
   ...accounts: { key: PublicKey; writable?: boolean; signer?: boolean }[]
 ): TransactionInstruction =>
@@ -72,7 +71,7 @@ export const withData = (
   return new TransactionInstruction({ ...instruction, data });
 };
 
-/** An instruction with another account in a place. */
+/** An instruction with another account at an index. */
 export const withAccount = (
   instruction: TransactionInstruction,
   at: number,

@@ -1,23 +1,23 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** The way to a server of ours, which a test breaks as networks and servers break it. */
+/** A proxy to a local server, which a test breaks as networks and servers break. */
 export type TcpProxy = {
   port: number;
   /** Connections that were accepted so far. */
   accepted: () => number;
-  /** Connections that are there now. */
+  /** Connections that are open now. */
   open: () => number;
   /** Ends every connection. */
   cut: () => void;
-  /** True: connections are accepted and kept, nothing passes. False: what was held up passes. */
+  /** True: connections are accepted and stay open, and no bytes pass. False: delayed bytes pass. */
   freeze: (frozen: boolean) => void;
-  /** True: the server's greeting passes, and the connection ends with the client's first word. */
+  /** True: the server's greeting passes, and the connection ends with the client's first bytes. */
   greetOnly: (only: boolean) => void;
   stop: () => void;
 };
 
-/** Listens on a free port of 127.0.0.1, for the server on another of its ports. */
+/** Listens on a free port of 127.0.0.1, for the server on another port. */
 export const startProxy = async (serverPort: number): Promise<TcpProxy> => {
   const sockets = new Set<Socket>();
   let accepted = 0;

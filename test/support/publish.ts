@@ -4,7 +4,7 @@ import { publish } from '../../shared/bus/publish.ts';
 import type { EventName, EventPayload } from '../../shared/contract/events.ts';
 import { event } from '../../shared/events/event.ts';
 
-/** Publishes an event as a message of its own, so that the stream drops no repeat. */
+/** Publishes an event with a new message id, so that the stream drops no repeat. */
 export const publishEvent = <N extends EventName>(
   bus: Bus,
   name: N,

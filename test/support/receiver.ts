@@ -11,13 +11,13 @@ export type Receiver = {
   url: string;
   /** Whole requests, in their order. */
   received: Received[];
-  /** Every connection that was opened, also one that sent nothing. */
+  /** All connections that were opened, also those that sent nothing. */
   connections: () => number;
-  /** The most requests that were under way at once. */
+  /** The largest number of concurrent requests. */
   mostAtOnce: () => number;
   stop: () => Promise<void>;
 };
-/** What it does with a request that has arrived; one that does nothing hangs. */
+/** Answers a request that has arrived. A function that does nothing makes the request hang. */
 export type Answer = (response: http.ServerResponse, request: Received) => void;
 
 export const answer =
@@ -26,7 +26,7 @@ export const answer =
     void response.writeHead(status, headers).end(body);
 export const hang: Answer = () => {};
 
-/** A certificate of its own for a name and 127.0.0.1, as PEM with its key. */
+/** A self-signed certificate for a name and 127.0.0.1, as PEM with its key. */
 export const selfSigned = async (name: string): Promise<{ cert: string; key: string }> => {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
@@ -51,7 +51,7 @@ export const selfSigned = async (name: string): Promise<{ cert: string; key: str
   return { cert: certificate.toString('pem'), key };
 };
 
-/** A server of this machine that behaves as told. */
+/** A server on this machine with the given behaviour. */
 export const startReceiver = async (
   behave: Answer,
   tls?: { cert: string; key: string },

@@ -1,14 +1,14 @@
 /**
- * Every refusal that a client was given, compared with the final ledger: no answer may send a payer
- * to pay twice (docs/faults.md, Refusals). The fault campaign, the races and the simulation share
- * this comparison.
+ * Compares every refusal that a client got with the final ledger: no answer may make a payer pay
+ * twice (docs/faults.md, Refusals). The fault campaign, the races and the simulation share this
+ * comparison.
  */
 export type Refusal = {
-  /** The account that asked. */
+  /** The account that made the call. */
   accountId: string;
   attemptId: string;
   quoteId: string;
-  /** When the call was sent, and when its answer came, epoch milliseconds. */
+  /** When the call was sent and when its answer arrived, epoch milliseconds. */
   askedAt: number;
   at: number;
   code: string;
@@ -16,11 +16,11 @@ export type Refusal = {
   safeAction: string | undefined;
   settlementId: string | undefined;
   /**
-   * Codes that nothing but the attempt's own acceptance can be the reason of: what it pays with
-   * fits it once.
+   * Codes that can have no other reason than the attempt's acceptance: the wallet or limit suffices
+   * for it once.
    */
   causedByItself?: readonly string[];
-  /** When the refusal read the records for the last time, where that is known. */
+  /** When the call read the records for the last time, if that is known. */
   readAt?: number;
 };
 
@@ -32,15 +32,15 @@ export type LedgerRow = {
   quoteId: string;
   /** When its acceptance was committed, epoch milliseconds. */
   acceptedAt: number;
-  /** When it was proven that nothing moved and nothing will; null: never. */
+  /** When it was proven that no money moved and none will; null: never. */
   failedAt: number | null;
-  /** It was confirmed at some time. */
+  /** Whether it was ever confirmed. */
   paid: boolean;
 };
 
-/** A list of settlements by attempt id that was empty says that the attempt does not exist. */
+/** An empty list of settlements by attempt id, which states that the attempt does not exist. */
 export const NOT_LISTED = 'not_listed';
-/** Says by itself that a settlement of the quote was read. */
+/** A code that proves that a settlement of the quote was read. */
 const SAW_THE_QUOTE = 'quote_already_settled';
 /** Advice after which a client gives up the attempt, or the quote. */
 const GIVES_UP = ['new_quote', 'stop'];
@@ -48,19 +48,20 @@ const GIVES_UP = ['new_quote', 'stop'];
 const denies = ({ moneyMoved, safeAction }: Refusal): boolean =>
   moneyMoved === 'no' || GIVES_UP.includes(safeAction ?? '');
 
-/** It was not proven to have failed before the refusal was answered. */
+/** Whether the settlement had not been proven to have failed before the refusal was answered. */
 const stoodAtTheEnd = ({ at }: Refusal, { failedAt }: LedgerRow): boolean =>
   failedAt === null || failedAt > at;
 
 /**
- * It was there when the refusal was asked for, or last read the records, and until it was answered.
+ * Whether the settlement existed when the refused call was sent, or last read the records, and
+ * until it was answered.
  */
 const stoodThroughout = (refusal: Refusal, row: LedgerRow): boolean =>
   row.acceptedAt <= (refusal.readAt ?? refusal.askedAt) && stoodAtTheEnd(refusal, row);
 
 /**
- * The refusal can have no other reason than the settlement: it was accepted before the refusal was
- * decided.
+ * Whether the refusal can have no other reason than the settlement, because it was accepted before
+ * the refusal was decided.
  */
 const restsOn = (refusal: Refusal, row: LedgerRow): boolean =>
   row.acceptedAt <= refusal.at &&
@@ -71,7 +72,7 @@ const restsOn = (refusal: Refusal, row: LedgerRow): boolean =>
 const says = ({ code, moneyMoved, safeAction }: Refusal): string =>
   `${code}, money_moved ${moneyMoved ?? '(none)'}, safe_action ${safeAction ?? '(none)'}`;
 
-/** What is untrue about one refusal, in words; null: nothing. */
+/** What is untrue about one refusal, as text; null: nothing. */
 const untruth = (refusal: Refusal, own: readonly LedgerRow[]): string | null => {
   const { settlementId, moneyMoved, safeAction, code } = refusal;
   const matching = own.find((row) => stoodThroughout(refusal, row) || restsOn(refusal, row));
@@ -106,7 +107,7 @@ export const untrueRefusals = <R extends Refusal>(
     const { accountId, attemptId, quoteId, code } = refusal;
     const own = [
       ...(rowsBy.get(key('attempt', accountId, attemptId)) ?? []),
-      // A list by attempt id says nothing about other attempts of the quote.
+      // A list by attempt id contains no other attempts of the quote.
       ...((code === NOT_LISTED ? null : rowsBy.get(key('quote', accountId, quoteId))) ?? []),
     ];
     const what = untruth(refusal, own);
@@ -118,7 +119,7 @@ type ErrorBody = {
   error?: { code: string; money_moved?: string; safe_action?: string; settlement_id?: string };
 };
 
-/** What an error's body says of the money. */
+/** What an error's body states about the money. */
 export const refusalIn = (
   body: unknown,
 ): Pick<Refusal, 'code' | 'moneyMoved' | 'safeAction' | 'settlementId'> | null => {

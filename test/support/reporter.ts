@@ -20,9 +20,7 @@ type RunResult = {
   startTime: number;
 };
 
-/**
- * Prints the seconds of every suite and what failed; the last line of the run comes from `totals`.
- */
+/** Prints the seconds of each suite and what failed. `totals` prints the last line of the run. */
 export default class SecondsReporter {
   private readonly totals = totals();
 
@@ -38,7 +36,7 @@ export default class SecondsReporter {
 
   onRunComplete(_contexts: unknown, run: RunResult): void {
     this.totals.passed = run.numPassedTests;
-    // A suite that could not even be loaded has no tests that fail.
+    // A suite that could not be loaded has no failed tests.
     this.totals.failed = run.numFailedTests + run.numRuntimeErrorTestSuites;
     const seconds = ((Date.now() - run.startTime) / 1000).toFixed(1);
     const left = run.numPendingTests + run.numTodoTests;

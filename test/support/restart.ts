@@ -7,8 +7,8 @@ import type { Stack } from '../../deploy/local/stack/stack-file.ts';
 const BACK_MS = 30_000;
 
 /**
- * Asks a process of a running stack to end (SIGTERM) and waits until its successor is ready.
- * @param stateDir of the stack: its logs tell who is ready
+ * Ends a process of a running stack with SIGTERM and waits until its successor is ready.
+ * @param stateDir of the stack: its logs show which process is ready
  * @param name as in stack.json
  */
 export const restart = async (stateDir: string, name: string): Promise<void> => {
@@ -17,12 +17,12 @@ export const restart = async (stateDir: string, name: string): Promise<void> => 
   const readyCount = () => (existsSync(log) ? readFileSync(log, 'utf8').split(word).length - 1 : 0);
   const stack = JSON.parse(readFileSync(path.join(stateDir, 'stack.json'), 'utf8')) as Stack;
   const pid = stack.processes[name];
-  if (pid === undefined) throw new Error(`${name} is not there to be restarted`);
+  if (pid === undefined) throw new Error(`${name} is not running, so it cannot be restarted`);
   const before = readyCount();
   signal(pid, 'SIGTERM');
   const deadline = Date.now() + BACK_MS;
   while (readyCount() <= before) {
-    if (Date.now() > deadline) throw new Error(`${name} did not come back from SIGTERM`);
+    if (Date.now() > deadline) throw new Error(`${name} was not restarted after SIGTERM`);
     await sleep(50);
   }
 };

@@ -1,9 +1,7 @@
-/** A page of metrics as Prometheus reads it, and values in it. */
+/** A page of metrics as Prometheus reads it, and its values. */
 export type Scraped = {
   text: string;
-  /**
-   * Sum of the samples of this name with (at least) these labels; undefined where there is none.
-   */
+  /** Sum of the samples of this name with (at least) these labels; undefined without one. */
   value: (name: string, labels?: Record<string, string>) => number | undefined;
   /** Every label name and value on the page. */
   labels: () => [name: string, value: string][];
@@ -15,7 +13,7 @@ const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g;
 const labelsIn = (text: string | undefined): [string, string][] =>
   [...(text ?? '').matchAll(LABEL)].map(([, name, value]) => [name!, value!]);
 
-/** Reads a Prometheus page; the time is bounded, as Prometheus bounds it. */
+/** Reads a Prometheus page. The time is bounded, as Prometheus bounds it. */
 export const scrape = async (url: string, timeoutMs = 10_000): Promise<Scraped> => {
   const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
   if (!response.ok) throw new Error(`${url}: ${response.status}`);

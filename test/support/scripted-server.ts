@@ -1,13 +1,15 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An HTTP server that answers by a script, to say what no healthy API says when it is wanted. */
+/**
+ * An HTTP server that answers by a script, for answers that a healthy API does not give on demand.
+ */
 
 export type Asked = {
   call: string;
   token: string | null;
   body: Record<string, unknown> | null;
-  /** The Idempotency-Key, where one was sent. */
+  /** The Idempotency-Key, if one was sent. */
   key?: string;
 };
 export type Scripted =
@@ -21,7 +23,7 @@ const textOf = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString();
 };
 
-/** @param answer what the nth call, from 0, is told */
+/** @param answer the answer to the nth call, from 0 */
 export const startScripted = async (answer: (asked: Asked, n: number) => Scripted | Promise<Scripted>) => {
   const asked: Asked[] = [];
   const server = createServer(async (request, response) => {

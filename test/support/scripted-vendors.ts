@@ -7,8 +7,8 @@ import { newId, newServiceId } from '../../shared/lib/id.ts';
 import { type Asked, refusal, type Scripted, startScripted } from './scripted-server.ts';
 
 /**
- * Vendors and an API that answer by a script, with tokens signed by hand: what no honest party
- * would send.
+ * Vendors and an API that answer by a script, with tokens signed by hand: answers that no honest
+ * party would send.
  */
 
 const MINT = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
@@ -22,12 +22,12 @@ export const SIGNERS = {
   quote: signerOf('test.quote.1', 1),
   live: signerOf('live.quote.1', 2),
   settlement: signerOf('test.settlement.1', 3),
-  /** Says it is the API's, and is not. */
+  /** Claims to be the API's key, and is not. */
   stranger: signerOf('test.quote.1', 4),
   unknown: signerOf('test.quote.9', 5),
 };
 
-/** A quote token, as the API signs it unless it is told otherwise. */
+/** A quote token, by default as the API signs it. */
 export const tokenFor = (resource: unknown, claims: object = {}, signer = SIGNERS.quote): string =>
   signToken(
     'quote',
@@ -54,7 +54,7 @@ export const tokenFor = (resource: unknown, claims: object = {}, signer = SIGNER
 export type Visit = { method: string; path: string; headers: IncomingHttpHeaders; body: string };
 export type Said = { status: number; headers?: Record<string, string>; body?: unknown } | 'lost';
 
-/** A bill, with display fields that mean nothing. */
+/** A bill with display fields that have no effect. */
 export const bill = (quote_token: string): Said => ({
   status: 402,
   body: {
@@ -109,14 +109,14 @@ export const KEYS = [SIGNERS.quote, SIGNERS.live, SIGNERS.settlement].map(({ kid
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
-/** An API and as many vendors as asked for, with what they heard. */
+/** An API and any number of vendors, with the requests that they received. */
 export const startWorld = async () => {
   const stops: (() => Promise<void>)[] = [];
   const attempts = new Map<string, { quote_token: string; settlement_id: string }>();
   const script: {
     settle: (asked: Asked) => Scripted | null;
     keys: () => Scripted | null;
-    /** What GET /v1/settlements/:id says otherwise than that it is paid and not redeemed. */
+    /** Fields of GET /v1/settlements/:id that differ from a paid and unredeemed settlement. */
     read: (settlementId: string) => object | Scripted | null;
   } = {
     settle: () => null,
@@ -153,7 +153,7 @@ export const startWorld = async () => {
   return {
     api,
     script,
-    /** What was paid, each once. */
+    /** The payments, each once. */
     paid: () => [...attempts.values()],
     vendor: async (answer: (visit: Visit, origin: string) => Said | Promise<Said>) => {
       const vendor = await startVendor(answer);
@@ -171,7 +171,7 @@ export const startWorld = async () => {
   };
 };
 
-/** A vendor that bills its own address and delivers to whoever shows a settlement. */
+/** A vendor that bills its address and delivers to any caller with a settlement. */
 export const honest =
   (claims: object = {}) =>
   (visit: Visit, origin: string): Said =>

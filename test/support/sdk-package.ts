@@ -7,12 +7,13 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
-/** The SDK as it is published, packed and installed without a network into an empty project. */
+/** The SDK as it is published: packed, and installed without a network into an empty project. */
 export const installSdk = async () => {
   const project = mkdtempSync(path.join(tmpdir(), 'quittance-sdk-'));
   const env = { ...process.env, PATH: `${ROOT}/node_modules/.bin${path.delimiter}${process.env.PATH}` };
   const npm = (args: string[]) => run('npm', [...args, '--no-audit', '--no-fund'], { cwd: project, env });
-  // From a copy: packing builds, and two suites that build in one folder at once would pack halves.
+  // From a copy: packing builds, and two suites that build in one folder would pack incomplete
+  // files.
   const sources = mkdtempSync(path.join(tmpdir(), 'quittance-sdk-sources-'));
   cpSync(path.join(ROOT, 'tsconfig.json'), path.join(sources, 'tsconfig.json'));
   cpSync(path.join(ROOT, 'sdk'), path.join(sources, 'sdk'), {

@@ -8,7 +8,7 @@ const repositoryRoot = path.resolve(import.meta.dirname, '../..');
 
 const FAILPOINTS = path.resolve(import.meta.dirname, 'failpoints.ts');
 
-/** Environment of a service with faults in it, as in failpoints.ts. */
+/** Environment of a service with failpoints, see failpoints.ts. */
 export const faults = (failpoints: string | undefined): Record<string, string> =>
   failpoints === undefined ? {} : { NODE_OPTIONS: `--import=${FAILPOINTS}`, TEST_FAILPOINTS: failpoints };
 
@@ -16,9 +16,9 @@ export type ServiceProcess = {
   pid: number;
   /** The exit code, null after a signal. */
   exited: Promise<number | null>;
-  /** All it has logged so far. */
+  /** Its log so far. */
   output: () => string;
-  /** SIGTERM, resolves with the exit code. */
+  /** Sends SIGTERM and resolves with the exit code. */
   stop: () => Promise<number | null>;
 };
 

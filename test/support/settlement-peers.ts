@@ -62,7 +62,7 @@ export const servePeers = async (testBus: TestBus): Promise<Bus> => {
 
 type Consumer = Extract<Principal, { kind: 'jwt' }> & { owner: string };
 
-/** A consumer with a wallet of its own. */
+/** A consumer with a wallet. */
 export const consumer = (balance = 100_000_000n, allowance = balance): Consumer => {
   const account_id = newId('acct');
   const owner = `Consumer${account_id.slice(5).replaceAll(/[0l]/g, 'z')}`.slice(0, 34);

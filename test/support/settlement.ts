@@ -302,7 +302,7 @@ export const underWay = async (
   attempt?: string,
 ) => {
   const answer = pay(payer, q, attempt);
-  // Whoever awaits the answer gets the error; a test that ends before does not fail by it.
+  // A caller that awaits the answer gets the error. A test that ends earlier does not fail by it.
   answer.catch(() => {});
   const { rows } = await until(
     () =>

@@ -9,8 +9,8 @@ const root = path.resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
 /**
- * A route of the App Router is a function of Request to Response: what Next does around it, this
- * does. `/slow` is a handler to be killed in.
+ * A route of the App Router is a function of Request to Response. This server replaces the part of
+ * Next around it. `/slow` is a handler that hangs, so that a test can kill it.
  */
 const NEXT_HOST = `
 import { serve } from '@hono/node-server';
@@ -31,8 +31,8 @@ export type Framework = keyof typeof ENTRIES;
 export type Shop = { url: string; output: () => string; kill: () => void };
 
 /**
- * The examples in a project of their own, with the SDK as it is published and the frameworks of
- * this tree.
+ * The examples in a separate project, with the SDK as it is published and the frameworks of this
+ * tree.
  */
 export const createShopProject = async () => {
   const project = mkdtempSync(path.join(tmpdir(), 'quittance-shops-'));
@@ -63,7 +63,10 @@ export const createShopProject = async () => {
   };
 
   return {
-    /** @param publicUrl that of the shop it is a replica of; default its own address */
+    /**
+     * @param publicUrl the address of the shop that this process is a replica of; by default its
+     * own
+     */
     startShop: async (
       framework: Framework,
       environment: Record<string, string>,
@@ -80,7 +83,7 @@ export const createShopProject = async () => {
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     },
-    /** Runs a file of the examples to its end; what it printed. */
+    /** Runs a file of the examples to its end. Returns its output. */
     runExample: async (file: string, environment: Record<string, string>, args: string[]) => {
       const { child, output } = start(file, environment, args);
       const code = await new Promise((resolve) => child.once('close', resolve));

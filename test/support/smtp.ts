@@ -4,25 +4,25 @@ import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 
 export type ReceivedMail = {
-  /** Envelope recipients: where the mail really goes, whatever its header says. */
+  /** Envelope recipients: where the mail is sent, whatever its header contains. */
   to: string[];
   from: string;
   subject: string;
   text: string;
   html: string;
   headers: { key: string; value: string }[];
-  /** The message as it came over the wire. */
+  /** The message as it was received. */
   raw: string;
 };
 
-/** A mail server of the test's own, which keeps what it gets. */
+/** A mail server of one test, which stores what it receives. */
 type SmtpSink = {
   url: string;
   /** All mails to this address so far, oldest first. */
   mailsTo: (address: string) => ReceivedMail[];
-  /** The n-th mail to this address (from 1), waited for. */
+  /** Waits for the n-th mail to this address (from 1). */
   waitFor: (address: string, n?: number) => Promise<ReceivedMail>;
-  /** Answers the next mails with these SMTP codes instead of taking them. */
+  /** Answers the next mails with these SMTP codes instead of accepting them. */
   refuseNext: (...codes: number[]) => void;
   close: () => Promise<void>;
 };
@@ -60,7 +60,7 @@ export const startSmtpSink = async (): Promise<SmtpSink> => {
       });
     },
   });
-  server.on('error', () => {}); // a client that goes away is no failure of the test
+  server.on('error', () => {}); // A client that disconnects does not fail the test.
   server.listen(0, '127.0.0.1');
   await once(server.server, 'listening');
   const { port } = server.server.address() as AddressInfo;

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { Stack } from '../../deploy/local/stack/stack-file.ts';
 
 /**
- * The stack that the e2e project started, read afresh: pids and ports may change while tests run.
+ * Reads the stack that the e2e project started each time, because pids and ports may change while
+ * tests run.
  */
 export const runningStack = (): Stack => {
   const file = process.env.STACK_FILE;
@@ -11,7 +12,7 @@ export const runningStack = (): Stack => {
   return JSON.parse(readFileSync(file, 'utf8')) as Stack;
 };
 
-/** Calls `make` n times at once. */
+/** Calls `make` n times concurrently. */
 export const atOnce = <T>(n: number, make: (i: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: n }, (_, i) => make(i)));
 

@@ -38,8 +38,8 @@ type Again = Partial<{
 }>;
 
 /**
- * The chain-submitter as its own process, over a local chain of its own, real Postgres and
- * JetStream; the test is settlement, wallet and funding at once.
+ * The chain-submitter as a separate process, over a local chain, real Postgres and JetStream. The
+ * test acts as settlement, wallet and funding.
  */
 export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number } = {}) => {
   const stateDir = mkdtempSync(path.join(tmpdir(), 'submitter-test-'));
@@ -65,7 +65,7 @@ export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number }
   const authority = keys.delegateAuthorities[0]!;
   const services: ServiceProcess[] = [];
 
-  /** Starts the service; `failpoints` as in test/support/failpoints.ts. */
+  /** Starts the service. `failpoints` as in test/support/failpoints.ts. */
   const start = async (env: Record<string, string> = {}, failpoints?: string): Promise<ServiceProcess> => {
     const service = await startService(
       'chain-submitter',
@@ -112,7 +112,7 @@ export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number }
     return signature;
   };
 
-  /** A wallet with a balance and an allowance, made on the chain without the service. */
+  /** A wallet with a balance and an allowance, created on the chain without the service. */
   const payer = async (balance: bigint, allowance: bigint = balance): Promise<Payer> => {
     const owner = Keypair.generate();
     const account = outside.tokenAccount(owner.publicKey);
@@ -140,7 +140,7 @@ export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number }
     return { owner, account_id: newId('acct'), wallet_id: newId('wal') };
   };
 
-  /** A signed quote; the payout address is a new vendor's unless given. */
+  /** A signed quote. The payout address is a new vendor's by default. */
   const quote = ({
     amount = 1_000_000n,
     fee = 10_000n,
@@ -181,7 +181,7 @@ export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number }
     return publish(bus, { subject: `job.chain-submitter.${job}`, msgId: `job-${dispatches}`, payload });
   };
 
-  /** A settle job as settlement sends it; the ids are new unless given. */
+  /** A settle job as settlement sends it, by default with new ids. */
   const jobOf = (from: Payer, { quote_token }: Pick<Quote, 'quote_token'>, again: Again = {}) => ({
     account_id: from.account_id,
     payment_attempt_id: again.payment_attempt_id ?? newId('evt'),
@@ -216,7 +216,7 @@ export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number }
     payer,
     quote,
     send,
-    /** Asks for a settle; the ids are new unless given. */
+    /** Sends a settle job, by default with new ids. */
     settle: async (from: Payer, { quote_token }: Quote, again: Again = {}) => {
       const job = jobOf(from, { quote_token }, again);
       await send(settlementBus, 'settle', job);
@@ -236,7 +236,7 @@ export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number }
 };
 export type SubmitterFixture = Awaited<ReturnType<typeof startSubmitterFixture>>;
 
-/** Everything the service tells, as it is told. */
+/** All events of the service in the order of their arrival. */
 const listen = async (testBus: TestBus) => {
   const nc = await connect({
     servers: testBus.url,
@@ -271,7 +271,7 @@ const listen = async (testBus: TestBus) => {
 
 export const keypairOf = (secretKey: string): Keypair => Keypair.fromSecretKey(bs58.decode(secretKey));
 
-/** Reads again and again until it is good; fails after 45 s, for busy machines. */
+/** Reads until the value is as expected. Fails after 45 s, because machines may be busy. */
 export const until = async <T>(
   read: () => Promise<T>,
   good: (value: T) => boolean,
@@ -283,5 +283,5 @@ export const until = async <T>(
     if (good(value)) return value;
     await sleep(10);
   }
-  throw new Error(`did not come about ${explain()}`);
+  throw new Error(`the expected state was not reached ${explain()}`);
 };

@@ -8,7 +8,9 @@ import { allowSpending, fund, linkWallet, walletProof } from '../../deploy/local
 import type { Stack } from '../../deploy/local/stack/stack-file.ts';
 import { createAuthenticator, type Options } from './authenticator.ts';
 
-/** One account with one of everything that an account can have, and a credential of every kind. */
+/**
+ * One account with one object of each kind that an account can have, and a credential of each kind.
+ */
 export type Tenant = {
   environment: 'test' | 'live';
   session: SignIn;
@@ -39,7 +41,7 @@ export type Tenant = {
 
 const NONE = 'q_01jd3h9zv4f2k8m6q0w5x7y9ab';
 
-/** Makes a tenant. In live nobody is given money, so there it has no payment. */
+/** Creates a tenant. There are no test funds in live, so a tenant there has no payment. */
 export const createTenant = async (
   api: Api,
   stack: Pick<Stack, 'mail_url' | 'gateway_url'>,
@@ -63,7 +65,7 @@ export const createTenant = async (
     wallet_id,
     limits: { daily: '5000000' },
   });
-  // Nothing that a tenant does is told there, so its log stays as it is.
+  // No event of a tenant is delivered to this endpoint, so its log stays empty.
   const endpoint = await post<{ endpoint_id: string }>('/v1/webhook-endpoints', {
     url: 'http://127.0.0.1:9/hook',
     event_types: ['quote.expired'],
@@ -135,7 +137,7 @@ export const createTenant = async (
   };
 };
 
-/** The account has made a delegate: that is an event. */
+/** The account has created a delegate, which is an event. */
 const firstEvent = async (api: Api, token: string): Promise<string> => {
   for (let tries = 0; tries < 100; tries += 1) {
     const { body } = await api<{ data: { event_id: string }[] }>('GET /v1/events?type=delegate.created', {
@@ -148,8 +150,8 @@ const firstEvent = async (api: Api, token: string): Promise<string> => {
 };
 
 /**
- * Everything that the services' schemas hold of an account, as one text per table: for "nothing
- * changed". When a job looks at a row again is its own affair.
+ * Everything that the services' schemas store about an account, one text per table, to compare
+ * before and after. The time of a job's next poll of a row is left out.
  */
 export const createSnapshot = async (postgresUrl: string) => {
   const pool = new pg.Pool({ connectionString: postgresUrl, max: 2 });
@@ -175,8 +177,8 @@ export const createSnapshot = async (postgresUrl: string) => {
       return found;
     },
     /**
-     * Waits until the account's payments and test funds are final: from then on nothing in the
-     * background touches it.
+     * Waits until the account's payments and test funds are final. From then on no background job
+     * changes the account.
      */
     untilQuiet: async (accountId: string): Promise<void> => {
       for (let tries = 0; tries < 300; tries += 1) {

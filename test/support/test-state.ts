@@ -6,8 +6,8 @@ import { outsideFolder } from '../../deploy/local/servers/postgres-server.ts';
 const localDir = path.resolve(import.meta.dirname, '../../.local');
 
 /**
- * A new state folder `.local/test-<name>-<pid>`. It stays after the run, for its logs; those of
- * runs that are over are removed here.
+ * Creates a state folder `.local/test-<name>-<pid>`. It stays after the run, for its logs. The
+ * folders of earlier runs are removed.
  */
 export function testStateDir(name: string): string {
   mkdirSync(localDir, { recursive: true });
@@ -19,7 +19,7 @@ export function testStateDir(name: string): string {
   return path.join(localDir, `test-${name}-${process.pid}`);
 }
 
-/** With what Postgres keeps outside of it. */
+/** Includes what Postgres stores outside of it. */
 export function removeStateDir(stateDir: string): void {
   for (const folder of [stateDir, outsideFolder(stateDir)]) {
     if (existsSync(folder)) rmSync(folder, { recursive: true, force: true });

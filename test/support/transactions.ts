@@ -19,7 +19,7 @@ import { atOnce } from './stack.ts';
 
 /**
  * Two replicas of the service over a real bus and database. The test publishes the events of
- * settlement and funding itself, so that it decides their order and repeats.
+ * settlement and funding, so that it decides their order and repeats.
  */
 export type Issued = z.infer<typeof settlement.events.issued>;
 export type List = z.infer<typeof transactionOperations.listTransactions.output>;

@@ -19,13 +19,13 @@ export const codeOf = (work: Promise<unknown>): Promise<string> =>
 
 export type Prepared = { id: string; transaction: string; owner: Keypair };
 
-/** The funding service as chain-submitter meets it, over a fixture that is running. */
+/** The funding service as chain-submitter calls it, over a running fixture. */
 export const transfersOver = (fixture: () => SubmitterFixture) => {
   const ask = <N extends keyof Internal>(name: N, input: z.infer<Internal[N]['input']>) =>
     call(fixture().fundingBus, chainSubmitter, name, input) as Promise<z.infer<Internal[N]['output']>>;
   return {
     ask,
-    /** A prepared withdrawal, or refund, of a payer's. */
+    /** A prepared withdrawal or refund of a payer. */
     prepare: async (
       { owner, account_id }: Payer,
       destination: PublicKey | string,

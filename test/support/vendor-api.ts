@@ -11,8 +11,8 @@ import { newId, newServiceId } from '../../shared/lib/id.ts';
 import { type Asked, refusal, type Scripted, startScripted } from './scripted-server.ts';
 
 /**
- * The vendor's side of the API by its rules, over HTTP and with real signatures, whose answers a
- * test can replace or lose. The real one is met in test/e2e.
+ * The part of the API that a vendor uses, over HTTP and with real signatures. A test can replace or
+ * drop its answers. test/e2e uses the real API.
  */
 const keyPair = (kid: string, fill: number) => {
   const key = privateKeyFromSeed(new Uint8Array(32).fill(fill));
@@ -44,7 +44,7 @@ export const startVendorApi = async () => {
   const settlements = new Map<string, Settled>();
   const faults: ((asked: Asked) => Scripted | null)[] = [];
 
-  /** What became of the quotes that were made. */
+  /** What happened to the quotes that were created. */
   const quotes = new Map<string, 'pending' | 'settling' | 'settled'>();
 
   type QuoteBody = { quote_amount: string; scope: Scope; expires_in_seconds: number };
@@ -109,7 +109,7 @@ export const startVendorApi = async () => {
     return onSettlement(id!, action!, body ?? {});
   });
 
-  /** A payment as a buyer shows it: headers of a settlement that was made for a scope. */
+  /** A payment as a buyer presents it: headers of a settlement for a scope. */
   const pay = (
     scope: Scope,
     { amount = '50000', service = serviceId, signer = settlementKey.signing, quote_id = newId('q') } = {},
@@ -143,13 +143,13 @@ export const startVendorApi = async () => {
     settlements,
     faults,
     log,
-    /** Calls but those for keys. */
+    /** Calls except those for keys. */
     calls: () =>
       running.asked.map(({ call }) => call.split('/').at(-1)!).filter((call) => !call.startsWith('jwks')),
     asked: running.asked,
     stranger: keyPair('test.settlement.1', 3).signing,
     unknown: keyPair('test.settlement.9', 3).signing,
-    /** A paywall of this vendor: another one is another replica. */
+    /** A paywall of this vendor. Another one acts as another replica. */
     paywall: (options: Partial<PaywallOptions> = {}) =>
       createPaywall({
         baseUrl: running.baseUrl,
@@ -166,13 +166,13 @@ export const startVendorApi = async () => {
 };
 export type VendorApi = Awaited<ReturnType<typeof startVendorApi>>;
 
-/** A Host that an attacker chose: nothing may come of it. */
+/** A Host header that an attacker chose. It must have no effect. */
 export const at = (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) =>
   new Request(`http://evil.example${path}`, { ...init, headers });
 
 /**
- * A route with a handler that counts its runs and answers as it is told, the last answer for all
- * further ones.
+ * A route with a handler that counts its runs and returns the given answers, the last one for all
+ * further runs.
  */
 export const sellBy = (
   api: VendorApi,

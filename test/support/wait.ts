@@ -6,7 +6,7 @@ const shown = (value: unknown): string =>
   JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? `${part}` : part));
 
 /**
- * Reads until the value is good, and returns it.
+ * Reads until the value is as expected, and returns it.
  * @throws after `ms`, with the last value
  */
 export const waitFor = async <T>(
@@ -36,8 +36,8 @@ export const waitUntil = async (
 };
 
 /**
- * Reads again and again for `ms`, and returns the last value.
- * @throws as soon as a value is not good
+ * Reads repeatedly for `ms`, and returns the last value.
+ * @throws as soon as a value is not as expected
  */
 export const staysFor = async <T>(
   ms: number,

@@ -14,8 +14,8 @@ import { type ServiceProcess, startService } from './service-process.ts';
 import { atOnce } from './stack.ts';
 
 /**
- * Two replicas of the service over a real bus and database, with events published by the test as
- * their owners do, so that their order and repeats are the test's to choose.
+ * Two replicas of the service over a real bus and database. The test publishes the events as their
+ * owners do, so that it decides their order and repeats.
  */
 type Operations = typeof webhook.operations;
 type Any<N extends keyof Operations> = z.infer<Operations[N]['output']>;
@@ -83,7 +83,7 @@ export const refusal = (work: Promise<unknown>): Promise<string> =>
     ({ code, message }: { code: string; message: string }) => `${code}: ${message}`,
   );
 
-/** Published as its owner does, as a message of its own. */
+/** Publishes an event as its owner does, with a new message id. */
 export const publishAs = <N extends EventName>(name: N, payload: EventPayload<N>): Promise<void> =>
   publishEvent(publishers[name.split('.')[0]!]!, name, payload);
 

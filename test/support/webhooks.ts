@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * Webhooks as the providers sign them, for forging and altering: written beside the product's code,
- * not with it.
+ * Webhooks as the providers sign them, to be forged and altered. They share no code with the
+ * product.
  */
 const hmac = (key: string, text: string) => createHmac('sha256', key).update(text).digest('hex');
 const seconds = () => Math.floor(Date.now() / 1000);
@@ -20,7 +20,7 @@ export const coinbaseWebhook = (key: string, body: object | string, time = secon
   return { body: text, headers: { 'x-hook0-signature': signature } };
 };
 
-/** MoonPay's words for a payment. */
+/** MoonPay's fields of a payment. */
 export const moonpayEvent = (deposit: { deposit_id: string; wallet: string }, data: object) => ({
   type: 'transaction_updated',
   data: {
@@ -36,7 +36,7 @@ export const moonpayEvent = (deposit: { deposit_id: string; wallet: string }, da
   },
 });
 
-/** Coinbase's words for a payment. */
+/** Coinbase's fields of a payment. */
 export const coinbaseEvent = (deposit: { deposit_id: string; wallet: string }, data: object) => ({
   eventType: 'onramp.transaction.updated',
   transactionId: `cb-${deposit.deposit_id}`,

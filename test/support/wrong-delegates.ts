@@ -1,6 +1,6 @@
 /**
- * Delegates whose counters are not what their settlements add up to: kept apart from the code that
- * moves them.
+ * Finds delegates whose counters differ from the sum of their settlements. It shares no code with
+ * the statements that change the counters.
  */
 export const WRONG_DELEGATES = `
   select 'delegate ' || d.delegate_id as what from delegates d

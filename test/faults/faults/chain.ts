@@ -4,14 +4,17 @@ import { bodyOf } from '../client-log.ts';
 import { type Fault, over } from '../fault.ts';
 import type { Harness } from '../harness.ts';
 
-/** Blocks that a blockhash lasts, and those until a block is final. */
+/** The number of blocks for which a blockhash is valid, and the number until a block is final. */
 export const BLOCKHASH_BLOCKS = 150;
 export const FINAL_BLOCKS = 32;
-/** A settle's caller waits for 15 s before it is told 202. */
+/** A settle's caller waits for 15 s before it gets 202. */
 const PAST_THE_WAIT_MS = [15_500, 18_000] as const;
 const DEEPEST_FORK = 20;
 
-/** The newest redeemed payment, when its slot can still be undone; how many slots that takes. */
+/**
+ * The newest redeemed payment whose slot can still be removed by a fork, and the number of slots
+ * that it takes.
+ */
 const slotsToUndo = async (harness: Harness, attempt: Attempt | undefined): Promise<number | null> => {
   const hash = attempt?.answers.map((answer) => bodyOf(answer).tx_hash).findLast(Boolean);
   if (!hash) return null;
@@ -27,7 +30,7 @@ const forkBy = async (harness: Harness, slots: number): Promise<boolean> => {
   return lost.length > 0;
 };
 
-/** Waits for a payment that was redeemed a moment ago and forks it away, after `first`. */
+/** Waits for a payment that was redeemed a moment ago and removes it by a fork, after `first`. */
 const forkRedeemed = async (
   harness: Harness,
   clientLog: ClientLog,
@@ -58,7 +61,7 @@ const standsStill = (harness: Harness, name: string, holdMs: Fault['holdMs']): F
   },
 });
 
-/** Includes bytes that reached no leader in the last block but one of their lifetime. */
+/** Includes bytes that reached no leader, in the last block but one in which they are valid. */
 const includedAtTheLastSlot = (harness: Harness): Fault => ({
   name: 'inclusion-one-slot-before-expiry',
   holdMs: [500, 1500],
@@ -90,8 +93,8 @@ export const chainFaults = (harness: Harness, clientLog: ClientLog): Fault[] => 
   {
     name: 'chain-kill',
     holdMs: [500, 2000],
-    // The faults after it work on the chain: they need one that has started again, however long
-    // that takes here.
+    // The following faults use the chain, so this one waits until it has started again, however
+    // long that takes.
     inject: async () => ((await harness.kill('chain')) ? harness.chainIsBack : null),
   },
   {
@@ -108,8 +111,8 @@ export const chainFaults = (harness: Harness, clientLog: ClientLog): Fault[] => 
     inject: async () => ((await forkRedeemed(harness, clientLog)) ? over : null),
   },
   {
-    // The original is sent again to nobody and expires: another generation must pay the same
-    // settlement.
+    // The original bytes are sent again, reach no leader and expire. Another generation must pay
+    // the same settlement.
     name: 'fork-original-never-lands',
     holdMs: [500, 1500],
     inject: async () => {
@@ -117,7 +120,7 @@ export const chainFaults = (harness: Harness, clientLog: ClientLog): Fault[] => 
         harness.rpc('chain_fault', { method: 'sendTransaction', kind: 'drop' }),
       );
       if (forked) {
-        // Until the submitters have seen that it is gone.
+        // Until the submitters have observed the fork.
         await sleep(2500);
         await harness.rpc('chain_advance', BLOCKHASH_BLOCKS + FINAL_BLOCKS + 1);
       }
@@ -140,7 +143,7 @@ export const chainFaults = (harness: Harness, clientLog: ClientLog): Fault[] => 
     },
   },
   {
-    // Bytes that were committed and never sent grow old in a stopped process, which then wakes and
+    // Bytes that were committed and never sent grow old in a paused process, which then resumes and
     // sends them.
     name: 'expiry-in-stopped-submitters',
     holdMs: [500, 1500],

@@ -6,8 +6,8 @@ const LEAST_MS = 60_000;
 const MOST_MS = 600_000;
 
 /**
- * The clock of one process is wrong by minutes, ahead or behind: it jumps there, or the process
- * starts with it.
+ * The clock of one process is wrong by minutes, ahead or behind: it jumps, or the process starts
+ * with it.
  */
 export const clocks = (harness: Harness): Fault[] =>
   serviceNames(harness).map((name) => ({

@@ -27,7 +27,7 @@ export const allFaults = (fixture: Fixture): Fault[] => {
   ];
 };
 
-/** Their names, without a stack to try them on. */
+/** The names of all faults, without a stack. */
 export const faultNames = (): string[] => {
   const nobody = {
     harness: { names: processNames(), failpointFolder: '' },
@@ -38,8 +38,8 @@ export const faultNames = (): string[] => {
 };
 
 /**
- * Those whose name is, or begins with, one of the given: `kill`, `crash-before`, `nats-wipe`. None
- * given: all.
+ * The faults whose name is, or begins with, one of the given: `kill`, `crash-before`, `nats-wipe`.
+ * Without names all of them.
  */
 export const chooseFaults = (all: readonly Fault[], wanted: readonly string[]): Fault[] => {
   const meant =
@@ -47,6 +47,6 @@ export const chooseFaults = (all: readonly Fault[], wanted: readonly string[]): 
     ({ name }: Fault) =>
       name === want || name.startsWith(`${want}-`);
   const unknown = wanted.filter((want) => !all.some(meant(want)));
-  if (unknown.length > 0) throw new Error(`no such fault: ${unknown.join(', ')}`);
+  if (unknown.length > 0) throw new Error(`there is no fault ${unknown.join(', ')}`);
   return wanted.length === 0 ? [...all] : all.filter((fault) => wanted.some((want) => meant(want)(fault)));
 };

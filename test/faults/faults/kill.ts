@@ -32,7 +32,8 @@ export const kills = (harness: Harness): Fault[] => [
 
 /** A crash right before or right after a failpoint, in whichever process passes it first. */
 export const crashes = ({ failpointFolder }: Harness): Fault[] =>
-  // Those of funding are passed once, when the load gets its money; its own tests crash there.
+  // The failpoints of funding are passed once, when the payers get their test funds. Its own tests
+  // crash there.
   Object.keys(failpoints)
     .filter((point) => !point.startsWith('funding.'))
     .flatMap((point) =>
@@ -44,7 +45,7 @@ export const crashes = ({ failpointFolder }: Harness): Fault[] =>
           inject: async () => {
             rmSync(`${file}.hit`, { force: true });
             writeFileSync(file, '');
-            // Somebody pays all the time; whoever comes by dies.
+            // Payments run all the time, so a process passes the failpoint soon and dies.
             for (let waited = 0; existsSync(file) && waited < 5000; waited += 20) await sleep(20);
             rmSync(file, { force: true });
             return existsSync(`${file}.hit`) ? over : null;

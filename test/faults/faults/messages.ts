@@ -11,8 +11,8 @@ const MOST_COPIES = 3;
 const COPY = 'Campaign-Copy';
 
 /**
- * Everything that is published comes again, up to three times and in another order, without the id
- * that would stop it.
+ * Everything that is published is delivered again, up to three times and in another order, without
+ * the message id that would suppress it.
  */
 const doubled = (harness: Harness): Fault => ({
   name: 'messages-doubled',
@@ -43,9 +43,7 @@ const doubled = (harness: Harness): Fault => ({
   },
 });
 
-/**
- * Each message waits for a while of its own before it is published: what was told last comes first.
- */
+/** Each message waits for a random time before it is published, so that the order changes. */
 const shuffled = ({ failpointFolder }: Harness): Fault => ({
   name: 'messages-shuffled',
   holdMs,

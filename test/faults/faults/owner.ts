@@ -20,13 +20,16 @@ const DECIMALS = 6;
 const SIGNED_MS = 5000;
 
 const INCLUDED_MS = 10_000;
-/** An owner tries for so long: payments that were under way land meanwhile, or are forked away. */
+/**
+ * How long an owner tries: meanwhile payments that were under way are included or removed by a
+ * fork.
+ */
 const DONE_MS = 40_000;
 const SEND = { encoding: 'base64', skipPreflight: true };
 
 type Undo = () => Promise<void>;
 
-/** Tries again what an owner does, until it is done; each try reads the chain anew. */
+/** Repeats an owner's action until it succeeds. Each try reads the chain again. */
 const untilDone = async (act: () => Promise<void>): Promise<void> => {
   const deadline = Date.now() + DONE_MS;
   for (;;) {
@@ -41,7 +44,7 @@ const untilDone = async (act: () => Promise<void>): Promise<void> => {
 
 type Statuses = { value: ({ err: unknown } | null)[] };
 
-/** What a wallet's owner does with it besides the platform, by a transaction of their own. */
+/** What a wallet's owner does outside of the platform, by a transaction that the owner sends. */
 const deeds = ({ harness, actors }: Fixture) => {
   const { chain } = harness;
   const { fickle } = actors;
@@ -64,7 +67,7 @@ const deeds = ({ harness, actors }: Fixture) => {
       if (statuses[0]) throw new Error(`the owner’s transaction failed: ${JSON.stringify(statuses[0].err)}`);
       await sleep(50);
     }
-    throw new Error('the owner’s transaction did not land');
+    throw new Error('the owner’s transaction was not included');
   };
 
   const approve = (delegate: string, amount: bigint) =>
@@ -82,12 +85,17 @@ const deeds = ({ harness, actors }: Fixture) => {
     BigInt((await chain.connection.getTokenAccountBalance(holder, 'processed')).value.amount);
 
   return {
-    /** The approval goes to somebody else: error 0x4. Resolves to what undoes it. */
+    /**
+     * The approval goes to another delegate: error 0x4. Resolves to the function that restores it.
+     */
     overwritten: async (): Promise<Undo> => {
       await untilDone(() => approve(Keypair.generate().publicKey.toBase58(), 5n));
       return () => untilDone(() => approve(fickle.view.delegation.delegate!, ALLOWANCE));
     },
-    /** Everything goes to another wallet of the owner: error 0x1. Resolves to what undoes it. */
+    /**
+     * The full balance goes to another wallet of the owner: error 0x1. Resolves to the function
+     * that restores it.
+     */
     emptied: async (): Promise<Undo> => {
       const safe = Keypair.generate();
       const owner = wallet.publicKey;
@@ -95,8 +103,8 @@ const deeds = ({ harness, actors }: Fixture) => {
       await untilDone(() =>
         send(createAssociatedTokenAccountIdempotentInstruction(owner, there, safe.publicKey, mint)),
       );
-      // Another payment may land, or be forked away, between the read and the transfer: then it is
-      // read anew.
+      // Another payment may be included, or removed by a fork, between the read and the transfer.
+      // Then the balance is read again.
       await untilDone(async () => {
         const all = await balanceOf(account);
         if (all > 0n)
@@ -113,8 +121,8 @@ const deeds = ({ harness, actors }: Fixture) => {
 };
 
 /**
- * The money or the permission is gone between acceptance and landing: what was signed lands and
- * fails on chain. Payer and vendor must hear that nothing moved, for that reason.
+ * The money or the permission is removed between acceptance and inclusion: the signed bytes are
+ * included and fail on chain. Payer and vendor must learn that nothing moved, with that reason.
  */
 const failing = (fixture: Fixture, name: string, deed: 'overwritten' | 'emptied'): Fault => ({
   name,
@@ -144,7 +152,7 @@ const failing = (fixture: Fixture, name: string, deed: 'overwritten' | 'emptied'
       return row!.n === attempts.length;
     };
     while (!(await signed().catch(() => false)) && Date.now() < deadline + SIGNED_MS) await sleep(50);
-    // Nobody sends anything while the owner is at work.
+    // No other client uses the wallet during the owner's action.
     for (const each of submitters) harness.send(each, 'SIGSTOP');
     await harness.rpc('chain_fault');
     const undo = await deeds(fixture)
@@ -160,12 +168,11 @@ const failing = (fixture: Fixture, name: string, deed: 'overwritten' | 'emptied'
     }
     return async () => {
       await calls;
-      // Everything of it is final before the wallet is as it was, or a later generation would be
+      // All of it is final before the wallet is restored. Otherwise a later generation would be
       // paid.
       await sleep(40 * harness.slotMs);
       await undo();
-      // Where the owner took long, clients gave up first: those attempts are asked about at the
-      // end.
+      // If the owner took long, clients gave up before. Those attempts are queried at the end.
       if (attempts.every(({ outcome }) => outcome === 'paid'))
         fixture.breaks.push({
           invariant: 'the-owner-was-in-time',

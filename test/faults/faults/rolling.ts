@@ -6,15 +6,15 @@ import { serviceNames } from './kill.ts';
 /** Longer than any answer takes. */
 const ANSWERED_MS = 20_000;
 
-/** A client's own impatience on a busy machine is no answer that the restart gave. */
+/** A client's timeout on a busy machine is not an answer of the restarted process. */
 const isClean = ({ status, body }: Call): boolean =>
   (status === null && (body as { lost?: string } | undefined)?.lost === 'TimeoutError') ||
   (status === 503 && bodyOf({ body }).error !== undefined);
 
 /**
- * SIGTERM to one process after the other, the gateways too, each when its predecessor is back,
- * under load. Every call that was asked meanwhile is judged when it is answered: at worst by a 503
- * that says what is safe.
+ * SIGTERM to one process after another, the gateways included, each when its predecessor is ready,
+ * under load. Every call of that time is checked when it is answered: at worst it gets a 503 that
+ * names the safe action.
  */
 export const rolling = ({ harness, clientLog, breaks }: Fixture): Fault => ({
   name: 'rolling-restart',

@@ -7,7 +7,7 @@ import { BLOCKHASH_BLOCKS, FINAL_BLOCKS } from './chain.ts';
 
 type RpcFault = { method: string; kind: string; ms?: number; count?: number };
 
-/** A fault of the provider, until it is taken away. */
+/** A fault of the provider that lasts until it is removed. */
 const provider = (
   harness: Harness,
   name: string,
@@ -24,7 +24,7 @@ const provider = (
   },
 });
 
-/** One of two providers is behind, or has no history, while blockhashes expire beside it. */
+/** One of two providers lags or has no history, while blockhashes expire. */
 const secondProvider = (
   { secondProvider: node }: Harness,
   name: string,
@@ -39,8 +39,8 @@ const secondProvider = (
 });
 
 /**
- * One of two providers lies. What it calls confirmed then reaches nobody and expires: believed, it
- * would have been answered as paid.
+ * One of two providers lies. The bytes that it reports as confirmed reach no leader and expire. If
+ * the service believed it, the payment would be answered as paid.
  */
 const lying = (harness: Harness, lie: Lie): Fault => ({
   name: `rpc-lies-${lie}`,
@@ -76,7 +76,8 @@ export const rpcFaults = (harness: Harness): Fault[] => [
     { method: 'getTransaction', kind: 'lie_null' },
   ]),
   {
-    // Nothing is known of what landed, and its blockhash is long past: the moment to pay twice.
+    // Nothing is known of what was included, and its blockhash expired long ago. A faulty service
+    // would pay a second time now.
     name: 'rpc-null-status-past-expiry',
     holdMs: [1000, 3000],
     inject: async () => {

@@ -28,8 +28,7 @@ const killed = (harness: Harness, name: string) => async () => ((await harness.k
 export const serverFaults = (harness: Harness): Fault[] => [
   { name: 'nats-kill', holdMs: gap, inject: killed(harness, 'nats-server') },
   {
-    // Everything that JetStream held is gone: streams, consumers, jobs, facts, what was
-    // acknowledged.
+    // Everything that JetStream stored is lost: streams, consumers, jobs, events, acknowledgements.
     name: 'nats-wipe',
     holdMs: gap,
     inject: async () => {
@@ -39,7 +38,7 @@ export const serverFaults = (harness: Harness): Fault[] => [
     },
   },
   {
-    // The streams are there and know their state; what they held is not.
+    // The streams exist with their state, but their messages are lost.
     name: 'nats-blocks-removed',
     holdMs: gap,
     inject: async () => {
@@ -53,7 +52,7 @@ export const serverFaults = (harness: Harness): Fault[] => [
   { name: 'nats-down', holdMs: [1000, 4000], inject: async () => keepDown(harness, 'nats-server') },
   { name: 'postgres-kill', holdMs: gap, inject: killed(harness, 'postgres') },
   {
-    // Back ends go in the middle of whatever they do: a COMMIT whose answer is lost is among it.
+    // Backends are killed during any operation, for instance a COMMIT whose answer is then lost.
     name: 'postgres-terminate',
     holdMs: [1000, 3000],
     inject: async (rng) => {
@@ -78,7 +77,7 @@ export const serverFaults = (harness: Harness): Fault[] => [
     },
   },
   {
-    // A synchronous standby lags: what a statement took is locked, and nobody sees it yet.
+    // A synchronous standby lags: rows that a statement changed are locked and not visible yet.
     name: 'commits-wait',
     holdMs: [2000, 6000],
     inject: async (rng) => {
@@ -91,11 +90,12 @@ export const serverFaults = (harness: Harness): Fault[] => [
 ];
 
 /**
- * Longer than a worker's lease lasts, so that another takes over and the stopped one wakes late.
+ * Longer than a worker's lease, so that another worker claims its intents and the paused one
+ * resumes late.
  */
 const LEASE_PAST_MS = [3500, 7000] as const;
 
-/** SIGSTOP: the process lives, holds its connections and its leases, and answers nothing. */
+/** SIGSTOP: the process stays alive, with its connections and leases, and does not answer. */
 export const pauses = (harness: Harness): Fault[] =>
   serviceNames(harness)
     .filter((name) => /^(chain-submitter|settlement)/.test(name))

@@ -7,8 +7,8 @@ import { podOf, type Rendered, root } from './render.ts';
 const services: readonly string[] = programNames;
 
 /**
- * The connections that the code makes, by what its services import, and those of the servers that
- * the overlays bring.
+ * The connections that the code makes, derived from the imports of its services, and those of the
+ * servers that the overlays add.
  */
 export function flowsOfCode(objects: readonly Rendered[]): Set<string> {
   const flows = new Set<string>();
@@ -35,7 +35,7 @@ export function flowsOfCode(objects: readonly Rendered[]): Set<string> {
       add(own, own, 5432, 8000);
       add('cnpg-system', own, 5432, 8000);
       add('monitoring', own, 9187);
-      // Its instances ask the API server, which no policy can name.
+      // Its instances call the API server, which no policy can name.
       for (const to of OUTSIDE_OF_ALL) add(own, to, 443, 6443);
     }
     if (!services.includes(name)) continue;
@@ -55,7 +55,7 @@ export function flowsOfCode(objects: readonly Rendered[]): Set<string> {
       for (const to of beside(pod, 'postgres')) add(own, to, 5432);
     if (/from 'ioredis'/.test(code)) for (const to of beside(pod, 'redis')) add(own, to, 6379);
     if (/\bfetch\(|from 'node:https'|from 'undici'/.test(code)) {
-      // Whoever speaks to an address that a vendor names says there which ports may be.
+      // A service that calls an address named by a vendor restricts the ports in this file.
       const named = existsSync(path.join(root, `services/${name}/endpoints/model/target.ts`));
       const ports = named ? PORTS.filter((port) => port === 443 || port >= 1024) : [443];
       for (const to of ['internet', 'internet6']) add(own, to, ...ports);

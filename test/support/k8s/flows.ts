@@ -2,9 +2,9 @@ import { BlockList, isIPv6 } from 'node:net';
 import { podOf, type Rendered } from './render.ts';
 
 /**
- * Who may connect to whom by the network policies of rendered objects, worked out as Kubernetes
- * does it: a pod that a policy selects may do what some policy allows it; a connection needs its
- * sender's leave and its receiver's.
+ * The connections that the network policies of rendered objects allow, computed as Kubernetes does:
+ * a pod that policies select may do what one of them allows. A connection needs the permission of
+ * its sender's and its receiver's policies.
  */
 type Labels = Record<string, string>;
 type Peer = { name: string; ip?: string; namespace?: string; labels: Labels };
@@ -40,7 +40,7 @@ const inBlock = (ip: string, { cidr, except = [] }: NonNullable<From['ipBlock']>
 };
 
 /**
- * Outside of what is rendered: by the labels that the platform puts on its namespaces, and by
+ * Peers outside of the rendered objects: by the labels of the platform's namespaces, and by
  * address.
  */
 const elsewhere = (name: string, labels: Labels = {}): [Peer, Labels] => [
@@ -63,7 +63,7 @@ const ADDRESSES: Peer[] = [
   ['metadata', '169.254.169.254'],
 ].map(([name, ip]) => ({ name: name!, ip: ip!, labels: {} }));
 
-/** Those that are asked about. */
+/** The ports that are checked. */
 export const PORTS = [
   22, 25, 53, 80, 443, 465, 587, 1025, 3000, 4222, 4318, 5432, 6222, 6379, 6443, 8000, 8025, 8222, 9187, 9464,
 ];

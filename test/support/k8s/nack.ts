@@ -1,7 +1,7 @@
 /**
- * The resources of the controller NACK, no package has their types. Fields as in its custom
- * resource definitions (nats-io/nack, deploy/crds.yml, jetstream.nats.io/v1beta2), those that we
- * use.
+ * The resources of the controller NACK. No package has their types. The fields are those of its
+ * custom resource definitions (nats-io/nack, deploy/crds.yml, jetstream.nats.io/v1beta2) that k8s/
+ * uses.
  */
 type Meta = {
   name: string;

@@ -2,8 +2,7 @@ import { STOPS_WITHIN_SECONDS } from '../../../shared/lib/shutdown.ts';
 import { nameOf, podOf, type Rendered } from './render.ts';
 
 /**
- * What no pod of ours may lack, as findings: the restricted profile of Kubernetes and a little
- * more.
+ * The rules for every pod, as findings: the restricted profile of Kubernetes and some additions.
  */
 
 type Container = Record<string, never> & {
@@ -18,7 +17,7 @@ const PINNED =
 
 const containerFindings = ({ image, securityContext = {}, resources }: Container): [string, boolean][] => [
   ['its image is pinned', PINNED.test(image)],
-  ['it cannot become more', securityContext.allowPrivilegeEscalation === false],
+  ['it cannot gain privileges', securityContext.allowPrivilegeEscalation === false],
   ['its root file system is read-only', securityContext.readOnlyRootFilesystem === true],
   [
     'it drops all capabilities',
@@ -27,13 +26,13 @@ const containerFindings = ({ image, securityContext = {}, resources }: Container
   ['it is not privileged', securityContext.privileged !== true && securityContext.runAsUser !== 0],
   ...(['requests', 'limits'] as const).flatMap((kind) =>
     ['cpu', 'memory'].map((what): [string, boolean] => [
-      `${kind} say ${what}`,
+      `it sets ${what} in its ${kind}`,
       resources?.[kind]?.[what] !== undefined,
     ]),
   ),
 ];
 
-/** What is wrong with an object; `[]` for one that starts no pod. */
+/** The findings about an object; `[]` for one that starts no pod. */
 export const podFindings = (object: Rendered): string[] => {
   const template = podOf(object);
   if (template === undefined) return [];
@@ -42,13 +41,13 @@ export const podFindings = (object: Rendered): string[] => {
   const grace = spec.terminationGracePeriodSeconds ?? 30;
   const rules: [string, boolean][] = [
     [
-      'it is not run by root',
+      'it does not run as root',
       spec.securityContext?.runAsNonRoot === true && spec.securityContext.runAsUser > 0,
     ],
     ['system calls are filtered', spec.securityContext?.seccompProfile?.type === 'RuntimeDefault'],
-    ['it has no token', spec.automountServiceAccountToken === false],
-    ['it is not told of services by variables', spec.enableServiceLinks === false],
-    ['it shares nothing with its node', !spec.hostNetwork && !spec.hostPID && !spec.hostIPC],
+    ['it has no API token', spec.automountServiceAccountToken === false],
+    ['it gets no service addresses in variables', spec.enableServiceLinks === false],
+    ['it shares no namespace with its node', !spec.hostNetwork && !spec.hostPID && !spec.hostIPC],
     [
       'it mounts no folder of its node',
       (spec.volumes ?? []).every((volume: Record<string, unknown>) => volume.hostPath === undefined),
@@ -59,20 +58,20 @@ export const podFindings = (object: Rendered): string[] => {
     ],
     ...(service
       ? ([
-          ['its ServiceAccount is its own', spec.serviceAccountName === object.metadata.name],
+          ['it has its own ServiceAccount', spec.serviceAccountName === object.metadata.name],
           [
             'it has time to stop',
             grace > STOPS_WITHIN_SECONDS + spec.containers[0].lifecycle.preStop.sleep.seconds,
           ],
-          ['it is spread', spec.topologySpreadConstraints.length === 2],
+          ['it is spread over nodes and zones', spec.topologySpreadConstraints.length === 2],
           [
-            'startup and liveness ask the event loop',
+            'startup and liveness probes test the event loop',
             ['startupProbe', 'livenessProbe'].every(
               (probe) => spec.containers[0][probe].httpGet.path === '/v1/health',
             ),
           ],
           [
-            'readiness asks what it depends on',
+            'the readiness probe tests its dependencies',
             spec.containers[0].readinessProbe.httpGet.path === '/v1/health/ready',
           ],
         ] as [string, boolean][])

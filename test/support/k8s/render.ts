@@ -15,15 +15,17 @@ const parse = (text: string): Rendered[] =>
     return document.toJS() as Rendered;
   });
 
-/** Why nothing can be rendered here, null when `kubectl kustomize` works. */
+/** Why nothing can be rendered; null when `kubectl kustomize` works. */
 export const missing = (): string | null => {
   const { status, error } = spawnSync('kubectl', ['kustomize', '--help'], { stdio: 'ignore' });
-  return status === 0 ? null : `kubectl with kustomize 5 is not here (${error?.message ?? `exit ${status}`})`;
+  return status === 0
+    ? null
+    : `kubectl with kustomize 5 is not available (${error?.message ?? `exit ${status}`})`;
 };
 
 /**
- * What `kubectl apply --kustomize` would send, for an overlay or another folder. @throws with the
- * message of kustomize
+ * Renders what `kubectl apply --kustomize` would send, for an overlay or another folder.
+ * @throws with the message of kustomize
  */
 export const render = (overlay: string): Rendered[] => {
   const { status, stdout, stderr } = spawnSync(
@@ -39,8 +41,8 @@ export const render = (overlay: string): Rendered[] => {
 };
 
 /**
- * The objects as they lie in k8s/, without what an overlay makes of them: patches are parts of
- * objects and not among them.
+ * The objects in k8s/ without the changes of an overlay. Patches are parts of objects and are left
+ * out.
  */
 export const written = (): Rendered[] =>
   globSync('k8s/**/*.yaml', { cwd: root })

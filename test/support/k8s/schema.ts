@@ -3,8 +3,8 @@ import ts from 'typescript';
 import { nameOf, type Rendered, root } from './render.ts';
 
 /**
- * Objects against kubernetes-models: its types by the compiler, which refuses a field that is none
- * (its validators do not), and its validators for the formats that types cannot say.
+ * Checks objects against kubernetes-models: the compiler refuses a field that a type does not have
+ * (the package's validators do not), and the validators check formats that types cannot express.
  */
 const PACKAGES: Record<string, string> = {
   'keda.sh': '@kubernetes-models/keda',
@@ -33,7 +33,7 @@ const options: ts.CompilerOptions = {
   types: [],
 };
 
-/** What the compiler says of each object, by its name. */
+/** The compiler's findings about each object, by its name. */
 export const typeErrors = (objects: readonly Rendered[]): string[] => {
   if (objects.length === 0) return [];
   const lines = objects.map((object) => {
@@ -56,7 +56,7 @@ export const typeErrors = (objects: readonly Rendered[]): string[] => {
 
 type Model = new (object: Rendered) => { validate: () => void };
 
-/** What the validators say of each object. */
+/** The validators' findings about each object. */
 export const formatErrors = async (objects: readonly Rendered[]): Promise<string[]> => {
   const errors: string[] = [];
   for (const object of objects) {

@@ -5,13 +5,13 @@ import { configOf } from '../../../tools/k8s/settings.ts';
 import type { WorkloadName } from '../../../tools/k8s/workloads.ts';
 import { nameOf, podOf, type Rendered } from './render.ts';
 
-/** Environments that run beside each other, as tools/cluster-secrets.ts is asked for them. */
+/** Environments that run beside each other, as tools/cluster-secrets.ts names them. */
 type Installation = {
   environments: { name: string; namespace: string }[];
   gatewayNamespace: string;
 };
 
-/** Names of ConfigMaps, ServiceAccounts, targets and services that nothing rendered has. */
+/** Names of ConfigMaps, ServiceAccounts, targets and services that no rendered object has. */
 export function unresolved(objects: readonly Rendered[]): string[] {
   const names = new Set(objects.map(nameOf));
   return objects.flatMap((object) => {
@@ -30,7 +30,7 @@ export function unresolved(objects: readonly Rendered[]): string[] {
     ];
     return wanted
       .filter((name) => !names.has(`${namespace}/${name}`))
-      .map((name) => `${nameOf(object)}: there is no ${name}`);
+      .map((name) => `${nameOf(object)}: ${name} does not exist`);
   });
 }
 
@@ -43,10 +43,10 @@ type EnvVar = {
   };
 };
 
-/** ConfigMaps and Secrets by their names, as `nameOf` has them. */
+/** ConfigMaps and Secrets by their names, as `nameOf` writes them. */
 type Sources = ReadonlyMap<string, Record<string, string> | undefined>;
 
-/** Those of the rendered objects and those that tools/cluster-secrets.ts makes. */
+/** The rendered ConfigMaps and Secrets, and those that tools/cluster-secrets.ts creates. */
 export const sourcesOf = (
   { environments, gatewayNamespace }: Installation,
   objects: readonly Rendered[],
@@ -61,7 +61,7 @@ export const sourcesOf = (
     })),
     gatewayNamespace,
   }) as Rendered[];
-  // The operator of the database makes this one.
+  // The operator of the database creates this one.
   for (const { kind, metadata } of objects)
     if (kind === 'Cluster')
       made.push({
@@ -75,7 +75,9 @@ export const sourcesOf = (
 
 type Container = { name: string; image: string; env?: EnvVar[] };
 
-/** What the kubelet tells a container, what it cannot find, and what it looked at. */
+/**
+ * The variables that the kubelet sets in a container, the missing ones, and the sources it read.
+ */
 export const variablesOf = (object: Rendered, container: Container, sources: Sources) => {
   const values: Record<string, string> = {};
   const missing: string[] = [];
@@ -90,12 +92,12 @@ export const variablesOf = (object: Rendered, container: Container, sources: Sou
     const found = sources.get(source)?.[reference.key];
     if (found !== undefined) values[name] = found;
     else if (reference.optional !== true)
-      missing.push(`${container.name}: ${name}: there is no ${reference.key} in ${source}`);
+      missing.push(`${container.name}: ${name}: ${source} has no ${reference.key}`);
   }
   return { values, missing, used };
 };
 
-/** The file that the gateway finds in its volume, put into a folder of this machine. */
+/** Copies the limits file from the gateway's volume into a local folder. */
 export const limitsFileOf = (object: Rendered, sources: Sources, folder: string): string => {
   const limits = podOf(object).spec.volumes[0].configMap.name;
   const file = path.join(folder, 'limits.json');
@@ -103,7 +105,7 @@ export const limitsFileOf = (object: Rendered, sources: Sources, folder: string)
   return file;
 };
 
-/** What is wrong with the variables of the containers. */
+/** Findings about the variables of the containers. */
 export async function settingsFindings(
   installation: Installation,
   objects: readonly Rendered[],
@@ -124,7 +126,7 @@ export async function settingsFindings(
       const unknown = Object.keys(values).filter(
         (name) => !(name in config.shape) && !name.startsWith('OTEL_EXPORTER_PROMETHEUS_'),
       );
-      findings.push(...unknown.map((name) => `${process}: ${name} is no setting of it`));
+      findings.push(...unknown.map((name) => `${process}: ${name} is not one of its settings`));
       if (values.LIMITS_FILE !== undefined) values.LIMITS_FILE = limitsFileOf(object, sources, folder);
       const result = config.safeParse(values);
       findings.push(
@@ -138,12 +140,12 @@ export async function settingsFindings(
     if (/\/(Secret\/|ConfigMap\/(settings-|public-keys))/.test(source))
       for (const key of Object.keys(values ?? {}))
         if (!allUsed.has(`${source}/${key}`) && !UNUSED.test(`${source}/${key}`))
-          findings.push(`nobody reads ${source}/${key}`);
+          findings.push(`no container reads ${source}/${key}`);
   return findings;
 }
 
 /**
- * For NACK's Account; for the database where no operator makes it; public keys are made for all and
- * read by some.
+ * Exceptions: the value is for NACK's Account, the database has no operator, or public keys are
+ * created for all processes and read by some.
  */
 const UNUSED = /\/setup\/(NATS_USER|POSTGRES_ADMIN_URL)$|\/postgres\/POSTGRES_PASSWORD$/;
