@@ -10,8 +10,8 @@ import { keypairOf, type Payer, type SubmitterFixture, until } from '../support/
 import { transfersOver } from '../support/transfers.ts';
 
 /**
- * Attacks on what the fee payer spends: rent of token accounts that the attacker closes again, and
- * fees of transactions that the platform co-signs. Every round asks as the other services would,
+ * Attacks on the fee payer's spending: rent of token accounts that the attacker closes again, and
+ * fees of transactions that the platform co-signs. Every round calls as the other services would,
  * over a real chain-submitter and the local chain.
  */
 export type Result = {
@@ -22,13 +22,13 @@ export type Result = {
   /** Rounds in which something was refused. */
   refused: number;
   rent: bigint;
-  /** Fees that the platform paid: signatures of everything that landed. */
+  /** Fees that the platform paid: signatures of all included transactions. */
   fees: bigint;
-  /** What the attacker paid: USDC fees of settles, and lamports of transactions of its own. */
+  /** What the attacker paid: USDC fees of settles, and lamports of its other transactions. */
   attackerMicro: bigint;
   attackerLamports: bigint;
   /**
-   * Another account's settles meanwhile, to a vendor that has a token account, and the slowest of
+   * Settles of another account meanwhile, to a vendor that has a token account, and the slowest of
    * them.
    */
   bystanders: number;
@@ -42,26 +42,25 @@ const SIGNATURE = 5000n;
 const GROSS = 1_000_000n;
 const PAYER_BALANCE = 10_000_000_000_000n;
 
-/** `mirror`: its other wallet. `lamports`: what it has paid for transactions of its own. */
+/** `mirror`: its other wallet. `lamports`: what it has paid for its own transactions. */
 type Attacker = { account_id: string; payer: Payer; mirror: Payer; quotes: Bus; lamports: bigint };
 /**
- * What a round has cost: token accounts that the platform paid for, and whether anything was
- * refused.
+ * The cost of a round: token accounts that the platform paid for, and whether anything was refused.
  */
 type Round = { created: number; refused: boolean };
 type Attack = {
-  /** Settings of chain-submitter that make the bound visible in few rounds. */
+  /** Settings of chain-submitter that reach the bound in few rounds. */
   env?: (rounds: number) => Record<string, string>;
   slotMs?: number;
   round: (fixture: SubmitterFixture, attacker: Attacker, keep: Keypair) => Promise<Round>;
-  /** After the last round: token accounts that were created only now. */
+  /** After the last round: token accounts that were created only then. */
   finish?: (fixture: SubmitterFixture, attacker: Attacker) => Promise<number>;
 };
 
 const CREATED: Round = { created: 1, refused: false };
 const REFUSED: Round = { created: 0, refused: true };
 
-/** Asks as the quote service would, for a quote of ten minutes. */
+/** Calls as the quote service would, for a quote of ten minutes. */
 const reserve = async ({ account_id, quotes }: Attacker, owner: PublicKey): Promise<string> => {
   const until = new Date(Date.now() + 700_000).toISOString();
   const asked = { account_id, owner: owner.toBase58(), until };
@@ -71,7 +70,7 @@ const reserve = async ({ account_id, quotes }: Attacker, owner: PublicKey): Prom
 const exists = async ({ outside }: SubmitterFixture, owner: PublicKey): Promise<boolean> =>
   (await outside.connection.getAccountInfo(outside.tokenAccount(owner))) !== null;
 
-/** Empties and closes a token account; its rent goes to whoever does it. */
+/** Empties and closes a token account. Its rent goes to the attacker. */
 const close = async (
   { outside, keys, land }: SubmitterFixture,
   attacker: Attacker,
@@ -98,7 +97,7 @@ const ended = (fixture: SubmitterFixture, objectId: string) =>
     (status) => status === 'confirmed' || status === 'finalized' || status === 'failed',
   );
 
-/** A settle whose quote was made as the quote service makes it. */
+/** A settle whose quote was created as the quote service does. */
 const settle = async (
   fixture: SubmitterFixture,
   attacker: Attacker,
@@ -110,7 +109,10 @@ const settle = async (
   return (await ended(fixture, job.settlement_id)) === 'failed' ? 'failed' : 'paid';
 };
 
-/** After whatever was tried: what exists there now was paid by us, and is closed for its rent. */
+/**
+ * After an attempt: the platform paid for the token account that exists now, and it is closed for
+ * its rent.
+ */
 const harvest = async (fixture: SubmitterFixture, attacker: Attacker, owner: Keypair): Promise<Round> => {
   if (!(await exists(fixture, owner.publicKey))) return REFUSED;
   await close(fixture, attacker, owner);
@@ -129,7 +131,7 @@ const outcomeOf = (work: Promise<unknown>): Promise<string> =>
     },
   );
 
-/** True: it was refused by a limit. */
+/** True: a limit refused it. */
 const isRefused = async (work: Promise<unknown>): Promise<boolean> =>
   REFUSALS.includes(await outcomeOf(work));
 
@@ -150,7 +152,7 @@ const delegate = async (
   await ended(fixture, preparation_id);
 };
 
-/** Payout addresses that were promised a token account, until the attack settles them all. */
+/** Payout addresses with a grant, until the attack settles them all. */
 const promised: { account_id: string; payout: Keypair }[] = [];
 let approves = true;
 
@@ -232,7 +234,7 @@ export const attacks: Record<string, Attack> = {
         if (await isRefused(one)) refused = true;
         else prepared.push(await one);
       }
-      // Both take all of the balance, and both are simulated before either has landed.
+      // Both transfer the full balance, and both are simulated before either is included.
       const submissions = await Promise.all(prepared.map((one) => outcomeOf(submit(one))));
       for (const [at, { id }] of prepared.entries()) if (submissions[at] === 'ok') await ended(fixture, id);
       refused ||= submissions.some((outcome) => REFUSALS.includes(outcome));
@@ -240,7 +242,7 @@ export const attacks: Record<string, Attack> = {
     },
   },
   'five prepared transfers to one fresh address, closed in between': {
-    // A blockhash lives for 150 slots.
+    // A blockhash is valid for 150 slots.
     slotMs: 60,
     round: async (fixture, attacker) => {
       const { prepare, submit } = transfersOver(() => fixture);
@@ -290,8 +292,8 @@ export const attacks: Record<string, Attack> = {
 };
 
 /**
- * Runs one attack. Every tenth of the rounds somebody else pays a vendor that has a token account,
- * and a vendor without one asks for a quote.
+ * Runs one attack. In every tenth of the rounds another account pays a vendor that has a token
+ * account, and a vendor without one requests a quote.
  * @throws when a bystander's settle does not end as paid
  */
 export const runAttack = async (fixture: SubmitterFixture, name: string, rounds: number): Promise<Result> => {

@@ -4,10 +4,10 @@ import { attacks, type Result, runAttack } from './attack.ts';
 
 /**
  * The short form of `npm run economics` (docs/economics.md): what an attack can cost the platform
- * at the most.
+ * at most.
  */
 const SIGNATURES = 10_000n;
-/** Settles, approvals and transfers that create a token account cost fees for each that landed. */
+/** Settles, approvals and transfers that create a token account cost fees for each one included. */
 const costs = (created: number, others = 0) => ({ created, fees: SIGNATURES * BigInt(created + others) });
 
 const BOUNDS: Record<string, { rounds: number; created: number; fees: bigint; refused: number }> = {
@@ -22,12 +22,12 @@ const BOUNDS: Record<string, { rounds: number; created: number; fees: bigint; re
   // 50 transfers a day, whether they fail or not.
   'transfers pass simulation and fail on the chain': { rounds: 60, ...costs(0, 50), refused: 10 },
   'five prepared transfers to one fresh address, closed in between': { rounds: 4, ...costs(4), refused: 4 },
-  // Each of the accounts asks for three; together they may have one each.
+  // Each of the accounts requests three. Together they may have one each.
   'quotes from a thousand accounts': { rounds: 20, ...costs(20), refused: 13 },
 };
 
 test.each(Object.keys(attacks))(
-  '%s: costs its bound and no more, and blocks nobody’s settle',
+  '%s: costs its bound and no more, and delays no other payer’s settle',
   async (name) => {
     const { rounds, created, fees, refused } = BOUNDS[name]!;
     const { env, slotMs } = attacks[name]!;

@@ -1,5 +1,5 @@
-// `npm run economics`: every attack on what the fee payer spends, each over a chain-submitter and a
-// local chain of its own.
+// `npm run economics`: every attack on the fee payer's spending, each over a separate
+// chain-submitter and local chain.
 import { readCommandLine, wholeNumber } from '../../deploy/local/processes/command-line.ts';
 import { startServers } from '../../deploy/local/servers/start-servers.ts';
 import { startSubmitterFixture } from '../support/submitter.ts';

@@ -20,7 +20,9 @@ export const RACERS = 64;
 export const PRICE = 1_000_000n;
 export const BALANCE = 100_000_000n;
 
-/** Nothing is paused here: an acceptance is committed within milliseconds of its beginning. */
+/**
+ * No fault pauses anything here: an acceptance is committed within milliseconds of its beginning.
+ */
 const RECORDED = `
   select settlement_id as "settlementId", account_id as "accountId", payment_attempt_id as "attemptId",
     quote_id as "quoteId", issued_at is not null as paid,
@@ -28,10 +30,10 @@ const RECORDED = `
     case when chain_status = 'failed' then (extract(epoch from progressed_at) * 1000)::float8 end as "failedAt"
   from settlement.settlements where account_id = any($1)`;
 
-/** Who settles: the credential, and the account that pays with it. */
+/** The credential of a settle, and the account that pays with it. */
 type Buyer = { token: string; accountId: string; causedByItself?: readonly string[] };
 
-/** What races run on: the public API of a stack, its chain, its database. */
+/** The fixture of the races: the public API of a stack, its chain, its database. */
 export type Fixture = Awaited<ReturnType<typeof createFixture>>;
 
 export const createFixture = async (stack: Stack, database: pg.Pool) => {
@@ -43,10 +45,10 @@ export const createFixture = async (stack: Stack, database: pg.Pool) => {
     return { ...buyer, accountId: buyer.signIn.account.account_id };
   };
 
-  /** Every refusal that was given since the last comparison. */
+  /** The refusals since the last comparison. */
   const refusals: Refusal[] = [];
 
-  /** Asks once, and keeps the answer if it is a refusal. */
+  /** Calls once, and records the answer if it is a refusal. */
   const settle = async (
     { token, accountId, causedByItself = [] }: Buyer,
     quote: Quote,
@@ -61,7 +63,7 @@ export const createFixture = async (stack: Stack, database: pg.Pool) => {
     return answer;
   };
 
-  /** Repeats the same attempt until it is known what became of it. */
+  /** Repeats the same attempt until its state is known. */
   const settleToTheEnd = async (buyer: Buyer, quote: Quote, id: string = crypto.randomUUID()) => {
     for (;;) {
       const answer = await settle(buyer, quote, id);
@@ -71,12 +73,12 @@ export const createFixture = async (stack: Stack, database: pg.Pool) => {
   };
 
   /**
-   * Starts 64 settles and lets the work meet them halfway: some are signed, some accepted, some not
-   * there yet.
+   * Starts 64 settles and begins the work while they run: some are signed, some accepted, some not
+   * yet sent.
    */
   const settlesAgainst = async (buyer: Buyer, work: () => Promise<unknown>) => {
     const quotes = await atOnce(RACERS, () => quoteOf(api, vendor));
-    // One before, so that the wallet's state is known and old.
+    // One payment before, so that the wallet's snapshot exists and is old.
     const first = await must(settleToTheEnd(buyer, await quoteOf(api, vendor)), 'settle');
     const [answers] = await Promise.all([
       atOnce(RACERS, async (i) => {
@@ -96,7 +98,7 @@ export const createFixture = async (stack: Stack, database: pg.Pool) => {
     chain,
     vendor,
     buyerWith,
-    /** A delegate of the buyer's, as one who settles. */
+    /** A delegate of the buyer, as a caller of settle. */
     delegateOf: async (
       buyer: Awaited<ReturnType<typeof buyerWith>>,
       limits: Parameters<typeof createDelegate>[2],
@@ -108,8 +110,8 @@ export const createFixture = async (stack: Stack, database: pg.Pool) => {
     settlesAgainst,
     rows,
     /**
-     * Does the work while each commit that accepts a payment of the account waits, as for a standby
-     * that lags.
+     * Does the work while each commit that accepts a payment of the account is delayed, as by a
+     * standby that lags.
      */
     whileCommitsWait: async <T>({ accountId }: Buyer, work: () => Promise<T>): Promise<T> => {
       await rows(
@@ -125,7 +127,8 @@ export const createFixture = async (stack: Stack, database: pg.Pool) => {
       return work().finally(() => rows(`drop trigger ${name} on settlement.settlements`));
     },
     /**
-     * Compares the refusals since the last comparison with the records: what is untrue about them.
+     * Compares the refusals since the last comparison with the records. Returns what is untrue
+     * about them.
      */
     untrueRefusals: async (): Promise<string[]> => {
       const given = refusals.splice(0);
@@ -133,7 +136,7 @@ export const createFixture = async (stack: Stack, database: pg.Pool) => {
       return untrueRefusals(given, found).map(({ what }) => what);
     },
     quotes: (count: number): Promise<Quote[]> => atOnce(count, () => quoteOf(api, vendor)),
-    /** Lamports for an owner's own transactions. */
+    /** Lamports for transactions that an owner sends. */
     lamportsFor: (buyer: Consumer) =>
       chain.connection.requestAirdrop(buyer.wallet.publicKey, LAMPORTS_PER_SOL),
   };

@@ -23,7 +23,7 @@ const { values } = readCommandLine(usage, {
 });
 const rounds = wholeNumber('rounds', values.rounds);
 const chosen = Object.entries(races).filter(([name]) => name.includes(values.only));
-if (chosen.length === 0) refuse(`there are: ${Object.keys(races).join('; ')}`);
+if (chosen.length === 0) refuse(`the races are: ${Object.keys(races).join('; ')}`);
 const deadline = performance.now() + wholeNumber('seconds', values.seconds) * 1000;
 
 const running = await startStack({
@@ -33,7 +33,7 @@ const running = await startStack({
   rateLimitScale: 10_000,
   hourlyCaps: HIGH_HOURLY_CAPS,
   durable: false,
-  // Two of each that could disagree.
+  // Two replicas of each service that could disagree.
   instances: { settlement: 2, 'chain-submitter': 2 },
 });
 const database = new pg.Pool({ connectionString: running.stack.postgres_url, max: 2 });

@@ -9,9 +9,8 @@ import { atOnce, tally } from '../support/stack.ts';
 import { BALANCE, type Fixture, PRICE, RACERS } from './fixture.ts';
 
 /**
- * Things of many hands that meet, 64 at a time. Each race says what does not hold; nothing is what
- * it should say. The refusals that were given on the way are compared with the records after each
- * (`run`).
+ * Races of 64 concurrent calls each. Each race returns what does not hold, which must be nothing.
+ * After each race its refusals are compared with the records (`run`).
  */
 type Race = (fixture: Fixture) => Promise<string[]>;
 
@@ -21,7 +20,7 @@ const outcomes = (answers: readonly Answer[]) => JSON.stringify(tally(answers.ma
 
 const unless = (holds: boolean, what: string): string[] => (holds ? [] : [what]);
 
-/** Whatever was answered: so many payments left the wallet, and it holds nothing. */
+/** Whatever the answers were: this many payments left the wallet, and it holds nothing. */
 const paidExactly = async ({ chain, rows }: Fixture, buyer: Consumer, count: number, balance = BALANCE) => {
   const left = await chain.balance(buyer.wallet.publicKey);
   const expected = balance - PRICE * BigInt(count);
@@ -33,11 +32,11 @@ const paidExactly = async ({ chain, rows }: Fixture, buyer: Consumer, count: num
   };
   return [
     ...unless(left === expected, `the wallet has ${left}, with ${count} payments it should have ${expected}`),
-    ...unless((await held()) === '0', `the wallet holds ${await held()}`),
+    ...unless((await held()) === '0', `the wallet still holds ${await held()}`),
   ];
 };
 
-/** Of 64 settles during which the owner took the permission back. */
+/** Checks 64 settles during which the owner revoked the permission. */
 const moneyAgrees = async (
   fixture: Fixture,
   buyer: Consumer & { accountId: string },
@@ -74,13 +73,13 @@ const sameAttempt: Race = async (fixture) => {
   ];
 };
 
-/** Two replicas each see the other's hold first: every copy is the same payment all the same. */
+/** Two replicas may each read the other's hold first. All copies are the same payment. */
 const sameAttemptOfALimit =
   (limits: (price: string) => { total?: string; daily?: string }): Race =>
   async (fixture) => {
     const buyer = await fixture.buyerWith();
     const [first, quote] = await fixture.quotes(2);
-    // The wallet has paid before, so that the limit alone can stand in the way.
+    // The wallet has paid before, so that only the limit can refuse.
     await must(fixture.settleToTheEnd(buyer, first!), 'settle');
     const delegate = await fixture.delegateOf(buyer, limits(PRICE.toString()));
     const asking = { ...delegate, causedByItself: ['limit_exceeded'] };
@@ -97,8 +96,8 @@ const sameAttemptOfALimit =
 const NEWCOMERS = 16;
 
 /**
- * Wallets that settlement has never seen: every copy looks at the chain first, and then meets
- * another's hold.
+ * Wallets that settlement has never read: each copy reads the chain first, and then meets another's
+ * hold.
  */
 const firstPayments: Race = async (fixture) => {
   const buyers = await atOnce(NEWCOMERS, () => fixture.buyerWith(PRICE, PRICE));
@@ -117,7 +116,9 @@ const firstPayments: Race = async (fixture) => {
   ];
 };
 
-/** Whoever of an account asks for what the account has paid is answered which settlement it is. */
+/**
+ * Every call of an account for a quote that the account has paid gets the id of that settlement.
+ */
 const paidByAnother: Race = async (fixture) => {
   const buyer = await fixture.buyerWith();
   const [quote, other] = await fixture.quotes(2);
@@ -235,8 +236,8 @@ const redeemAgainstExpiry: Race = async (fixture) => {
   const quotes = await fixture.quotes(RACERS);
   const paid = await atOnce(RACERS, (i) => must(settleWith(api, buyer.token, quotes[i]!), 'settle'));
   const ids = paid.map(({ settlement_id }) => settlement_id);
-  // Windows of 30 s and more cannot be waited for: they end now, spread over the time in which the
-  // redeems come.
+  // Windows of 30 s and more are too long for a test. They end now, spread over the time of the
+  // redeems.
   await rows(
     `update settlement.settlements set redeem_expires_at = now() + random() * $2 * interval '1 millisecond'
      where settlement_id = any($1)`,
@@ -303,15 +304,15 @@ const overwrittenAgainstSettles: Race = async (fixture) => {
 };
 
 export const races: Record<string, Race> = {
-  'rule 1: one attempt, asked 64 times': sameAttempt,
-  'rule 1: one attempt of a delegate whose total fits it once, asked 64 times': sameAttemptOfALimit(
-    (total) => ({ total }),
-  ),
-  'rule 1: one attempt of a delegate whose day fits it once, asked 64 times': sameAttemptOfALimit(
-    (daily) => ({ daily }),
-  ),
-  'rule 1: the first payments of 16 wallets, all that they have, asked 4 times each': firstPayments,
-  'what the account has paid, asked by another delegate, id or quote': paidByAnother,
+  'rule 1: one attempt, 64 calls': sameAttempt,
+  'rule 1: one attempt of a delegate whose total suffices once, 64 calls': sameAttemptOfALimit((total) => ({
+    total,
+  })),
+  'rule 1: one attempt of a delegate whose day suffices once, 64 calls': sameAttemptOfALimit((daily) => ({
+    daily,
+  })),
+  'rule 1: the first payments of 16 wallets with their full balance, 4 calls each': firstPayments,
+  'a paid quote or id, called by another delegate, id or quote': paidByAnother,
   'rule 2: 64 attempts on one quote': sameQuote,
   'rule 5: 64 settles of a wallet that can pay 10': runOnAWallet,
   'rule 4: 64 settles of a delegate whose limit leaves 10': runOnALimit,
@@ -322,7 +323,7 @@ export const races: Record<string, Race> = {
   'an approval overwritten by its owner against settles': overwrittenAgainstSettles,
 };
 
-/** Runs a race and compares every refusal that was given on the way with the records. */
+/** Runs a race and compares every refusal of it with the records. */
 export const run = async (race: Race, fixture: Fixture): Promise<string[]> => {
   const broken = await race(fixture);
   return [...broken, ...(await fixture.untrueRefusals())];

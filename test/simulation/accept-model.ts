@@ -2,9 +2,7 @@ import { EPOCH, model } from './database.ts';
 import type { Harness } from './harness.ts';
 import type { Delegate, Payer, Settlement } from './settlement-rows.ts';
 
-/**
- * One of the attempts that services/settlement/settlements/store/accept-attempts.ts binds as JSON.
- */
+/** An attempt as services/settlement/settlements/store/accept-attempts.ts binds it as JSON. */
 type Values = {
   settlement_id: string;
   account_id: string;
@@ -25,10 +23,11 @@ type Values = {
 const isOver = (cap: bigint | null, amount: bigint): boolean => cap !== null && cap < amount;
 
 /**
- * The model of acceptance. `evaluate` has the decisions of the statement's step `evaluated` in the
- * same order; another limit is another line in each. The step `decided` holds the amounts of one
- * wallet in order. Rows of other transactions are seen as of the snapshot, so the unique indexes
- * decide last. Rows that the statement locks (`for update`) are seen in their newest version.
+ * The model of acceptance. `evaluate` makes the decisions of the statement's step `evaluated` in
+ * the same order. A further limit is a further line in each. The step `decided` holds the amounts
+ * of one wallet in order. Rows of other transactions are read from the snapshot, so the unique
+ * indexes decide last. Rows that the statement locks (`for update`) are read in their newest
+ * version.
  */
 export const acceptModel = (
   harness: Harness,
@@ -46,17 +45,14 @@ export const acceptModel = (
 ) => {
   const { now, random, off } = harness;
   const appNow = () => EPOCH + now();
-  /** When each row became visible: a snapshot may be from before. */
+  /** When each row became visible, because a snapshot may be older. */
   const insertedAt = new Map<string, number>();
   const isAttempt = (row: Settlement, { account_id, payment_attempt_id }: Values) =>
     row.account_id === account_id && row.payment_attempt_id === payment_attempt_id;
   const isPaying = (row: Settlement, { quote_id }: Values) =>
     row.quote_id === quote_id && row.status !== 'failed';
 
-  /**
-   * What is left of each cap of a delegate; null: it has no such cap. Every run is over before
-   * midnight.
-   */
+  /** What is left of each cap of a delegate; null: no such cap. Every run ends before midnight. */
   const leftOf = ({ daily, monthly, total, held, spent }: Delegate) => {
     const used = off === 'limits of a delegate' ? spent : held + spent;
     const left = (cap: bigint | null) => (cap === null ? null : cap - used);
@@ -69,7 +65,7 @@ export const acceptModel = (
     const isExisting = seen.some((row) => isAttempt(row, values));
     const payer = payers.get(values.wallet_id);
 
-    if (isExisting && off !== 'attempt looked up first') return 'existing';
+    if (isExisting && off !== 'attempt read first') return 'existing';
     if (seen.some((row) => isPaying(row, values))) return 'quote_settled';
     if (Date.parse(values.expires_at) <= appNow()) return 'quote_expired';
     if (values.delegate_id !== null) {
@@ -103,7 +99,9 @@ export const acceptModel = (
     );
     const outgoing = JSON.parse(messages) as { payload: { settlement_id: string } }[];
     const taken = new Map<string, bigint>();
-    /** Of one delegate those that come too late in the statement for what is left of a cap. */
+    /**
+     * The candidates of one delegate that come too late in the statement for what is left of a cap.
+     */
     const exceedsCap = ({ delegate_id: id, quote_amount: amount }: Values): boolean => {
       if (id === null) return false;
       const sum = (taken.get(id) ?? 0n) + amount;

@@ -7,7 +7,8 @@ import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/ed25519.ts';
 import type { PublicKeys, SigningKey } from '../../shared/lib/keys.ts';
 
 /**
- * Keys and addresses that every run shares: made once, since deriving them costs more than a run.
+ * Keys and addresses that all runs share. They are created once, because deriving them costs more
+ * than a run.
  */
 export const TOKEN_PROGRAM: string = PROGRAMS.token;
 export const decode = (address: string): Uint8Array => bs58.decode(address);

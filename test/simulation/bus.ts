@@ -10,7 +10,7 @@ const DELETE_AFTER_MS = 25;
 const SWEEP_AGE_MS = 2000;
 const SWEEP_EVERY_MS = 1000;
 
-/** Facts for services that are not part of the simulation go nowhere. */
+/** Events for services that are not part of the simulation are dropped. */
 const HEARD = [
   'job.chain-submitter.settle',
   'evt.chain-submitter.settleProgressed',
@@ -23,8 +23,8 @@ export type Bus = ReturnType<typeof createBus>;
 
 /**
  * The streams: they drop a repeated id inside their window, deliver until acknowledged, and lose,
- * repeat, delay and reorder as the run says. A killed server comes back with what it stored, or
- * with nothing.
+ * repeat, delay and reorder messages with the run's probabilities. A killed server restarts with
+ * what it stored, or with nothing.
  */
 export const createBus = (harness: Harness) => {
   const { random } = harness;
@@ -51,8 +51,8 @@ export const createBus = (harness: Harness) => {
     const [process, handlers] = random.pick(able);
     message.deliveries += 1;
     const { deliveries } = message;
-    // A refusal takes the place of the wait for an acknowledgement: there is one next delivery, not
-    // two.
+    // A negative acknowledgement replaces the wait for an acknowledgement: there is one next
+    // delivery, not two.
     const again = (delay: number) =>
       harness.schedule(delay, () => {
         if (message.deliveries === deliveries) deliver(message);
@@ -93,7 +93,7 @@ export const createBus = (harness: Harness) => {
   return {
     publish: (process: Process, row: OutboxRow): Promise<void> =>
       harness.io(process, LATENCY_MS, () => {
-        if (isUnavailable()) throw new Unavailable('nobody listens');
+        if (isUnavailable()) throw new Unavailable('no subscriber');
         const away = random.chance(harness.faults.lostAnswer);
         if (!away || random.chance(0.5)) store(row);
         if (away) throw new Unavailable('the server did not answer');
@@ -102,11 +102,12 @@ export const createBus = (harness: Harness) => {
       consumers.set(process, new Map(Object.entries(handlers))),
     isEmpty: () => stored.size === 0,
     /**
-     * The server is killed; `wiped`: with everything it stored, what it knew of repeated ids too.
+     * The server is killed. `wiped`: it loses everything that it stored, the message ids for
+     * deduplication included.
      */
     kill: (unavailableMs: number, wiped: boolean) => {
       const lost = wiped ? `, ${stored.size} messages lost` : '';
-      harness.trace('bus', `is away for ${unavailableMs.toFixed(0)} ms${lost}`);
+      harness.trace('bus', `is unavailable for ${unavailableMs.toFixed(0)} ms${lost}`);
       unavailableUntil = harness.now() + unavailableMs;
       if (!wiped) return;
       stored.clear();
@@ -116,8 +117,8 @@ export const createBus = (harness: Harness) => {
 };
 
 /**
- * What shared/events/relay.ts does with committed rows: publish at once, delete, and sweep what was
- * left.
+ * The effect of shared/events/relay.ts on committed rows: publish immediately, delete, and sweep
+ * what is left.
  */
 export const createRelay = (
   harness: Harness,

@@ -4,14 +4,16 @@ import { decodeMessage, disassemble } from '../../services/chain-submitter/trans
 import type { Harness } from './harness.ts';
 
 export const SLOT_MS = 400;
-/** Blocks that a blockhash is good for. */
+/** The number of blocks for which a blockhash is valid. */
 const BLOCKHASH_BLOCKS = 150;
 export const CONFIRMED_SLOTS = 2;
 export const FINALIZED_SLOTS = 32;
 
 export type TokenAccount = { owner: string; amount: bigint; delegate: string | null; allowance: bigint };
 type Transfer = { source: string; destination: string; authority: string; amount: bigint };
-/** What bytes do. `outside`: an act of the payer that none of our services knows of. */
+/**
+ * The effect of the bytes. `outside`: a transaction of the payer that the services did not make.
+ */
 export type Payment = {
   signature: string;
   blockhash: string;
@@ -32,7 +34,7 @@ type Block = { slot: number; hash: string; included: Included[] };
 const parsed = new Map<string, Payment>();
 const MAX_PARSED = 2000;
 
-/** Reads wire bytes with the reader of the policy check. */
+/** Decodes wire bytes with the decoder of the policy check. */
 export const readPayment = (wire: Uint8Array): Payment => {
   const { signatures, message } = disassemble(wire);
   const signature = bs58.encode(signatures[0]!);
@@ -56,7 +58,7 @@ const refused = (index: number, code: number): ChainError => ({
   InstructionError: [index, { Custom: code }],
 });
 
-/** Carries out a payment on the given accounts, as the token program does. */
+/** Executes a payment on the given accounts, as the token program does. */
 const execute = (payment: Payment, account: (address: string) => TokenAccount): ChainError | null => {
   for (const [index, { source, destination, authority, amount }] of payment.transfers.entries()) {
     const from = account(source);
@@ -76,8 +78,8 @@ const execute = (payment: Payment, account: (address: string) => TokenAccount): 
 export type Chain = ReturnType<typeof createChain>;
 
 /**
- * One chain with slots, blockhashes that run out, confirmation, finality and forks. A fork takes
- * back blocks that are not final; their transactions land again later, or never do.
+ * A chain with slots, blockhashes that expire, confirmation, finality and forks. A fork removes
+ * blocks that are not final. Their transactions are included again later, or never.
  */
 export const createChain = (harness: Harness) => {
   const { random } = harness;
@@ -134,11 +136,11 @@ export const createChain = (harness: Harness) => {
     includedBySignature.set(payment.signature, included);
     harness.trace(
       'chain',
-      `slot ${block.slot}: ${payment.signature} lands${error === null ? '' : ` and fails ${JSON.stringify(error)}`}`,
+      `slot ${block.slot}: ${payment.signature} is included${error === null ? '' : ` and fails ${JSON.stringify(error)}`}`,
     );
   };
 
-  /** Makes the blocks up to now. */
+  /** Creates the blocks up to now. */
   const advance = () => {
     const slot = Math.floor(harness.now() / SLOT_MS);
     while ((blocks.at(-1)?.slot ?? -1) < slot) {
@@ -150,13 +152,13 @@ export const createChain = (harness: Harness) => {
     }
   };
 
-  /** Takes bytes into the pool of what may land. */
+  /** Adds bytes to the pool of transactions that may be included. */
   const accept = (payment: Payment) => {
     advance();
     const { late } = harness.faults;
     const slot = blocks.at(-1)!.slot;
     const last = (hashes.get(payment.blockhash) ?? 0) + BLOCKHASH_BLOCKS;
-    // Late: any slot of the blockhash's life, the very last ones among them.
+    // Late: any slot in which the blockhash is valid, the very last ones included.
     const left = Math.max(1, last - blocks.length + 1);
     const wait = random.chance(late)
       ? random.chance(0.3)
@@ -166,13 +168,13 @@ export const createChain = (harness: Harness) => {
     pending.push({ payment, slot: slot + wait });
   };
 
-  /** Takes back the blocks of the last slots; what is final stays. */
+  /** Removes the blocks of the last slots. Final blocks stay. */
   const fork = (slots: number) => {
     advance();
     forks += 1;
     const gone = blocks.splice(Math.max(1, indexBehind(slots) + 1));
     const lost = gone.flatMap((block) => block.included).reverse();
-    harness.trace('chain', `fork: ${gone.length} blocks are gone, ${lost.length} transactions with them`);
+    harness.trace('chain', `fork: ${gone.length} blocks are removed, with ${lost.length} transactions`);
     for (const { hash } of gone) hashes.delete(hash);
     const tip = gone.at(-1)?.slot ?? 0;
     addBlock(tip);
@@ -183,7 +185,7 @@ export const createChain = (harness: Harness) => {
       const again = payment.outside !== undefined || random.chance(0.5);
       harness.trace(
         'chain',
-        `${payment.signature} is rolled back and ${again ? 'lands later' : 'forgotten'}`,
+        `${payment.signature} is rolled back and ${again ? 'included later' : 'dropped'}`,
       );
       if (again) pending.push({ payment, slot: tip + random.int(1, 30) });
     }
@@ -202,11 +204,11 @@ export const createChain = (harness: Harness) => {
     accounts,
     advance,
     accept,
-    /** Nothing that was sent waits to land any more. */
+    /** Whether no sent bytes wait to be included. */
     isIdle: () => pending.length === 0,
     fork,
     indexBehind,
-    /** Every signature that a fork has taken back at some time. */
+    /** All signatures that a fork ever removed. */
     rolledBack,
     blockAt: (index: number): Block => blocks[index]!,
     lastValidOf: (index: number) => index + BLOCKHASH_BLOCKS,
@@ -216,7 +218,7 @@ export const createChain = (harness: Harness) => {
       const included = includedBySignature.get(signature);
       return included !== undefined && included.slot <= (blocks.at(-1)?.slot ?? 0) - FINALIZED_SLOTS;
     },
-    /** Its blockhash has run out beyond every fork, and it has not included. */
+    /** Whether its blockhash expired on every fork, and it was not included. */
     isDead: (wire: Uint8Array): boolean => {
       if (wire.length === 0) return false;
       const { signature, blockhash } = readPayment(wire);
@@ -225,7 +227,7 @@ export const createChain = (harness: Harness) => {
       return past && !includedBySignature.has(signature);
     },
     all: (): Iterable<Included> => includedBySignature.values(),
-    /** An account as it was after a block. */
+    /** An account as of a block. */
     accountAt: (address: string, index: number): TokenAccount | null => {
       for (let at = index + 1; at < blocks.length; at++) {
         for (const { before, error } of blocks[at]!.included) {
@@ -235,7 +237,7 @@ export const createChain = (harness: Harness) => {
       }
       return accounts.get(address) ?? null;
     },
-    /** What executing it now would say. */
+    /** The result of executing it now. */
     simulate: (payment: Payment): ChainError | 'BlockhashNotFound' | null => {
       advance();
       if (!isAlive(payment)) return 'BlockhashNotFound';
@@ -246,7 +248,7 @@ export const createChain = (harness: Harness) => {
         return known;
       });
     },
-    /** An act of a payer that our services do not know of. */
+    /** A transaction of a payer that the services did not make. */
     outside: (name: string, act: (accounts: Map<string, TokenAccount>) => void) => {
       advance();
       const payment = { signature: name, blockhash: '', transfers: [], reference: null, outside: act };

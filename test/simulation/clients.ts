@@ -13,21 +13,21 @@ export type Quote = { quoteId: string; token: string; grossMicro: bigint; expire
 export type Attempt = {
   attemptId: string;
   quote: Quote;
-  /** Who asks; null: the account itself. */
+  /** The delegate that calls; null: the account itself. */
   delegateId: string | null;
-  /** Codes of refusals that nothing but its own acceptance can be the reason of. */
+  /** Codes of refusals that can have no other reason than the attempt's acceptance. */
   causedByItself: readonly string[];
-  /** The client got this 200, and errors to calls that were made after it. */
+  /** The client got this 200, and these errors for calls that it made afterwards. */
   paid: { settlement_id: string; settlement_token: string } | null;
   refused: string | null;
 };
 
-/** Numbers of the delegates without limits, one of each payer. */
+/** Numbers of the delegates without limits, one for each payer. */
 export const OTHER_DELEGATE = 90;
 const MOST_COPIES = 8;
 const COPIES_WITHIN_MS = 40;
 const CALL_TIMEOUT_MS = 20_000;
-/** Refusals that record nothing or may change: the same id may be asked again. */
+/** Refusals that record nothing or may change: the same id may be used again. */
 const TRANSIENT = ['service_unavailable', 'internal_error'];
 
 /** No answer arrived. */
@@ -69,10 +69,7 @@ export const createQuote = (
   return { quoteId, token: signToken('quote', claims, actors.quoteKey), grossMicro, expiresAt, payer };
 };
 
-/**
- * The payers' programs and the vendor's: they call, repeat, and record every
- * answer.
- */
+/** The payers' programs and the vendor's: they call, repeat, and record every answer. */
 export const createClients = (
   harness: Harness,
   {
@@ -86,16 +83,19 @@ export const createClients = (
   const { random } = harness;
   const process: Process = { name: 'client', alive: true, pausedUntil: 0, startedAt: 0, skewMs: 0 };
   const attempts: Attempt[] = [];
-  /** Every refusal that settlement gave, in virtual time. */
+  /** All refusals of settlement, in virtual time. */
   const refusals: Refusal[] = [];
-  /** Programs that still ask, and questions that a living replica still works on, heard or not. */
+  /**
+   * Programs that still call, and calls that a running replica still handles, whether or not its
+   * answer arrives.
+   */
   let pursuing = 0;
   const underWay = new Map<Promise<unknown>, Process>();
 
-  /** Answers of a replica that dies, sleeps or is cut off never arrive. */
+  /** Answers of a replica that dies, pauses or is disconnected never arrive. */
   const call = async <T>(run: (replica: SettlementReplica) => Promise<T>): Promise<T> => {
     const able = replicas().filter((one) => one.process.alive);
-    if (able.length === 0) throw new Unanswered('nobody serves');
+    if (able.length === 0) throw new Unanswered('no process serves');
     const replica = random.pick(able);
     const timeout = harness.sleep(process, CALL_TIMEOUT_MS).then(() => {
       throw new Unanswered('no answer in time');
@@ -118,10 +118,13 @@ export const createClients = (
       return;
     }
     if (paid.settlement_id !== answer.settlement_id || paid.settlement_token !== answer.settlement_token)
-      harness.fail('same attempt, same settlement', `${attemptId} was answered with two settlements`);
+      harness.fail(
+        '${attemptId} was answered with two settlements',
+        `${attemptId} was answered with two settlements`,
+      );
   };
 
-  /** Keeps a refusal as the gateway words it. */
+  /** Records a refusal as the gateway words it. */
   const keep = (
     { attemptId, quote: { quoteId, payer }, causedByItself }: Attempt,
     { askedAt, read, error }: { askedAt: number; read: Call; error: ServiceError },
@@ -142,7 +145,7 @@ export const createClients = (
     const { attemptId, quote, delegateId } = attempt;
     const askedAt = harness.now();
     const read: Call = { attemptReadAt: null, quoteReadAt: null, isRefused: false };
-    // Before it is accepted a refusal records nothing: the same id may be paid later.
+    // A refusal before acceptance records nothing: the same id may be paid later.
     const wasPaid = attempt.paid !== null;
     const { account_id, wallet_id } = actors.payers[quote.payer]!;
     const caller =
@@ -181,7 +184,7 @@ export const createClients = (
   };
 
   /**
-   * What a program that has lost its memory asks once its account has paid: by another id, by
+   * The calls of a program that lost its records after its account has paid: with another id, by
    * another delegate, or with another quote of the same payer.
    */
   const askOtherwise = async ({ attemptId, quote, delegateId }: Attempt): Promise<void> => {
@@ -197,7 +200,7 @@ export const createClients = (
     await ask(attempt);
   };
 
-  /** Asks until there is a final answer, then now and then again. */
+  /** Calls until there is a final answer, then repeats the call now and then. */
   const pursue = async (attempt: Attempt): Promise<void> => {
     pursuing += 1;
     for (let tries = 0; tries < 40 && !(await ask(attempt)); tries++)
@@ -229,7 +232,7 @@ export const createClients = (
       const attempt: Attempt = { attemptId, quote, ...by, paid: null, refused: null };
       attempts.push(attempt);
       harness.inside(process, delayMs, () => void pursue(attempt));
-      // An impatient client asks several times at once.
+      // An impatient client sends several concurrent calls.
       const copies = random.chance(0.4) ? random.int(1, MOST_COPIES) : 0;
       for (let copy = 0; copy < copies; copy++)
         harness.inside(process, delayMs + random.between(0, COPIES_WITHIN_MS), () => void ask(attempt));

@@ -7,18 +7,16 @@ import { Broken, type Harness, type Process } from './harness.ts';
 export const EPOCH = Date.parse('2026-01-01T00:00:00.000Z');
 const LATENCY_MS = 8;
 
-/**
- * A client's call, as far as it is known what it has read: the run compares its refusal with that.
- */
+/** A client's call with the times of its reads. The run compares its refusal with them. */
 export type Call = {
   /** When the records of its attempt, and those of its quote, were read last. */
   attemptReadAt: number | null;
   quoteReadAt: number | null;
-  /** It was refused, and reads once more. */
+  /** The call was refused, and reads once more. */
   isRefused: boolean;
 };
 export const calls = new AsyncLocalStorage<Call>();
-/** The call whose statement is being carried out. */
+/** The call whose statement is being executed. */
 let current: Call | undefined;
 export const currentCall = (): Call | undefined => current;
 
@@ -26,15 +24,15 @@ export const currentCall = (): Call | undefined => current;
 type Statement = { sql: string; values: readonly unknown[] };
 
 /**
- * The model of one statement: which text it stands for, what its parameters are called in their
- * order, and what it does to the tables with exactly the guards of the SQL. It runs in one event,
- * as the statement is one transaction.
+ * The model of one statement: the text that it replaces, the names of its parameters in their
+ * order, and its effect on the tables with exactly the guards of the SQL. It runs in one event, as
+ * the statement is one transaction.
  */
 export type Model = { text: RegExp; names: readonly string[]; run: (values: never) => unknown[] };
 
 /**
- * @param names of `$1`, `$2` and so on; `_` is not looked at. A name that stands twice has the same
- *   value at both places: so a statement that has changed is noticed, not misread.
+ * @param names of `$1`, `$2` and so on; `_` is ignored. A name that occurs twice has the same value
+ * in both places, so a changed statement is detected and not misread.
  */
 export const model = <V extends object = Record<never, never>>(
   text: RegExp,
@@ -55,8 +53,7 @@ const bind = ({ names }: Model, { sql, values }: Statement): Record<string, unkn
 };
 
 /**
- * A database or stream that did not answer; everything else that a model throws is a mistake of the
- * model.
+ * A database or stream that did not answer. Any other error of a model is a mistake in the model.
  */
 export class Unavailable extends Error {
   override name = 'Unavailable';
@@ -86,7 +83,7 @@ export const createOutbox = (harness: Harness) => {
   };
 };
 
-/** Which model stands for a text, kept over all runs: by service, as each has an outbox. */
+/** The model of a text, cached over all runs. By service, because each has an outbox. */
 const known = {
   submitter: new Map<string, number>(),
   settlement: new Map<string, number>(),
@@ -96,9 +93,9 @@ const known = {
 export type Database = ReturnType<typeof createDatabase>;
 
 /**
- * A service's schema. Processes reach it through `connect`, which gives the store code the pool it
- * asks for; a statement that no model stands for ends the run, so the model cannot fall behind
- * unseen.
+ * A service's schema. Processes reach it through `connect`, which gives the store code the pool
+ * that it needs. A statement without a model ends the run, so a model cannot become outdated
+ * unnoticed.
  */
 export const createDatabase = (harness: Harness, service: keyof typeof known, models: readonly Model[]) => {
   const places = known[service];
@@ -144,9 +141,9 @@ export const createDatabase = (harness: Harness, service: keyof typeof known, mo
   };
 
   return {
-    /** The server is killed and comes back with everything that was committed. */
+    /** The server is killed and restarts with everything that was committed. */
     kill: (unavailableMs: number) => {
-      harness.trace(service, `database is away for ${unavailableMs.toFixed(0)} ms`);
+      harness.trace(service, `database is unavailable for ${unavailableMs.toFixed(0)} ms`);
       unavailableUntil = harness.now() + unavailableMs;
     },
     upSince: () => unavailableUntil,
@@ -156,7 +153,7 @@ export const createDatabase = (harness: Harness, service: keyof typeof known, mo
         return harness.io(process, LATENCY_MS, () => {
           if (harness.now() < unavailableUntil) throw new Unavailable('connection refused');
           const lost = harness.random.chance(harness.faults.lostAnswer);
-          // Half of the lost answers are of statements that never got there.
+          // Half of the lost answers belong to statements that did not reach the server.
           if (lost && harness.random.chance(0.5)) throw new Unavailable('connection refused');
           current = of;
           const result = effect();
@@ -170,7 +167,7 @@ export const createDatabase = (harness: Harness, service: keyof typeof known, mo
       return Object.assign(
         shapes((statement) => step(() => carryOut(statement))),
         {
-          // No time passes inside: a transaction is there as a whole or not at all.
+          // No time passes inside: a transaction happens as a whole or not at all.
           transaction: <T>(work: (tx: Db) => Promise<T>): Promise<T> =>
             step(() => work(shapes(async (statement) => carryOut(statement)))),
         },

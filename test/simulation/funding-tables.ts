@@ -10,7 +10,7 @@ import { createOutbox, EPOCH, type Model, model } from './database.ts';
 import type { Harness } from './harness.ts';
 
 export type Refund = Omit<RefundRow, 'status' | 'elapsed'> & {
-  /** `new` and `void` are never shown to anybody. */
+  /** `new` and `void` are never shown. */
   status: RefundState;
   generation: number;
   slot: number | null;
@@ -24,8 +24,8 @@ const LEFT_MS = 60_000;
 const DUE_MS: Partial<Record<Refund['status'], number>> = { submitted: 15_000, confirmed: 45_000 };
 
 /**
- * The update of a refund by an event: what it sets, and its guard, which two events of one target
- * differ in.
+ * The update of a refund by an event: the columns that it sets, and its guard, in which two events
+ * of one target differ.
  */
 const guardedBy = (event: RefundEvent, sets: string): RegExp => {
   const guard = refundState.allows(event).sql.replaceAll(/[()]/g, '\\$&');
@@ -33,8 +33,8 @@ const guardedBy = (event: RefundEvent, sets: string): RegExp => {
 };
 
 /**
- * The refunds of funding with the guards of services/funding/store. Nobody withdraws in the
- * simulation.
+ * The refunds of funding with the guards of services/funding/store. The simulation has no
+ * withdrawals.
  */
 export const createFundingTables = (harness: Harness) => {
   const refunds = new Map<string, Refund>();
@@ -45,7 +45,7 @@ export const createFundingTables = (harness: Harness) => {
 
   const show = (row: Refund | undefined): unknown[] =>
     row === undefined ? [] : [{ ...row, elapsed: row.pending_until <= appNow() }];
-  /** The transition of a row by the table. False: the event does not belong to its state. */
+  /** Applies an event to a row by the table. False: the table has no transition for it. */
   const transition = (row: Refund, event: RefundEvent): boolean => {
     const to = machine.next(row.status, event);
     if (to === null) return false;
@@ -67,7 +67,7 @@ export const createFundingTables = (harness: Harness) => {
       ...{ ...empty, ...transfer, ...given, failure_code: null, failure_message: null },
       ...{ status: 'new', generation: 0, slot: null, progressedAt: now(), isReleased: false },
     });
-    harness.trace('refunds', `${given.refund_id} of ${given.settlement_id} is begun`);
+    harness.trace('refunds', `${given.refund_id} of ${given.settlement_id} begins`);
     return [];
   };
 

@@ -21,13 +21,13 @@ const GIVES_UP_MS = 5000;
 const ROUND_MS = 5000;
 
 /**
- * A call to another service: any of its processes takes it, and dies, sleeps or is cut off at any
- * moment.
+ * A call to another service. Any of its processes handles it, and may die, pause or be disconnected
+ * at any moment.
  */
 const callTo =
   <R extends { process: Process }>(harness: Harness, caller: Process, replicas: () => readonly R[]) =>
   async <T>(ask: (replica: R) => Promise<T>): Promise<T> => {
-    const away = new ServiceError('service_unavailable', 'nobody answers');
+    const away = new ServiceError('service_unavailable', 'no process answers');
     const able = replicas().filter((one) => one.process.alive);
     if (able.length === 0) throw away;
     const gaveUp = harness.sleep(caller, GIVES_UP_MS).then(() => {
@@ -41,8 +41,8 @@ const callTo =
   };
 
 /**
- * A run of funding: the product's handlers, consumer, jobs and stores of refunds, on virtual time
- * and ports.
+ * A run of funding: the product's handlers, consumer, jobs and stores of refunds, with virtual time
+ * and simulated ports.
  */
 export const startFunding = (
   { harness, bus }: { harness: Harness; bus: Bus },

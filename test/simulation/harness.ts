@@ -5,25 +5,25 @@ export const RULES = [
   'commit before send',
   'unique intent (inbox)',
   'unique quote index',
-  'reference look-up before signing',
+  'query of the reference before signing',
   'expiry proof: block height',
   'expiry proof: every provider',
   'conditional holds',
   'one live generation',
   'signing deadline',
-  'attempt looked up first',
-  'sweeper of settlement',
-  'sweeper of chain-submitter',
+  'attempt read first',
+  'sweep of settlement',
+  'sweep of chain-submitter',
   'generation in the job',
-  'attempt looked up after a refusal',
-  'quote looked up after a refusal',
+  'attempt read after a refusal',
+  'quote read after a refusal',
   'limits of a delegate',
   'counters of a delegate',
-  'reservation given back once',
+  'reservation released once',
 ] as const;
 export type Rule = (typeof RULES)[number];
 
-/** How much goes wrong in a run; all zero after the heal. */
+/** The probabilities of the faults in a run; all zero after the heal. */
 export type Faults = {
   /** Of a message on the bus. */
   loss: number;
@@ -31,9 +31,9 @@ export type Faults = {
   slow: number;
   /** Of a statement or publish: the process dies right before or right after it. */
   crash: number;
-  /** Of a call: the process sleeps before it hears the answer (SIGSTOP). */
+  /** Of a call: the process is paused before it gets the answer (SIGSTOP). */
   sleep: number;
-  /** Of a statement: it was carried out, its answer is an error. */
+  /** Of a statement: it was executed, and its answer is an error. */
   lostAnswer: number;
   /** Of an RPC call. */
   rpcError: number;
@@ -45,15 +45,13 @@ export type Faults = {
   skew: number;
 };
 
-/**
- * One run of the program under test. What dies takes its memory with it; what is committed stays.
- */
+/** One process of the simulated system. A crash loses its memory; what is committed stays. */
 export type Process = {
   name: string;
   alive: boolean;
   pausedUntil: number;
   startedAt: number;
-  /** How far its own clock is ahead of the database's. */
+  /** How far its clock is ahead of the database's. */
   skewMs: number;
 };
 
@@ -67,21 +65,18 @@ export class Broken extends Error {
   }
 }
 
-/** What the product logs and tries again, although trying again can never help. */
+/** An error that the product logs and retries although a retry cannot help. */
 export const isMistake = (error: unknown): boolean =>
   error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;
 
-/**
- * Many times what the busiest run takes: what repeats itself without end shall be seen, not waited
- * for.
- */
+/** Many times the events of the busiest run, so that an endless repetition is detected soon. */
 const MAX_EVENTS = 300_000;
 
 type Event = { at: number; order: number; run: () => void };
 
 /**
- * The virtual clock and everything that passes time by it. Code under test runs as it is: its
- * promises are answered by events of this queue, one at a time, and between two events it runs
+ * The virtual clock and everything that waits for it. The code under test is unchanged: its
+ * promises are resolved by events of this queue, one at a time, and between two events it runs
  * until it waits again.
  */
 export type Harness = ReturnType<typeof createHarness>;
@@ -131,7 +126,7 @@ export const createHarness = (
 
   const schedule = (delayMs: number, run: () => void) => push({ at: now + delayMs, order: order++, run });
 
-  /** Runs in a process when it is awake; never when it has died. */
+  /** Runs in a process when it is not paused; never when it has died. */
   const inside = (process: Process, delayMs: number, run: () => void): void =>
     schedule(delayMs, () => {
       if (!process.alive) return;
@@ -140,8 +135,8 @@ export const createHarness = (
     });
 
   /**
-   * Notes what has happened. Whatever changes a table or the chain says so here, so the invariants
-   * are checked after.
+   * Records an event in the trace. Each change of a table or the chain is recorded here, so that
+   * the invariants are checked afterwards.
    */
   const trace = (actor: string, what: string) => {
     changed = true;
@@ -149,9 +144,9 @@ export const createHarness = (
   };
 
   const pause = (process: Process) => {
-    // Stopped already: what it was to do is put off until that end.
+    // Paused already: its work is delayed until the end of that pause.
     if (process.pausedUntil > now) return;
-    // Seldom for longer than a blockhash lives or a quote's deadline is away.
+    // Rarely longer than a blockhash is valid or than the time to a quote's deadline.
     process.pausedUntil = now + random.between(500, random.chance(0.15) ? 150_000 : 30_000);
     trace(process.name, `sleeps until ${(process.pausedUntil / 1000).toFixed(3)} s (SIGSTOP)`);
   };
@@ -164,8 +159,8 @@ export const createHarness = (
   };
 
   /**
-   * Ends the run: an invariant that does not hold, or a mistake of the code that would else be
-   * tried again.
+   * Ends the run: an invariant does not hold, or the code has a mistake that it would otherwise
+   * retry.
    */
   const fault = (error: unknown): void => {
     if (error instanceof Broken) broken ??= error;
@@ -173,7 +168,7 @@ export const createHarness = (
   };
 
   /**
-   * A call of a process to the outside: the effect happens in one event, its answer arrives in a
+   * A call of a process to the outside. The effect happens in one event, its answer arrives in a
    * later one. The process may die between any two events.
    */
   const io = <T>(process: Process, latencyMs: number, effect: () => T | Promise<T>): Promise<T> =>
@@ -181,7 +176,7 @@ export const createHarness = (
       const answer = (settle: () => void) =>
         inside(process, random.chance(0.3) ? random.between(0, latencyMs) : 0, settle);
       schedule(random.between(latencyMs / 4, latencyMs), () => {
-        // Sent before the death of its sender: half of it arrives all the same.
+        // Sent before the death of its sender. Half of these messages arrive.
         if (!process.alive && random.chance(0.5)) return;
         if (random.chance(faults.crash / 2)) return crash(process);
         let result: T | Promise<T>;
@@ -191,7 +186,7 @@ export const createHarness = (
           if (error instanceof Broken) fault(error);
           return answer(() => reject(error));
         }
-        // Nobody hears the refusal of what a process had asked for that dies now.
+        // The refusal of a call whose process dies now is lost.
         if (result instanceof Promise) result.catch(() => {});
         if (random.chance(faults.crash / 2)) return crash(process);
         if (random.chance(faults.sleep)) pause(process);
@@ -205,7 +200,8 @@ export const createHarness = (
     });
 
   /**
-   * Runs events until the clock passes `until` or `done` holds. @throws the first broken invariant
+   * Runs events until the clock passes `until` or `done` holds.
+   * @throws the first broken invariant
    */
   const run = async (until: number, check: () => void, done: () => boolean = () => false): Promise<void> => {
     while (queue.length > 0 && queue[0]!.at <= until && !done()) {
@@ -227,7 +223,7 @@ export const createHarness = (
     faults,
     events: () => events,
     off,
-    /** The trace, with short names in the place of ids. */
+    /** The trace, with short names instead of ids. */
     readable: () =>
       lines.map((line) => {
         let text = line;

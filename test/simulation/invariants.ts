@@ -18,14 +18,14 @@ export type Judged = {
   settlement: SettlementTables;
   funding: FundingTables;
   vendor: Vendor;
-  /** Nothing but our own settles has moved the payers' money. */
+  /** Only settles of the services have moved the payers' money. */
   undisturbed: boolean;
-  /** Some worker has been at work long enough to sweep. */
+  /** Whether a worker has run long enough to sweep. */
   awake: () => boolean;
   now: () => number;
 };
 
-/** Far more than the sweeper needs to take what is nobody's. */
+/** Much longer than the sweeper needs to claim an intent without a lease. */
 const RESTS_MS = 15_000;
 const LEASE_MS = 15_000;
 
@@ -33,13 +33,13 @@ const require = (met: boolean, invariant: string, detail: () => string): void =>
   if (!met) throw new Broken(invariant, detail());
 };
 
-/** Holds, live generations and signed bytes: true between any two steps. */
+/** Holds, live generations and signed bytes: they hold between any two steps. */
 export const checkStep = (judged: Judged): void => {
   const { chain, clients, submitter, settlement, undisturbed } = judged;
   const held = new Map<string, bigint>();
   /**
-   * Of holds whose payment has not included: until its fact is heard, a included one is both held
-   * and gone.
+   * Holds whose payment is not included. Until its event is handled, the amount of an included
+   * payment is both held and spent.
    */
   const unpaid = new Map<string, bigint>();
   const included = new Set<string>();
@@ -64,10 +64,11 @@ export const checkStep = (judged: Judged): void => {
   const live = new Set<string>();
   for (const { intent_id, status, signed_at, wire } of submitter.transactions.values()) {
     if (status === 'live') {
-      require(!live.has(intent_id), 'one live generation', () => `two of ${intent_id} may land`);
+      require(!live.has(intent_id), 'two of ${intent_id} may be included', () =>
+        `two of ${intent_id} may land`);
       live.add(intent_id);
     }
-    // Without bytes it was found under its reference and taken over, not signed.
+    // Without bytes it was found under its reference and adopted, not signed.
     if (wire.length === 0) continue;
     const quote = quoteOf(clients, submitter, intent_id);
     require(quote === undefined ||
@@ -79,26 +80,27 @@ export const checkStep = (judged: Judged): void => {
     for (const intent of submitter.intents.values()) {
       if (intents.isTerminal(intent.status)) continue;
       const { worker_id, next_at, object_id } = intent;
-      // A lease begins with the taking, whatever is known of the worker.
+      // A lease begins with the claim, whatever the registration of the worker is.
       const leased = Math.max(submitter.workers.get(worker_id ?? '') ?? 0, next_at - LEASE_MS);
       const free = worker_id === null ? next_at : leased;
       const rests = judged.now() - free;
-      require(rests < RESTS_MS, 'nothing rests unseen', () => `${object_id} is nobody’s for ${rests} ms`);
+      require(rests < RESTS_MS, 'no open intent is forgotten', () =>
+        `${object_id} has no lease for ${rests} ms`);
     }
   }
   const paid = new Set<string>();
   for (const { payment, error } of chain.all()) {
     if (payment.outside !== undefined) continue;
     require(submitter.transactions.has(payment.signature) ||
-      submitter.lost.has(payment.signature), 'no bytes leave before they are committed', () =>
-      `${payment.signature} has included and no record knows it`);
+      submitter.lost.has(payment.signature), 'no bytes are sent before they are committed', () =>
+      `${payment.signature} was included without a record`);
     if (error !== null) continue;
     require(!paid.has(payment.reference!), 'one payment for a quote', () => `${payment.reference} has two`);
     paid.add(payment.reference!);
   }
 };
 
-/** Counters of delegates are their payments, and never pass a cap. */
+/** The counters of delegates equal their payments, and never exceed a cap. */
 const checkDelegates = ({ settlements, delegates }: SettlementTables): void => {
   const held = new Map<string, bigint>();
   const spent = new Map<string, bigint>();
@@ -126,8 +128,8 @@ const quoteOf = (clients: Clients, submitter: SubmitterTables, intentId: string)
 };
 
 /**
- * Faults are over and time has passed: everything has come to its end, and the chain agrees with
- * all records.
+ * The faults are over and time has passed: everything is final, and the chain agrees with all
+ * records.
  */
 export const checkEnd = (judged: Judged): void => {
   checkStep(judged);
@@ -162,15 +164,14 @@ export const checkEnd = (judged: Judged): void => {
 };
 
 /**
- * Nothing goes on with a refund: it is over and has given back what it held, or waits for its
- * vendor.
+ * Nothing more happens to a refund: it ended and released its reservation, or waits for its vendor.
  */
 export const isAtRest = ({ status, isReleased }: Refund): boolean =>
   status === 'finalized' ||
   status === 'pending_signature' ||
   (isReleased && ['failed', 'cancelled', 'expired'].includes(status));
 
-/** What is reserved is the sum of open reservations, and never more than the net. */
+/** The reserved amount is the sum of open reservations, and never more than the net. */
 const checkReservations = ({ settlements, reservations }: SettlementTables): void => {
   const reserved = new Map<string, bigint>();
   for (const { settlement_id: id, amount, released } of reservations.values())
@@ -183,11 +184,11 @@ const checkReservations = ({ settlements, reservations }: SettlementTables): voi
   }
 };
 
-/** Each refund is on the chain once, or holds nothing and is not there. */
+/** Each refund is on the chain once, or reserves nothing and is not on the chain. */
 const checkRefunds = ({ chain, submitter, settlement, funding, vendor }: Judged): void => {
   const paid = new Map<string, bigint>();
   const signedAt = new Map<string, number>();
-  /** Those that a fork took back: what was said of them before was true. */
+  /** The refunds that a fork removed: earlier answers about them were true. */
   const forked = new Set<string>();
   for (const { signature, intent_id, signed_at } of submitter.transactions.values()) {
     const { kind, object_id: id } = submitter.intents.get(intent_id)!;
@@ -221,7 +222,7 @@ const checkRefunds = ({ chain, submitter, settlement, funding, vendor }: Judged)
 };
 
 /**
- * No refusal denied what its account had paid, was paying or might still pay
+ * No refusal denied a payment that its account had made, was making or might still make
  * (test/support/refusals.ts).
  */
 const checkRefusals = ({ clients, settlement }: Judged): void => {
@@ -239,7 +240,7 @@ const checkRefusals = ({ clients, settlement }: Judged): void => {
     `${found?.refusal.attemptId} at ${found?.refusal.askedAt.toFixed(0)}: ${found?.what}`);
 };
 
-/** What clients were told still holds. */
+/** What clients were answered still holds. */
 const checkAnswers = (judged: Judged): void => {
   checkRefusals(judged);
   const { chain, clients, submitter, settlement } = judged;
@@ -248,7 +249,7 @@ const checkAnswers = (judged: Judged): void => {
     const row = settlement.settlements.get(paid.settlement_id);
     require(row !== undefined, 'a 200 has its settlement', () => attemptId);
     const finalized = row!.chain_status === 'finalized';
-    // Reversed for good: only a fork may take a payment back (docs/spec/decisions.md, Redeem).
+    // Reversed for good: only a fork may do that (docs/spec/decisions.md, Redeem).
     const forked = [...chain.rolledBack].some((signature) => {
       const intentId = submitter.transactions.get(signature)?.intent_id ?? '';
       const paidFor = submitter.intents.get(intentId)?.object_id ?? submitter.lost.get(signature);

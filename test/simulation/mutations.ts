@@ -10,8 +10,8 @@ const usage = `Usage: npm run mutations -- [options]
   --help            this text`;
 
 /**
- * The mutation check: with a rule switched off the simulation has to find a break, or it proves
- * nothing about it.
+ * The mutation check: with a rule switched off the simulation must find a break. Otherwise it
+ * proves nothing about that rule.
  */
 type Found = { rule: Rule; seed: number | null; tried: number; broken: string | null };
 

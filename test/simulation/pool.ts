@@ -10,7 +10,7 @@ export const WORKERS = os.availableParallelism();
 
 /**
  * Threads that run seeds, one each at a time. Loading the code costs a thread more than a hundred
- * seeds do, so a caller that runs several series keeps the pool.
+ * seeds, so a caller that runs several series reuses the pool.
  */
 export const createPool = (size = WORKERS) => {
   const workers = Array.from({ length: size }, () => new Worker(new URL('worker.ts', import.meta.url)));
@@ -35,9 +35,9 @@ export const createPool = (size = WORKERS) => {
 
   return {
     /**
-     * Runs seeds; each thread takes the next one when it is free.
+     * Runs seeds. Each thread takes the next one when it is free.
      * @param onOutcome is called with each outcome in the order in which the runs end; false: no
-     *   further seed begins
+     * further seed begins
      */
     runSeeds: async (
       { first, count }: { first: number; count: number },

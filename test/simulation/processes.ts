@@ -34,9 +34,7 @@ import { type Database, EPOCH, type Outbox } from './database.ts';
 import { type Harness, isMistake, type Process } from './harness.ts';
 import { createProvider, type Profile } from './providers.ts';
 
-/**
- * Slow enough that a run is short, fast enough that a fork is seen before the end of a blockhash.
- */
+/** Slow enough for a short run, fast enough that a fork is observed before a blockhash expires. */
 const POLL_MS = 400;
 const SECOND_MS = 1000;
 const SETTLE_WAIT_MS = 15_000;
@@ -51,7 +49,7 @@ export const loggerOf = (harness: Harness, process: Process): Logger => {
   return { trace: quiet, debug: quiet, info: say, warn: say, error: say, fatal: say } as unknown as Logger;
 };
 
-/** A service's work by the clock: one round after the other, errors left to the next. */
+/** A periodic job of a service: one round after another. Errors are left to the next round. */
 export const every = (harness: Harness, process: Process, ms: number, round: () => Promise<void>): void =>
   harness.inside(process, ms, () => {
     void round()
@@ -63,7 +61,10 @@ export const every = (harness: Harness, process: Process, ms: number, round: () 
 
 type Surroundings = { harness: Harness; bus: Bus; chain: Chain };
 
-/** A run of chain-submitter: the product's driver, jobs and stores, on virtual time and ports. */
+/**
+ * A run of chain-submitter: the product's executor, jobs and stores, with virtual time and
+ * simulated ports.
+ */
 export const startSubmitter = (
   { harness, bus, chain }: Surroundings,
   {
@@ -145,7 +146,7 @@ export const startSubmitter = (
 };
 export type Submitter = ReturnType<typeof startSubmitter>;
 
-/** Waiting requests of all replicas; a wake that goes over the network may be lost. */
+/** Waiting requests of all replicas. A wake that is sent over the network may be lost. */
 export const createWaiters = (harness: Harness) => {
   const replicas = new Map<Process, Map<string, Set<(record?: unknown) => void>>>();
   return (process: Process): Waiting => {
@@ -180,8 +181,8 @@ export const createWaiters = (harness: Harness) => {
 };
 
 /**
- * A run of settlement: the product's handlers, consumer, jobs and stores, on virtual time and
- * ports.
+ * A run of settlement: the product's handlers, consumer, jobs and stores, with virtual time and
+ * simulated ports.
  */
 export const startSettlement = (
   { harness, bus }: Omit<Surroundings, 'chain'>,
@@ -219,7 +220,7 @@ export const startSettlement = (
     feeWallet: actors.network.feeWallet,
     settleWaitMs: SETTLE_WAIT_MS,
     relay: { ...createRelay(harness, { bus, outbox, process }), stop: async () => {} },
-    quarantine: async ({ reason }) => harness.fail('no fact contradicts a record', reason),
+    quarantine: async ({ reason }) => harness.fail('no event contradicts a record', reason),
     waiting,
     terms: createTermsCache(),
     caps: {
@@ -230,9 +231,9 @@ export const startSettlement = (
     findWallet: async (accountId) => actors.payers.find(({ account_id }) => account_id === accountId) ?? null,
     observeWallet: async (owner) => {
       const able = submitters().filter((one) => one.process.alive);
-      const away = new ServiceError('service_unavailable', 'nobody answers', { money_moved: 'no' });
+      const away = new ServiceError('service_unavailable', 'no process answers', { money_moved: 'no' });
       if (able.length === 0) throw away;
-      // The caller gives up on a callee that died or sleeps.
+      // The caller gives up on a process that died or is paused.
       const gaveUp = harness.sleep(process, 5000).then(() => {
         throw away;
       });

@@ -15,10 +15,10 @@ import { EPOCH } from './database.ts';
 import type { Harness, Process } from './harness.ts';
 
 /**
- * How a provider errs. `lagSlots`: its whole view is that many slots old. `forgetfulUntil`: it
- * keeps no history beyond a few slots before that moment of the run, `unavailableUntil`: it answers
- * nothing, `liesUntil`: it invents outcomes and slots. The proofs need one provider that does none
- * of these, so a run has at most one of them.
+ * The faults of a provider. `lagSlots`: its view is that many slots old. `forgetfulUntil`: until
+ * that moment of the run it has no history beyond a few slots. `unavailableUntil`: it does not
+ * answer. `liesUntil`: it invents outcomes and slots. The proofs need one provider without faults,
+ * so a run has at most one faulty provider.
  */
 export type Profile = {
   lagSlots: number;
@@ -27,15 +27,15 @@ export type Profile = {
   liesUntil: number;
 };
 
-/** Slots that a node remembers without searching its history. */
+/** Slots that a node has without a search of its history. */
 const SHORT_MEMORY_SLOTS = 150;
 const FORGETFUL_SLOTS = 10;
 const LATENCY_MS = 60;
-/** How often a liar lies, and the slot that it invents. */
+/** How often a lying provider lies, and the slot that it invents. */
 const LIES = 0.5;
 const INVENTED_SLOT = 1_000_000_000;
 
-/** The bytes of a token account, as the token program lays them out. */
+/** The bytes of a token account in the layout of the token program. */
 const accountBytes = ({ owner, amount, delegate, allowance }: TokenAccount, mint: string): string => {
   const data = Buffer.alloc(165);
   data.set(decode(mint), 0);
@@ -61,7 +61,7 @@ export const createProvider = (
   const tip = () => chain.indexBehind(profile.lagSlots);
   const isForgetful = () => harness.now() < profile.forgetfulUntil;
   const lies = () => harness.now() < profile.liesUntil && random.chance(LIES);
-  /** What was sent to it: it can invent an inclusion with all amounts. */
+  /** The bytes that were sent to it: it can invent an inclusion with all amounts. */
   const sent = new Map<string, Payment>();
   const slotNow = () => chain.blockAt(tip()).slot;
   const confirmed = () => chain.indexBehind(profile.lagSlots + CONFIRMED_SLOTS);
@@ -89,7 +89,7 @@ export const createProvider = (
     err: random.chance(0.5) ? { InstructionError: [0, { Custom: 1 }] as [number, { Custom: number }] } : null,
     confirmationStatus: random.pick(['confirmed', 'finalized'] as const),
   });
-  /** The balance changes of a payment that it has never seen included. */
+  /** The balance changes of a payment whose inclusion it never observed. */
   const inventedBalances = (payment: Payment) => ({
     slot: slotNow(),
     err: null,
@@ -104,7 +104,7 @@ export const createProvider = (
 
   const statusOf = (signature: string, history: boolean) => {
     if (lies()) return invented();
-    // A lie: the node says that it does not know what it does know.
+    // A lie: the node denies a status that it has.
     if (!history && random.chance(harness.faults.rpcLie)) return null;
     const included = seen(signature, 0);
     if (included === undefined) return null;
@@ -121,7 +121,7 @@ export const createProvider = (
     genesisHash: () => call('genesis', () => 'genesis'),
     blockHeight: (commitment) =>
       call('blockHeight', () => {
-        // Mutation: as if bytes were dead as soon as anybody asks.
+        // Mutation: bytes count as expired as soon as a status is requested.
         if (harness.off === 'expiry proof: block height') return tip() + 1000;
         return commitment === 'finalized' ? finalized() : confirmed();
       }),
@@ -155,7 +155,7 @@ export const createProvider = (
         if (profile.liesUntil > 0) sent.set(payment.signature, payment);
         if (random.chance(harness.faults.dropped)) return payment.signature;
         chain.accept(payment);
-        // Taken, and the answer is lost.
+        // Accepted, and the answer is lost.
         if (random.chance(harness.faults.rpcError) || harness.now() < profile.unavailableUntil)
           throw new RpcUnavailable(`provider ${number}: send`);
         return payment.signature;
@@ -167,7 +167,7 @@ export const createProvider = (
       })),
     listSignatures: (address, before) =>
       call('listSignatures', () => {
-        if (isForgetful() || harness.off === 'reference look-up before signing' || before !== undefined)
+        if (isForgetful() || harness.off === 'query of the reference before signing' || before !== undefined)
           return [];
         return [...chain.all()]
           .filter(({ payment }) => payment.reference === address)
@@ -177,7 +177,7 @@ export const createProvider = (
             return { signature: payment.signature, succeeded: error === null, at };
           });
       }),
-    // Asked for deposits alone, which the simulation does not play.
+    // Used for deposits only, which the simulation does not have.
     finalized: () => call('finalized', () => null),
     balances: (signature, commitment) =>
       call('balances', () => {

@@ -1,6 +1,5 @@
 /**
- * The one source of chance of a run: the same seed gives the same run (sfc32, seeded by
- * splitmix32).
+ * The only random source of a run: the same seed gives the same run (sfc32, seeded by splitmix32).
  */
 export type Random = {
   /** In [0, 1). */

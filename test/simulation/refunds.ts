@@ -10,7 +10,7 @@ import type { Harness, Process } from './harness.ts';
 const CALL_TIMEOUT_MS = 20_000;
 const TRIES = 12;
 
-/** Puts the vendor's signature into a prepared transaction; the fee payer's slot stays empty. */
+/** Adds the vendor's signature to a prepared transaction. The fee payer's slot stays empty. */
 const sign = (transaction: string): string => {
   const { message } = disassemble(Buffer.from(transaction, 'base64'));
   const { signers } = decodeMessage(message);
@@ -21,16 +21,13 @@ const sign = (transaction: string): string => {
   ).toString('base64');
 };
 
-/**
- * The vendor's program: it refunds, signs, submits, changes its mind, and keeps what it was
- * refused.
- */
+/** The vendor's program: it refunds, signs, submits, cancels, and records its refusals. */
 export const createVendor = (harness: Harness, replicas: () => readonly FundingReplica[]) => {
   const { random } = harness;
   const process: Process = { name: 'vendor', alive: true, pausedUntil: 0, startedAt: 0, skewMs: 0 };
   const { account_id, service_id } = actors.vendor;
   const caller = { kind: 'service_key' as const, account_id, service_id, key_id: 'key' };
-  /** What submissions were refused with; a refund stands for attempt and quote alike. */
+  /** The refusals of submissions. A refund stands for attempt and quote. */
   const refusals: Refusal[] = [];
   let underWay = 0;
 
@@ -42,7 +39,7 @@ export const createVendor = (harness: Harness, replicas: () => readonly FundingR
     });
   };
 
-  /** Asks once; null: refused, or no answer came. */
+  /** Calls once; null: refused, or no answer arrived. */
   const ask = async <T>(
     refundId: string | null,
     run: (replica: FundingReplica) => Promise<T>,
@@ -74,7 +71,7 @@ export const createVendor = (harness: Harness, replicas: () => readonly FundingR
     if (random.chance(0.15)) await harness.sleep(process, random.between(0, 90_000));
     for (let tries = 0; tries < TRIES; tries += 1) {
       if (random.chance(0.1)) void ask(refund_id, (replica) => replica.cancel({ refund_id }, caller));
-      // Submits what it has while it asks for new bytes: of both, one is submitted.
+      // Submits the prepared transaction while it requests new bytes. One of the two is submitted.
       const older = transaction;
       if (random.chance(0.25))
         void ask(refund_id, (replica) => replica.submit({ refund_id, transaction: older }, caller));
@@ -91,7 +88,7 @@ export const createVendor = (harness: Harness, replicas: () => readonly FundingR
   return {
     refusals,
     isIdle: () => underWay === 0,
-    /** Refunds a settlement, in one part or in several at once. */
+    /** Refunds a settlement, in one part or in several concurrently. */
     refund: (settlementId: string, netMicro: bigint): void => {
       const parts = random.chance(0.3) ? random.int(2, 4) : 1;
       for (let part = 0; part < parts; part += 1) {

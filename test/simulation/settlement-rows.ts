@@ -1,6 +1,6 @@
 import type { SettlementRow } from '../../services/settlement/settlements/store/settlements.ts';
 
-/** The rows that the simulation's tables of settlement hold. */
+/** The rows in the simulation's tables of settlement. */
 export type Settlement = SettlementRow & {
   holding: boolean;
   generation: number;

@@ -13,9 +13,9 @@ const STALLED_MS = { pending: 15_000, confirmed: 45_000 };
 export type SettlementTables = ReturnType<typeof createSettlementTables>;
 
 /**
- * The tables of settlement with the guards of services/settlement/store. States move by the real
- * transition table; what a statement sees of other rows is as old as its snapshot, which is where
- * races are decided by the unique indexes.
+ * The tables of settlement with the guards of services/settlement/store. States change by the real
+ * transition table. A statement reads other rows from its snapshot, so the unique indexes decide
+ * races.
  */
 export const createSettlementTables = (harness: Harness) => {
   const settlements = new Map<string, Settlement>();
@@ -27,7 +27,7 @@ export const createSettlementTables = (harness: Harness) => {
   const rows = () => [...settlements.values()];
   const appNow = () => EPOCH + now();
 
-  /** Since when a payment is forked away, and how long it was before. */
+  /** Since when a fork has removed a payment, and for how long one did before. */
   const forks = new Map<string, { at: number | null; forMs: number }>();
   const forkOf = ({ settlement_id }: Settlement) => forks.get(settlement_id) ?? { at: null, forMs: 0 };
   const windowElapsed = (row: Settlement): boolean =>
@@ -36,7 +36,9 @@ export const createSettlementTables = (harness: Harness) => {
     row.redeem_expires_at + forkOf(row).forMs <= appNow();
   const show = (row: Settlement | undefined): unknown[] =>
     row === undefined ? [] : [{ ...row, elapsed: windowElapsed(row) }];
-  /** Moves a row by the transition table. False: the event does not belong to its state. */
+  /**
+   * Applies an event to a row by the transition table. False: the table has no transition for it.
+   */
   const move = (row: Settlement, event: Event): boolean => {
     const to = next({ status: row.status, chain: row.chain_status }, event);
     if (to === null) return false;
@@ -46,13 +48,14 @@ export const createSettlementTables = (harness: Harness) => {
     );
     row.status = to.status;
     row.chain_status = to.chain;
-    // Redeem and expiry are no progress of the payment.
+    // Redeem and expiry are not progress of the payment.
     if (event !== 'redeem' && event !== 'elapse') row.progressed_at = now();
     return true;
   };
 
   /**
-   * What was held is spent once it is paid, and neither once it is proven that it never will be.
+   * A held amount is spent once its payment is confirmed, and released once the payment has failed
+   * for good.
    */
   const moveDelegate = ({ delegate_id, quote_amount: gross, holding }: Settlement, to: 'spent' | 'none') => {
     const delegate = delegates.get(delegate_id ?? '');
@@ -77,8 +80,8 @@ export const createSettlementTables = (harness: Harness) => {
   };
 
   /**
-   * One of the facts that a statement was given; those of a statement are carried out one after the
-   * other.
+   * One of the events that a statement was given. The events of a statement are applied one after
+   * another.
    */
   const included = (
     confirmation: Omit<Confirmation, 'messages'>,
@@ -136,7 +139,7 @@ export const createSettlementTables = (harness: Harness) => {
   };
 
   type End = { subject: string; prefix: string };
-  /** The message of a redeem or an expiry, which the statement completes by what the row says. */
+  /** The message of a redeem or an expiry, which the statement completes from the row. */
   const publishEnd = ({ settlement_id }: Settlement, { subject, prefix }: End) =>
     outbox.insert(JSON.stringify([{ subject, msg_id: prefix + settlement_id, payload: null }]));
 
@@ -157,7 +160,7 @@ export const createSettlementTables = (harness: Harness) => {
   };
 
   const claimStalled = ({ limit }: { limit: number }): unknown[] => {
-    if (harness.off === 'sweeper of settlement') return [];
+    if (harness.off === 'sweep of settlement') return [];
     const stalled = rows()
       .filter((row) => {
         if (row.chain_status !== 'pending' && row.chain_status !== 'confirmed') return false;
@@ -175,10 +178,10 @@ export const createSettlementTables = (harness: Harness) => {
     });
   };
 
-  /** Mutations: a call does not read what it should. */
+  /** Mutations: a call skips one of its reads. */
   const isNotRead = (call: Call | undefined): boolean =>
-    harness.off === 'attempt looked up first' ||
-    (harness.off === 'attempt looked up after a refusal' && call?.isRefused === true);
+    harness.off === 'attempt read first' ||
+    (harness.off === 'attempt read after a refusal' && call?.isRefused === true);
 
   const models: Model[] = [
     acceptModel(harness, { settlements, payers, delegates, insertOutbox: outbox.insert }),
@@ -222,7 +225,7 @@ export const createSettlementTables = (harness: Harness) => {
       ({ quoteId, accountId }) => {
         const call = currentCall();
         if (call !== undefined) call.quoteReadAt = now();
-        if (isNotRead(call) || harness.off === 'quote looked up after a refusal') return [];
+        if (isNotRead(call) || harness.off === 'quote read after a refusal') return [];
         return show(
           rows().find(
             (row) => row.quote_id === quoteId && row.account_id === accountId && row.status !== 'failed',
@@ -327,12 +330,9 @@ export const createSettlementTables = (harness: Harness) => {
         if (reserved === undefined)
           reservations.set(refundId, { settlement_id: null, amount: 0n, released: true });
         if (reserved === undefined || reserved.released) return [];
-        if (harness.off !== 'reservation given back once') reserved.released = true;
+        if (harness.off !== 'reservation released once') reserved.released = true;
         settlements.get(reserved.settlement_id ?? '')!.refund_reserved -= reserved.amount;
-        harness.trace(
-          'settlements',
-          `${reserved.settlement_id}: ${reserved.amount} of ${refundId} given back`,
-        );
+        harness.trace('settlements', `${reserved.settlement_id}: ${reserved.amount} of ${refundId} released`);
         return [];
       },
     ),

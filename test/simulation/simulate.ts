@@ -34,13 +34,13 @@ const QUIET: Faults = {
   skew: 0,
 };
 /**
- * Faults last this long, or so long that blockhashes die; then everything has this long to come to
- * its end.
+ * Faults last this long, some of them so long that blockhashes expire. Afterwards everything has
+ * this long to become final.
  */
 const FAULTS_MS = 60_000;
 const LONG_FAULTS_MS = 180_000;
 const HEAL_MS = 400_000;
-/** Numbers of the delegates that several payments share, one of each payer. */
+/** Numbers of the delegates that several payments share, one for each payer. */
 const SHARED_DELEGATE = 80;
 
 export type Outcome = {
@@ -48,14 +48,14 @@ export type Outcome = {
   broken: { invariant: string; message: string } | null;
   trace: readonly string[];
   payments: number;
-  /** Refusals that clients were given, each compared with the final ledger. */
+  /** The refusals that clients got, each compared with the final ledger. */
   refusals: number;
   refunds: number;
   virtualMs: number;
 };
 
 /**
- * One run: everything that happens follows from the seed. `off`: the rule that a mutation switches
+ * One run. Everything that happens follows from the seed. `off`: the rule that a mutation switches
  * off.
  */
 export const simulate = async (
@@ -71,8 +71,8 @@ export const simulate = async (
     repeat: mild(0.5),
     slow: mild(0.5),
     crash: mild(0.02),
-    // What this rule prevents needs a sleep of a minute right before a commit: too seldom to be met
-    // by chance.
+    // This rule matters only when a process pauses for a minute right before a commit, which is too
+    // rare to happen by chance.
     sleep: mild(off === 'signing deadline' ? 0.06 : 0.01),
     lostAnswer: mild(0.05),
     rpcError: mild(0.2),
@@ -168,7 +168,7 @@ export const simulate = async (
   }
 
   let undisturbed = true;
-  // What this rule prevents needs a record that is lost after a fork: too seldom to be met by
+  // This rule matters only when a record is lost after a fork, which is too rare to happen by
   // chance.
   const losesMore = off === 'generation in the job';
   const forks = random.chance(losesMore ? 1 : 0.4) ? random.int(1, 3) : 0;
@@ -231,7 +231,7 @@ export const simulate = async (
     const settled = () =>
       clients.attempts.length > 0 && clients.isIdle() && vendor.isIdle() && isQuiet(judged) && bus.isEmpty();
     await harness.run(faultsMs + HEAL_MS, check, settled);
-    // Time for what may still fall due: a late landing of dead bytes, a sweep of what is final.
+    // Time for late events: an inclusion of old bytes, a sweep of final payments.
     await harness.run(harness.now() + 62_000, check, () => chain.isIdle());
     await harness.run(harness.now() + 2000, check);
     for (const attempt of clients.attempts) {
@@ -242,7 +242,7 @@ export const simulate = async (
       });
       await harness.run(harness.now() + 30_000, check, () => answered);
     }
-    // A process that wakes only now tells once more what it was asked before it slept.
+    // A process that resumes only now publishes again what it received before the pause.
     await harness.run(harness.now() + 60_000, check, settled);
     checkEnd(judged);
   } catch (error) {
@@ -265,8 +265,8 @@ export const simulate = async (
 };
 
 /**
- * Who pays: the account itself, a delegate whose limit fits this payment once, or one that several
- * payments share.
+ * The payer: the account itself, a delegate whose limit suffices for this payment once, or one that
+ * several payments share.
  */
 const chooseBy = (
   harness: Harness,
@@ -294,15 +294,16 @@ const chooseBy = (
   return { delegateId, causedByItself: [] };
 };
 
-/** A worker that has had time to sweep since it and its database are up. */
+/** A worker has had time to sweep since it and its database started. */
 const SWEEP_MS = 15_000;
 const isAwake = ({ alive, startedAt, pausedUntil }: Process, since: number, now: number): boolean =>
   alive && Math.max(startedAt, pausedUntil, since) + SWEEP_MS < now;
 
 /**
- * chain-submitter's database is set back: intents are gone whose payments have included or can
- * never land, and which settlement will ask for again. What was sent and may still land cannot be
- * looked up; an operator waits for that before (docs/faults.md).
+ * chain-submitter's database is restored to an earlier state: it loses intents whose payments are
+ * final or can never be included, and settlement will dispatch them again. Bytes that were sent and
+ * may still be included cannot be queried. An operator waits for their end before a restore
+ * (docs/faults.md).
  */
 const loseRows = (
   harness: Harness,
@@ -329,7 +330,7 @@ const loseRows = (
   }
 };
 
-/** At most one provider errs; sometimes there is one alone. */
+/** At most one provider is faulty. Some runs have one provider only. */
 const profilesOf = (kind: number, first: boolean, lagSlots: number, faultsMs: number): Profile[] => {
   const honest: Profile = { lagSlots: 0, forgetfulUntil: 0, unavailableUntil: 0, liesUntil: 0 };
   const other: Profile = {
@@ -352,7 +353,7 @@ const openAccounts = (accounts: ReturnType<typeof createChain>['accounts'], mill
   }
 };
 
-/** The payer spends elsewhere, takes the delegation back, or gives it to somebody else. */
+/** The payer spends elsewhere, revokes the delegation, or gives it to another delegate. */
 const drain = (
   chain: ReturnType<typeof createChain>,
   payer: number,

@@ -7,7 +7,9 @@ import { RULES } from './harness.ts';
 
 const run = promisify(execFile);
 
-/** A command of this folder in a process of its own: real time and virtual time never meet. */
+/**
+ * A command of this folder in a separate process, because real time and virtual time must not mix.
+ */
 const node = async (file: string, ...args: string[]): Promise<string> => {
   const command = ['--disable-warning=ExperimentalWarning', path.join(import.meta.dirname, file), ...args];
   const { stdout } = await run(process.execPath, command, { maxBuffer: 16_000_000 }).catch(
@@ -17,13 +19,13 @@ const node = async (file: string, ...args: string[]): Promise<string> => {
 };
 
 /**
- * Ten seconds of work for a core, and a machine may have ten times as much to do: a run that hangs
+ * Ten seconds of work for a core. A busy machine may take ten times as long, and a run that hangs
  * ends itself.
  */
 const TIMEOUT_MS = 600_000;
 
 test(
-  '1,000 seeds: no payment is lost and none is made twice, whatever dies, is lost or lies',
+  '1,000 seeds: no payment is lost and none is made twice, whatever crashes, is lost or lies',
   async () => {
     const said = await node('main.ts', '--seeds', '1000');
     expect(said).toMatch(/^1000 seeds, \d+ payments, .*: 0 broken\n$/);
@@ -36,7 +38,7 @@ test(
   async () => {
     const digest = async () => {
       const trace = await node('main.ts', '--seed', '7', '--trace');
-      // The last line tells real seconds.
+      // The last line contains real seconds.
       const lines = trace.split('\n').slice(0, -2);
       expect(lines.length).toBeGreaterThan(20);
       return createHash('sha256').update(lines.join('\n')).digest('hex');
@@ -46,7 +48,7 @@ test(
   TIMEOUT_MS,
 );
 
-describe('the simulation finds the break when a rule is off', () => {
+describe('the simulation finds a break for each rule that is switched off', () => {
   let table = '';
   // One process for all rules: loading the code takes longer than finding most of the breaks.
   beforeAll(async () => {

@@ -47,8 +47,8 @@ export type SubmitterTables = ReturnType<typeof createSubmitterTables>;
  * The tables of chain-submitter with the guards of services/chain-submitter/store: primary keys,
  * the partial unique index of live transactions, conditional updates by the real transition tables,
  * leases.
- * @param sendEarly what the mutation "commit before send" does with bytes that are not committed
- *   yet
+ * @param sendEarly the effect of the mutation "commit before send" on bytes that are not committed
+ * yet
  */
 export const createSubmitterTables = (
   harness: Harness,
@@ -58,7 +58,7 @@ export const createSubmitterTables = (
   const transactions = new Map<string, Transaction>();
   const workers = new Map<string, number>();
   const preparations = new Map<string, PreparationRow>();
-  /** Rows that a set-back database has lost: signature to what the intent was for. */
+  /** Rows that a restored database has lost: signature to the object id of the intent. */
   const lost = new Map<string, string>();
   const outbox = createOutbox(harness);
   let pausedUntil = 0;
@@ -89,7 +89,7 @@ export const createSubmitterTables = (
         const known = intents.get(row.intent_id);
         if (known !== undefined) {
           if (harness.off !== 'unique intent (inbox)') return [];
-          // Without the index there are two: the one that was there is moved out of the way.
+          // Without the index there are two intents: the existing one is moved aside.
           const aside = `${row.intent_id}#${intents.size}`;
           intents.set(aside, { ...known, intent_id: aside, row: aside });
           for (const one of transactions.values()) if (one.intent_id === row.intent_id) one.intent_id = aside;
@@ -130,7 +130,7 @@ export const createSubmitterTables = (
     executing: string[];
     limit: number;
   }): unknown[] => {
-    if (only === null && harness.off === 'sweeper of chain-submitter') return [];
+    if (only === null && harness.off === 'sweep of chain-submitter') return [];
     const free = [...intents.values()]
       .filter((intent) => isFree(intent, only, workerId, executing))
       .sort((a, b) => a.next_at - b.next_at)
@@ -186,7 +186,7 @@ export const createSubmitterTables = (
   };
   const commitSigned = ({ json }: SignedRows): unknown[] => {
     const rows = (JSON.parse(json) as Signed[]).filter(isSigned);
-    // One statement: a row that breaks a constraint undoes them all.
+    // One statement: a row that violates a constraint undoes all of them.
     for (const { intent_id, generation, signature } of rows) {
       const own = [...transactions.values()].filter((one) => one.intent_id === intent_id);
       const guarded = harness.off !== 'one live generation';

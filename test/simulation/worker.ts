@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads';
 import type { Task } from './pool.ts';
 import { simulate } from './simulate.ts';
 
-/** A thread that runs the seeds it is given, one at a time. */
+/** A thread that runs the seeds that it gets, one at a time. */
 parentPort!.on('message', ({ seed, off, traced }: Task) => {
   void simulate(seed, { off, traced }).then((outcome) => parentPort!.postMessage(outcome));
 });
