@@ -8,7 +8,7 @@ import { findBinary } from '../deploy/local/servers/binaries.mjs';
 import { METRICS, type Metric, type MetricName } from '../shared/lib/metrics-catalog.ts';
 import { DASHBOARDS } from '../tools/dashboards.ts';
 
-/** deploy/alerts.yaml, docs/runbook.md and the catalog of metrics say the same. */
+/** deploy/alerts.yaml, docs/runbook.md and the catalog of metrics agree. */
 
 const root = path.resolve(import.meta.dirname, '..');
 type Rule = {
@@ -33,9 +33,7 @@ const sections = new Map(
     .map((text) => [text.slice(0, text.indexOf('\n')), text] as const),
 );
 
-/**
- * What a metric is called on the page, the three series of a histogram included, with its labels.
- */
+/** The names of a metric on the page, the three series of a histogram included, with its labels. */
 const series = new Map<string, Metric>(
   (Object.keys(METRICS) as MetricName[]).flatMap((name) =>
     (METRICS[name].kind === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']).map(
@@ -43,7 +41,7 @@ const series = new Map<string, Metric>(
     ),
   ),
 );
-/** Prometheus's own. */
+/** The labels of Prometheus. */
 series.set('up', { kind: 'gauge', unit: '1', by: [], labels: { job: null }, buckets: [], description: '' });
 const COMMON: Metric['labels'] = { environment: null, service_name: null, le: null };
 
@@ -52,7 +50,7 @@ const underscored = (labels: Metric['labels']) =>
 
 type Selector = { metric: string; matchers: { label: string; op: string; value: string }[] };
 
-/** Selectors and grouping labels of an expression, or where it is no PromQL. */
+/** Selectors and grouping labels of an expression, or the reason why it is not PromQL. */
 const understand = (expr: string) => {
   const errors: number[] = [];
   const selectors: Selector[] = [];
@@ -73,7 +71,7 @@ const understand = (expr: string) => {
   return { errors, selectors, grouping };
 };
 
-/** What a matcher would never match, as the catalog lists the values. */
+/** The parts of an expression that never match, by the values in the catalog. */
 const impossible = ({ metric, matchers }: Selector): string[] => {
   const known = series.get(metric);
   if (known === undefined) return [`no metric ${metric}`];
@@ -102,7 +100,7 @@ describe.each(rules.map((rule) => [rule.alert, rule] as const))('%s', (name, rul
     expect([...grouping].filter((label) => !labels.includes(label))).toEqual([]);
   });
 
-  test('has its section in the runbook, with this expression and everything that is wanted at night', () => {
+  test('has its section in the runbook, with this expression and the parts that an operator needs', () => {
     expect(rule.annotations.runbook).toBe(`docs/runbook.md#${name.toLowerCase()}`);
     expect(['page', 'ticket']).toContain(rule.labels.severity);
     const section = sections.get(name) ?? '';
@@ -119,8 +117,8 @@ describe.each(DASHBOARDS.map((dashboard) => [dashboard.title, dashboard] as cons
     const queries = rows.flatMap(({ panels }) =>
       panels.flatMap((panel) => panel.queries.map((query) => [panel.title, query] as const)),
     );
-    test.each(queries)('%s asks for what there is', (_panel, { expr, legend = '' }) => {
-      // Grafana puts its own values there.
+    test.each(queries)('%s queries metrics that exist', (_panel, { expr, legend = '' }) => {
+      // Grafana fills these in.
       const filled = expr.replaceAll('$environment', 'test').replaceAll('$__rate_interval', '1m');
       const { errors, selectors, grouping } = understand(filled);
       expect(errors).toEqual([]);
@@ -135,7 +133,7 @@ describe.each(DASHBOARDS.map((dashboard) => [dashboard.title, dashboard] as cons
   },
 );
 
-test('the runbook has no section of an alarm that is none, and every name is given once', () => {
+test('each section of the runbook belongs to an alarm, and each name occurs once', () => {
   expect([...sections.keys()]).toEqual(rules.map(({ alert }) => alert));
   expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
 });
@@ -145,7 +143,7 @@ const why =
   promtool === undefined ? ' (skipped: no promtool on this machine, Debian has it in prometheus)' : '';
 
 (promtool === undefined ? test.skip : test)(
-  `every alarm fires and is quiet as its unit tests say${why}`,
+  `every alarm fires and stays quiet as its unit tests state${why}`,
   () => {
     const said = execFileSync(promtool!, ['test', 'rules', 'deploy/alerts.test.yaml'], {
       cwd: root,
@@ -165,7 +163,7 @@ test('every alarm has a unit test in which it fires and one in which it does not
   expect(tried.sort()).toEqual(rules.flatMap(({ alert }) => [`${alert} false`, `${alert} true`]).sort());
 });
 
-test('the runbook names no metric that is none', () => {
+test('the runbook names only metrics that exist', () => {
   const named = new Set([...runbook.matchAll(/\bquittance_[a-z_]+\b/g)].map(([name]) => name));
   const labels = new Set([...series.values()].flatMap(({ labels: own }) => Object.keys(underscored(own))));
   expect([...named].filter((name) => !series.has(name) && !labels.has(name))).toEqual([]);

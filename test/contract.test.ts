@@ -7,7 +7,10 @@ import { contractList } from '../shared/contract/index.ts';
 import { openApiDocument, operationId } from '../shared/contract/openapi.ts';
 import { errorsOf, subjects } from '../shared/contract/service.ts';
 
-/** The contract holds what docs and code assume of it, and what docs/spec/interface.md promises. */
+/**
+ * The contract has what the documents and the code assume, and what docs/spec/interface.md
+ * requires.
+ */
 
 const operations = contractList.flatMap((contract) =>
   Object.entries(contract.operations).map(([name, op]) => ({ service: contract.name, name, op })),
@@ -21,14 +24,14 @@ const repeated = (names: readonly string[]) => names.filter((name, index) => nam
  * Postgres.
  */
 const ANY_TEXT = {
-  cursor: 'its mac is wrong',
-  message: 'compared with the one that is expected',
-  redirect_url: 'handed to the provider, not kept',
+  cursor: 'its MAC is wrong',
+  message: 'compared with the expected one',
+  redirect_url: 'passed to the provider, not stored',
   raw_headers: 'Node refuses such a header',
-  scope: 'kept as json, which has an escape for it',
+  scope: 'stored as json, which has an escape for it',
 };
 
-test('no text that a caller sends can hold what the database refuses', () => {
+test('no text of a caller can contain what the database refuses', () => {
   const free = new Set<string>();
   const collect = (schema: z.core.JSONSchema.JSONSchema | boolean | undefined, name: string) => {
     if (typeof schema !== 'object' || Object.hasOwn(ANY_TEXT, name)) return void free.add(name);
@@ -66,12 +69,12 @@ test('routes, operation names and subjects are unique', () => {
       ]),
     ),
   ).toEqual([]);
-  // The gateway asks `rpc.<service>.ping` whether a service is there.
+  // The gateway calls `rpc.<service>.ping` to check a service.
   expect(operations.filter(({ name }) => name === 'ping')).toEqual([]);
 });
 
 test.each(operations.map((each) => [operationId(each.service, each.name), each] as const))(
-  '%s is declared soundly',
+  '%s is declared consistently',
   (_id, { service, op }) => {
     const { params, query, body, http, access, limits, environment } = op;
     const fields = [params, query, body].flatMap(fieldsOf);
@@ -81,7 +84,7 @@ test.each(operations.map((each) => [operationId(each.service, each.name), each] 
     if (http.method === 'GET') expect(fieldsOf(body)).toEqual([]);
     if (typeof op.repeatable === 'object') expect(fieldsOf(body)).toContain(op.repeatable.with);
     if (http.status === 204) expect(op.output.safeParse(null).success).toBe(true);
-    // Unknown fields are refused wherever they stand.
+    // Unknown fields are refused at all levels.
     for (const part of [params, query, body, op.input]) {
       expect(part.safeParse({ surely_unknown: 1 }).error?.issues.map(({ code }) => code)).toContain(
         'unrecognized_keys',
@@ -95,10 +98,10 @@ test.each(operations.map((each) => [operationId(each.service, each.name), each] 
       if (per === 'account') expect(access.length).toBeGreaterThan(0);
       if (typeof per === 'object') expect(fields).toContain(per.field);
     }
-    expect(op.timeoutSeconds).toBeLessThan(30); // Load balancers give up then.
+    expect(op.timeoutSeconds).toBeLessThan(30); // Load balancers time out then.
 
     for (const code of errorsOf(op)) expect(Object.keys(ERRORS)).toContain(code);
-    // Without credential the call itself must say its environment.
+    // A call without credential must name its environment.
     if (access.length === 0 && service !== 'gateway') {
       expect(fields).toContain(environment === undefined ? undefined : Object.values(environment)[0]);
     } else expect(environment).toBeUndefined();
@@ -106,7 +109,7 @@ test.each(operations.map((each) => [operationId(each.service, each.name), each] 
 );
 
 /**
- * The limits and credentials of docs/spec/interface.md. Where docs/spec/decisions.md adds another
+ * The limits and credentials of docs/spec/interface.md. Where docs/spec/decisions.md adds a
  * credential, the column has all of them.
  */
 const PROMISED: readonly [string, string, points: number, windowSeconds: number, access: string][] = [
@@ -139,7 +142,7 @@ test.each(PROMISED)(
   },
 );
 
-/** docs/spec/decisions.md, Step-up: every call of the list, and no read or payment besides. */
+/** docs/spec/decisions.md, Step-up: every call of the list, and no read or payment in addition. */
 const STEP_UP: readonly [string, always: boolean][] = [
   ['POST /v1/auth/passkey/register/options', true],
   ['POST /v1/auth/passkey/register/verify', true],
@@ -198,13 +201,13 @@ const HARMLESS = new Set([
   ...['identity.verifyServiceReveal', 'identity.revealDelegateKey', 'identity.verifyDelegateReveal'],
 ]);
 
-test('every POST takes an Idempotency-Key or needs none, and no secret is kept with one', () => {
+test('every POST takes an Idempotency-Key or needs none, and no stored answer contains a secret', () => {
   const posts = operations.filter(({ op }) => op.http.method === 'POST');
   const keyless = posts.filter(({ op }) => op.idempotency === undefined);
   expect(inOrder(keyless.map(({ service, name }) => operationId(service, name)))).toEqual(inOrder(HARMLESS));
   for (const { op } of operations.filter((each) => each.op.idempotency !== undefined)) {
     expect([op.http.method, op.http.alternative]).toEqual(['POST', undefined]);
-    // Kept per account.
+    // Stored per account.
     expect(op.access.length).toBeGreaterThan(0);
     const options = (op.output as z.ZodUnion<z.ZodObject[]>).options ?? [op.output];
     const fields = options.map((each) => fieldsOf(each));
@@ -248,7 +251,7 @@ const resolve = (ref: string) =>
     .split('/')
     .reduce<unknown>((node, key) => (node as Json | undefined)?.[key], document);
 
-test('the API document: every reference resolves, every component is used, every operation is there', () => {
+test('the API document: every reference resolves, every component is used, every operation is included', () => {
   const refs = new Set<string>();
   walk(document, ({ $ref }) => typeof $ref === 'string' && refs.add($ref));
   expect([...refs].filter((ref) => !ref.startsWith('#/components/') || resolve(ref) === undefined)).toEqual(
@@ -265,7 +268,7 @@ test('the API document: every reference resolves, every component is used, every
   expect(inOrder(ids)).toEqual(inOrder(operations.map(({ service, name }) => operationId(service, name))));
 });
 
-test('the API document: settle answers a token with 200 and none with 202', () => {
+test('the API document: settle answers 200 with a token and 202 without one', () => {
   const { responses } = (document.paths as Record<string, Record<string, Json>>)['/v1/settle']!.post as {
     responses: Record<string, Json>;
   };
@@ -276,7 +279,7 @@ test('the API document: settle answers a token with 200 and none with 202', () =
   );
 });
 
-test('requests are closed and answers open to new fields', () => {
+test('request schemas refuse unknown fields, and answer schemas allow new ones', () => {
   const post = (document.paths as Record<string, Record<string, Json>>)['/v1/quote']!.post as Json;
   expect(JSON.stringify(post.requestBody)).toContain('"additionalProperties":false');
   expect(JSON.stringify(resolve('#/components/schemas/Quote'))).not.toContain('"additionalProperties":false');
@@ -286,7 +289,7 @@ test('requests are closed and answers open to new fields', () => {
 
 const rights = Object.entries(natsRights());
 
-test('only the gateway may publish rpc.*, and it holds no right on streams or jobs', () => {
+test('only the gateway may publish rpc.*, and it has no right on streams or jobs', () => {
   const mayCall = rights.filter(([, { publish }]) => publish.some((subject) => subject.startsWith('rpc.')));
   expect(mayCall.map(([user]) => user)).toEqual(['gateway']);
   const gateway = natsRights().gateway;
@@ -299,7 +302,7 @@ test('only the gateway may publish rpc.*, and it holds no right on streams or jo
   ]);
 });
 
-test('nobody may publish to everything, to the API of streams, or in another service’s name', () => {
+test('no service may publish to all subjects, to the API of streams, or in another service’s name', () => {
   for (const [user, { publish, subscribe }] of rights) {
     for (const subject of publish) {
       expect([user, subject]).not.toEqual([
@@ -317,7 +320,7 @@ test('nobody may publish to everything, to the API of streams, or in another ser
   }
 });
 
-test('jobs are taken by their service alone, and produced by those that the contract names', () => {
+test('only a job’s service consumes it, and only the services that the contract names publish it', () => {
   for (const { name, jobs } of contractList) {
     for (const [job, { producers }] of Object.entries(jobs)) {
       const takes = `$JS.API.CONSUMER.MSG.NEXT.JOBS.${name}_${job}`;

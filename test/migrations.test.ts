@@ -46,17 +46,18 @@ const git = (...args: string[]): string => {
 const tags = git('tag', '--merged', 'HEAD', '--sort=-v:refname', '--list', 'v*').split('\n').filter(Boolean);
 const [last] = tags;
 const FILES = ['services/*/migrations/*.sql', 'shared/db/migrations/*.sql'];
-const why =
-  last === undefined ? ' (skipped: there is no release yet, so no older service to keep working)' : '';
+const why = last === undefined ? ' (skipped: there is no release yet, so no older service to support)' : '';
 
 (last === undefined ? test.skip : test)(
-  `migrations since the last release only add, and those of it are as they were${why}`,
+  `migrations since the last release only add, and those of the last release are unchanged${why}`,
   () => {
     const released = new Set(git('ls-tree', '-r', '--name-only', last!).split('\n'));
     const findings = globSync(FILES, { cwd: root }).flatMap((file) => {
       const sql = readFileSync(path.join(root, file), 'utf8');
       if (!released.has(file)) return contractingIn(sql, tags).map((finding) => `${file}: ${finding}`);
-      return git('show', `${last}:${file}`) === sql ? [] : [`${file}: ran with ${last}, write another one`];
+      return git('show', `${last}:${file}`) === sql
+        ? []
+        : [`${file}: was part of ${last}; write another migration`];
     });
     expect(findings).toEqual([]);
   },

@@ -5,7 +5,7 @@ import { contractList } from '../shared/contract/index.ts';
 import { llmsText } from '../shared/contract/llms.ts';
 import { openApiDocument, operationId } from '../shared/contract/openapi.ts';
 
-/** The API document is valid for others, and its examples are valid for us. */
+/** The API document is valid OpenAPI, and its examples are valid by the contract. */
 
 const document = openApiDocument({ serverUrl: 'https://api.example' });
 const operations = contractList.flatMap(({ name: service, operations: own }) =>
@@ -31,7 +31,7 @@ test('the API document is valid OpenAPI 3.1, and a broken one is not', async () 
   expect((await new Validator().validate(broken)).valid).toBe(false);
 });
 
-test.each(operations)('%s: its examples are what the contract takes and answers', (_id, op) => {
+test.each(operations)('%s: the contract accepts its examples of requests and answers', (_id, op) => {
   const { http, params, body, output, rawBody } = op;
   const { parameters = [], requestBody, responses } = described(http.path, http.method);
   const path = parameters.filter((each) => each.in === 'path').map(({ name, example }) => [name, example]);
@@ -45,7 +45,7 @@ test.each(operations)('%s: its examples are what the contract takes and answers'
   }
 });
 
-test('the page for language models names every endpoint, and stays short', () => {
+test('the page for language models names every endpoint, and is short', () => {
   const text = llmsText({ serverUrl: 'https://api.example' });
   for (const [, { http }] of operations) expect(text).toContain(`\`${http.method} ${http.path}\``);
   expect(text).toContain('safe_action');

@@ -19,7 +19,7 @@ import { contractList } from '../shared/contract/index.ts';
 import { chainWork, UNDECIDED } from '../shared/lib/chain-work.ts';
 
 /**
- * The schemas against the tables of the state machines: their columns, constraints and partial
+ * Compares the schemas with the tables of the state machines: columns, constraints and partial
  * indexes.
  */
 
@@ -33,7 +33,7 @@ const schemas = new Map(
     ]),
 );
 
-/** A column that holds a state, with the states that the predicates of partial indexes name. */
+/** A column that contains a state, with the states in the predicates of partial indexes. */
 type Column = { states: readonly string[]; indexes?: Readonly<Record<string, readonly string[]>> };
 
 const isPaying = statuses.states.filter((state) => state !== 'failed');
@@ -76,7 +76,7 @@ const COLUMNS: Readonly<Record<string, Column>> = {
     states: chainWork.states,
     indexes: { wallets_token_account_due: UNDECIDED },
   },
-  // Derived at each observation, so without transitions.
+  // Derived at each observation, so it has no transitions.
   'wallet.snapshots.delegation_status': { states: DELEGATION_STATUSES },
   'wallet.transactions.status': {
     states: projected.states,
@@ -86,7 +86,7 @@ const COLUMNS: Readonly<Record<string, Column>> = {
     states: deliveries.states,
     indexes: { deliveries_due: deliveries.from('deliver') },
   },
-  // An endpoint that is on has no reason.
+  // An enabled endpoint has no reason.
   'webhook.endpoints.disabled_reason': { states: endpoints.states.filter((state) => state !== 'on') },
   'identity.services.status': {
     states: services.states,
@@ -97,7 +97,7 @@ const COLUMNS: Readonly<Record<string, Column>> = {
 const sorted = (names: Iterable<string>) => [...names].sort();
 const quoted = (list: string) => [...list.matchAll(/'([a-z_]+)'::text/g)].map(([, name]) => name!);
 
-/** Of each table of a schema: its definition, and its indexes by name. */
+/** The definition and the indexes by name of each table of a schema. */
 const tablesOf = (schema: string) =>
   [...schema.matchAll(/^create table (\w+) \((.*?)^\);\n((?:CREATE [^\n]*\n)*)/gms)].map(
     ([, table, definition, indexes]) => ({
@@ -115,7 +115,7 @@ const tables = [...schemas].flatMap(([service, schema]) =>
   tablesOf(schema).map((table) => ({ ...table, name: `${service}.${table.table}` })),
 );
 
-/** The states that a condition on a column names, one list for each time. */
+/** The states that a condition on a column names, one list for each occurrence. */
 const conditions = (text: string, column: string, states: readonly string[]): string[][] =>
   [
     ...text.matchAll(
@@ -126,7 +126,7 @@ const conditions = (text: string, column: string, states: readonly string[]): st
     return operator === '=' ? named : states.filter((state) => !named.includes(state));
   });
 
-test('every column that holds a state is here', () => {
+test('the list contains every column that holds a state', () => {
   const constrained = tables.flatMap(({ name, definition }) =>
     [...definition.matchAll(/CHECK \((status|\w+_status|\w+_reason) = ANY \(ARRAY/g)].map(
       ([, column]) => `${name}.${column}`,
@@ -142,13 +142,13 @@ test.each(Object.entries(COLUMNS))('%s: its check lists the states of the table'
   expect(sorted(quoted(checked))).toEqual(sorted(states));
   const first = new RegExp(`^  ${column} text default '(\\w+)'`, 'm').exec(definition)?.[1];
   expect([undefined, states[0]]).toContain(first);
-  // A constraint that names a state that is none would hold for every row, or for no row.
+  // A constraint on an unknown state would hold for every row, or for none.
   for (const named of conditions(definition + [...indexes.values()].join('\n'), column, states))
     expect(states).toEqual(expect.arrayContaining(named));
 });
 
 test.each(Object.entries(COLUMNS))(
-  '%s: its partial indexes are over the states that statements name',
+  '%s: its partial indexes contain the states that statements use',
   (key, column) => {
     const [service, name, columnName] = key.split('.') as [string, string, string];
     const { indexes } = tables.find((table) => table.name === `${service}.${name}`)!;
@@ -162,7 +162,7 @@ test.each(Object.entries(COLUMNS))(
   },
 );
 
-test('a quote keeps the state of its settlement by its place, from 1', () => {
+test('a quote stores the state of its settlement by its position, from 1', () => {
   expect(sorted(STORED_STATES)).toEqual(sorted(quoteSettlements.states));
   expect(schemas.get('quote')).toContain(
     `CHECK (settlement_state >= 1 AND settlement_state <= ${STORED_STATES.length})`,

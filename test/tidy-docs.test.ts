@@ -3,14 +3,14 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 
-/** Documents are checked as code is: what a file names exists, and the decisions are complete. */
+/** Documents are checked as code is: references exist, and the decisions are complete. */
 
 const root = path.resolve(import.meta.dirname, '..');
 const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
 const exists = (file: string): boolean => existsSync(path.join(root, file));
 
 const GENERATED = new Set(['package-lock.json', 'docs/openapi.json']);
-/** What git knows or would add, so that a new file counts before its first commit. */
+/** The files that git tracks or would add, so that a new file counts before its first commit. */
 const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
   cwd: root,
   encoding: 'utf8',
@@ -20,15 +20,15 @@ const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--
 const texts = files.map((file) => [file, read(file)] as const).filter(([, text]) => !text.includes('\0'));
 const pages = texts.filter(([file]) => file.endsWith('.md'));
 
-/** Where a reference may begin: beside its file, at the root, in docs/. */
+/** The folders in which a reference may begin: its file's, the root, docs/. */
 const resolves = (file: string, name: string): boolean =>
   [path.posix.dirname(file), '.', 'docs'].some((folder) => exists(path.posix.join(folder, name)));
 
-/** Web addresses are other people's documents. */
+/** Web addresses are outside of this repository. */
 const withoutAddresses = (text: string): string => text.replace(/\bhttps?:\/\/[^\s)>'"`]+/g, '');
 const withoutFences = (text: string): string => text.replace(/^```[\s\S]*?^```$/gm, '');
 
-/** `file: what it names`, for a message that says everything. */
+/** `file: reference`, for a complete message. */
 const findings = (
   of: readonly (readonly [string, string])[],
   names: (text: string) => string[],
@@ -38,10 +38,10 @@ const findings = (
     [...new Set(names(text))].filter((name) => !holds(file, name)).map((name) => `${file}: ${name}`),
   );
 
-// ---------- what is named exists ----------
+// ---------- references exist ----------
 
-test('every document that a file names is there', () => {
-  // A name with a placeholder, as in `docs/adr/<nnnn>-<what>.md`, is of no one document.
+test('every document that a file names exists', () => {
+  // A name with a placeholder, as in `docs/adr/<nnnn>-<what>.md`, is not a document.
   const named = (text: string) =>
     [...withoutAddresses(text).matchAll(/(?<![\w./@<>*{}$-])[\w./@-]*\w\.md\b(?![\w-])/g)].map(
       ([name]) => name,
@@ -50,12 +50,12 @@ test('every document that a file names is there', () => {
   expect(findings(texts, named, resolves)).toEqual([]);
 });
 
-test('every link of a document to a file or folder of this tree leads there', () => {
+test('every link of a document to a file or folder of this tree resolves', () => {
   const linked = (text: string) =>
     [...withoutFences(text).matchAll(/\]\(([^()\s]+)\)/g)]
       .map(([, link]) => link!.replace(/#.*$/, ''))
       .filter((link) => link !== '' && !/^[a-z]+:/.test(link));
-  // As whoever shows the page resolves it: from its own folder.
+  // Resolved as a viewer of the page does: from the page's folder.
   const leads = (file: string, link: string) => exists(path.posix.join(path.posix.dirname(file), link));
   expect(findings(pages, linked, leads)).toEqual([]);
 });
@@ -64,7 +64,7 @@ test('every command of a document is a script of package.json', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
   const commands = (text: string) =>
     [...text.matchAll(/\bnpm run ([a-z][a-z:-]*)/g)].map(([, name]) => name!);
-  // The specification names commands that are still to be built.
+  // The specification names commands that do not exist yet.
   const ours = pages.filter(([file]) => !file.startsWith('docs/spec/'));
   expect(findings(ours, commands, (_file, name) => Object.hasOwn(scripts, name))).toEqual([]);
 });
@@ -73,14 +73,14 @@ test('every command of a document is a script of package.json', () => {
 
 const recipes = pages.filter(([file]) => file.startsWith('docs/recipes/'));
 
-test('every path of a recipe is there, from the root', () => {
+test('every path of a recipe exists, from the root', () => {
   const paths = (text: string) =>
     [...withoutFences(text).matchAll(/`([^`\n]+)`/g)]
       .map(([, quoted]) => quoted!)
       .filter((quoted) =>
         /^[\w.<>-]+(\/[\w.<>*-]*)+$|^[\w.-]+\.(?:ts|tsx|sql|md|json|ya?ml|css|mjs|js)$/.test(quoted),
       );
-  // `<service>` stands for any: at least one file is of that form.
+  // `<service>` is a placeholder: at least one file has that form.
   const isThere = (_file: string, name: string) =>
     globSync(name.replace(/<[^<>]*>/g, '*').replace(/\/$/, ''), { cwd: root }).length > 0;
   expect(recipes.flatMap(([, text]) => paths(text)).length).toBeGreaterThan(50);
@@ -125,7 +125,7 @@ test('the index of the decisions has each with its title and status, in order', 
   );
 });
 
-test('every decision that a file refers to is there', () => {
+test('every decision that a file refers to exists', () => {
   const numbers = (text: string) =>
     [...text.matchAll(/\bADRs? (\d+)\b|\badr\/(\d{4})\b/g)].map(([, number, name]) => number ?? name!);
   const known = new Set(decisions.map(({ number }) => number));
@@ -134,7 +134,7 @@ test('every decision that a file refers to is there', () => {
 
 // ---------- licence ----------
 
-test('every package says the licence whose text is beside it', () => {
+test('every package names the licence whose text it contains', () => {
   const packages = files.filter((file) => path.posix.basename(file) === 'package.json');
   expect(packages).toEqual(expect.arrayContaining(['package.json', 'sdk/package.json']));
   const text = read('LICENSE');
@@ -142,7 +142,7 @@ test('every package says the licence whose text is beside it', () => {
   for (const file of packages) {
     const { license, private: isPrivate } = JSON.parse(read(file));
     expect([file, license]).toEqual([file, 'Apache-2.0']);
-    // `npm pack` includes a LICENSE that is in the package's own folder.
+    // `npm pack` includes a LICENSE of the package's folder.
     if (isPrivate !== true) expect(read(path.posix.join(path.posix.dirname(file), 'LICENSE'))).toBe(text);
   }
 });

@@ -12,16 +12,16 @@ import {
   listFiles,
 } from './support/tree.ts';
 
-/** The layout of docs/design/layout.md and the words of docs/glossary.md, kept by a test. */
+/** Tests the layout of docs/design/layout.md and the terms of docs/glossary.md. */
 
 const files = listFiles();
 const inFolders = (folders: RegExp) => files.filter((file) => folders.test(file));
 
-test('no import goes in a circle, type-only imports included', () => {
+test('no import cycle exists, type-only imports included', () => {
   expect(findImportCycles(files)).toEqual([]);
 });
 
-test('a service holds main.ts, config.ts and folders named by nouns', () => {
+test('a service contains main.ts, config.ts and folders named by nouns', () => {
   expect(findFlatFiles(files)).toEqual([]);
 });
 
@@ -38,16 +38,19 @@ test('one folder writes a table', () => {
   expect(findSharedTables(files)).toEqual([]);
 });
 
-/** The unambiguous words of the glossary's right-hand column. `inFlight` is the field's word. */
+/** The unambiguous words of the glossary's right column. `inFlight` is a standard term. */
 const BANNED =
   /^(sights?|sightings?|look(s|ed|ing)?|tells?|telling|told|facts?|driv(es?|en|ing)|redriven?|land(s|ed|ing)|launch(es|ed|ing)?|flights?|purses?|portions?|crowded|raced|verdicts?|linger(s|ed)?|together|standings?|viewers?|people|scenes?|desks?|evidence|readings|everybodys?|park(s|ed)?)$/;
 const ALLOWED = /in[_-]?flight/i;
 
-test('no name holds a word that the glossary replaces', () => {
+test('no name contains a word that the glossary replaces', () => {
   expect(findBannedWords(files, BANNED, ALLOWED)).toEqual([]);
 });
 
-/** Others than this tree read these: users of the SDK, a browser, Next, jest, the compiler. */
+/**
+ * These exports are used outside of this tree: by users of the SDK, a browser, Next, jest, the
+ * compiler.
+ */
 const ENTRIES =
   /^(sdk\/src\/(main|pay\/main|vendor\/[a-z]+)\.ts|console\/src\/main\.tsx|examples\/next\/app\/.*\/route\.ts|test\/support\/((e2e|integration)-(setup|teardown)|reporter|k8s\/nack)\.ts)$/;
 
@@ -61,7 +64,7 @@ test('lines of comments have at most 100 characters', () => {
 
 /**
  * Functions over 70 lines, each with its reason. The list may only get shorter. The factories of
- * the SDK hold their state in a closure, so that a caller sees nothing but the functions.
+ * the SDK store their state in a closure, so that a caller sees only the functions.
  */
 const LONG_FUNCTIONS: Record<string, string> = {
   'sdk/src/pay/exchange.ts: createExchange': 'closure over the state of a call',
@@ -77,9 +80,9 @@ test('functions of services, shared and the SDK have at most 70 lines, except th
   expect(long.map((line) => line.replace(/ \(\d+\)$/, ''))).toEqual(Object.keys(LONG_FUNCTIONS));
 });
 
-/** Waits for a time that are left. The number may only get smaller. */
+/** The remaining waits for a time. The number may only decrease. */
 const FIXED_SLEEPS = 11;
 
-test('a test waits for a condition, not for a time, except in a shrinking number of places', () => {
+test('a test waits for a condition, not for a time, except in a decreasing number of places', () => {
   expect(findFixedSleeps(files).length).toBeLessThanOrEqual(FIXED_SLEEPS);
 });

@@ -5,7 +5,7 @@ import ts from 'typescript';
 import { contractList } from '../shared/contract/index.ts';
 import { operatorOperations } from '../shared/contract/operator.ts';
 
-/** The tree checks itself: what CONTRIBUTING.md and docs/ promise about files and imports. */
+/** Tests what CONTRIBUTING.md and docs/ require of files and imports. */
 
 const root = path.resolve(import.meta.dirname, '..');
 const FOLDERS = '{services,shared,deploy,test,tools,bench,sdk,examples,console}';
@@ -17,7 +17,7 @@ const text = new Map(files.map((file) => [file, readFileSync(path.join(root, fil
 const sources = files.filter((file) => /\.tsx?$/.test(file));
 
 const isTest = (file: string) => /\.test\.ts$|\/test-support\.ts$/.test(file);
-/** What runs in production: the rules about packages and directions are about this. */
+/** What runs in production: the rules about packages and directions apply to it. */
 const product = sources.filter((file) => /^(services|shared)\//.test(file) && !isTest(file));
 
 const importsOf = (file: string): string[] =>
@@ -26,7 +26,7 @@ const inOrder = (names: Iterable<string>) => [...names].sort((a, b) => (a < b ? 
 const isRelative = (name: string) => name.startsWith('.');
 const target = (file: string, name: string) => path.posix.join(path.posix.dirname(file), name);
 
-/** `file → what it may not import`, for a message that says everything. */
+/** `file → forbidden import`, for a complete message. */
 const offences = (of: readonly string[], allowed: (file: string, imported: string) => boolean): string[] =>
   of.flatMap((file) =>
     importsOf(file)
@@ -58,7 +58,7 @@ const LAYERS: readonly [RegExp, RegExp][] = [
 ];
 const isOurs = (imported: string) => /^(services|shared|deploy|test|tools|bench|console)\//.test(imported);
 
-test('imports point one way: contract ← lib ← bus ← db ← events, models and stores know nothing above them', () => {
+test('imports have one direction: contract ← lib ← bus ← db ← events; models and stores import nothing above them', () => {
   const layered = (file: string, imported: string) => {
     const rule = LAYERS.find(([folder]) => folder.test(file));
     return rule === undefined || !isOurs(imported) || rule[1].test(imported);
@@ -66,13 +66,13 @@ test('imports point one way: contract ← lib ← bus ← db ← events, models 
   expect(offences(product, layered)).toEqual([]);
 });
 
-test('the contract is data: besides its own files it imports zod and nothing else', () => {
+test('the contract is data: besides its files it imports zod only', () => {
   const contract = product.filter((file) => file.startsWith('shared/contract/'));
   expect(contract).toContain('shared/contract/service.ts');
   expect(offences(contract, (_file, imported) => isOurs(imported) || imported === 'zod')).toEqual([]);
 });
 
-test('no service imports another, and nothing shared imports a service', () => {
+test('no service imports another, and nothing in shared imports a service', () => {
   const own = (file: string, imported: string) => {
     if (!imported.startsWith('services/')) return true;
     return file.startsWith('services/') && imported.split('/')[1] === file.split('/')[1];
@@ -86,7 +86,7 @@ test('what runs in production imports nothing of deploy, test, tools, bench or c
   ).toEqual([]);
 });
 
-test('the SDK stands alone: it imports its own files and no package', () => {
+test('the SDK is independent: it imports its files and no package', () => {
   const sdk = sources.filter((file) => file.startsWith('sdk/src/') && !isTest(file));
   expect(sdk).toContain('sdk/src/main.ts');
   expect(offences(sdk, (_file, imported) => imported.startsWith('sdk/src/'))).toEqual([]);
@@ -96,7 +96,7 @@ test('the SDK stands alone: it imports its own files and no package', () => {
   expect({ dependencies, peerDependencies }).toEqual({});
 });
 
-test('the console reaches the system by the SDK alone: besides it, its own files and packages of its page', () => {
+test('the console uses the system by the SDK only: besides it, it imports its files and packages of its page', () => {
   const page = sources.filter((file) => file.startsWith('console/src/') && !isTest(file));
   expect(page).toContain('console/src/main.tsx');
   const allowed = (file: string, imported: string) =>
@@ -107,8 +107,8 @@ test('the console reaches the system by the SDK alone: besides it, its own files
 });
 
 /**
- * What the console's page is made of, and where each may be known: they are bundled, none is there
- * in production.
+ * The packages of the console's page, and where each may be imported. They are bundled, and none is
+ * present in production.
  */
 const CONSOLE_PACKAGES: Record<string, RegExp> = {
   react: /./,
@@ -127,7 +127,9 @@ const CONSOLE_PACKAGES: Record<string, RegExp> = {
   wouter: /./,
 };
 
-/** Where a package may be known in production. Another one gets its line here, and one place. */
+/**
+ * Where a package may be imported in production. A new package needs a line here, with one place.
+ */
 const PACKAGES: Record<string, RegExp> = {
   zod: /./,
   '@fastify/cors': /^services\/gateway\/http\/cors\.ts$/,
@@ -167,7 +169,7 @@ const PACKAGES: Record<string, RegExp> = {
   'typeid-js': /^shared\/lib\/id\.ts$/,
 };
 
-test('each package is known in one place', () => {
+test('each package is imported in one place', () => {
   const known = (file: string, imported: string) => {
     if (imported.startsWith('node:') || isOurs(imported)) return true;
     return PACKAGES[imported]?.test(file) ?? false;
@@ -175,7 +177,7 @@ test('each package is known in one place', () => {
   expect(offences(product, known)).toEqual([]);
 });
 
-test('a refusal that many places say is made in one: invalid, notFound, conflict', () => {
+test('a refusal that many files need is made in one function: invalid, notFound, conflict', () => {
   const handMade =
     /new ServiceError\(\s*('conflict'|'not_found',\s*'no such|'validation_error',\s*`\$\{(path|field)\})/;
   const others = product.filter((file) => file !== 'shared/contract/errors.ts');
@@ -209,10 +211,10 @@ const inNounFolders = (service: string, stem: string) =>
   );
 
 test.each(contractList.map((contract) => [contract.name, contract] as const))(
-  '%s: one file for every operation and every event of the contract',
+  '%s: one file for each operation and event of the contract',
   (name, { operations, internal, consumes }) => {
     const own = [...Object.keys(operations), ...Object.keys(internal)].filter(
-      // shared/operator/handlers.ts answers for all services what operators ask of each.
+      // shared/operator/handlers.ts answers the operators' operations for all services.
       (operation) => !Object.hasOwn(operatorOperations, operation),
     );
     const handlers = own.map((operation) => [operation, inNounFolders(name, kebab(operation)).length]);
@@ -250,7 +252,7 @@ test('migrations are numbered from 0001 without gap or repetition', () => {
 
 // ---------- no dead, large or leaking files ----------
 
-test('every source is imported, started or configured by something', () => {
+test('every source is imported, started or configured', () => {
   const imported = new Set(
     files
       .filter((file) => !file.endsWith('.sql'))
@@ -260,7 +262,7 @@ test('every source is imported, started or configured by something', () => {
           .map((name) => target(file, name).replace(/\.d\.mts$/, '.mjs')),
       ),
   );
-  // Commands, and files that jest or a child process gets by name.
+  // Commands, and files that jest or a child process uses by name.
   const commands = [
     'package.json',
     'jest.config.js',
@@ -289,13 +291,13 @@ test('every source is imported, started or configured by something', () => {
     isTest(file) ||
     path.posix.basename(file) === 'main.ts' ||
     file.startsWith('bench/') ||
-    // Started by its name (deploy/image/main.mjs).
+    // Started by name (deploy/image/main.mjs).
     file.startsWith('shared/jobs/') ||
     namedBy(file);
   expect(sources.filter((file) => !alive(file))).toEqual([]);
 });
 
-test('no source that people write is longer than 400 lines', () => {
+test('no handwritten source is longer than 400 lines', () => {
   const long = [...text].filter(
     ([file, content]) => content.split('\n').length > 401 && !file.includes('/generated/'),
   );

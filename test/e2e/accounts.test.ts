@@ -16,7 +16,7 @@ type Settings = { default_wallet_id: string | null; mail_payments: boolean };
 const settings = (token: string) =>
   must(api<Settings>('GET /v1/accounts/me/settings', { token }), 'settings');
 
-test('the default wallet of the settings is the one that a settle with an access token pays from', async () => {
+test('the default wallet of the settings pays for a settle with an access token', async () => {
   const [vendor, ada, eve] = [
     await createVendor(api, stack),
     await createConsumer(api, stack),
@@ -24,7 +24,7 @@ test('the default wallet of the settings is the one that a settle with an access
   ];
   const second = Keypair.generate();
   const linked = await linkWallet(api, ada.token, ada.signIn.account.account_id, second);
-  // Enough for every payment until a change of the default wallet acts.
+  // Enough for every payment until a change of the default wallet takes effect.
   await fund(api, ada.token, linked.wallet_id, 50_000_000n);
   await allowSpending(api, ada.token, linked.wallet_id, second, 50_000_000n);
   expect((await settings(ada.token)).default_wallet_id).toBe(ada.walletId);
@@ -38,7 +38,7 @@ test('the default wallet of the settings is the one that a settle with an access
     status: 400,
     body: { error: { code: 'validation_error', details: [{ path: 'default_wallet_id' }] } },
   });
-  // Refused as a whole: nothing of it was applied.
+  // Refused as a whole: no part of it was applied.
   expect((await settings(ada.token)).mail_payments).toBe(false);
 
   const pays = async () => {
@@ -53,11 +53,11 @@ test('the default wallet of the settings is the one that a settle with an access
   });
   expect(await pays()).toEqual([0n, 2_500_000n]);
   expect((await choose(null)).body.default_wallet_id).toBe(ada.walletId);
-  // A change acts within 2 s: settlement asks again once a second.
+  // A change takes effect within 2 s, because settlement reads it once a second.
   await waitFor(pays, ([ofDefault]) => ofDefault === 2_500_000n, 5000);
 });
 
-test('payments are mailed to payer and vendor, once each, and an alert when the day passes its threshold', async () => {
+test('payments are mailed to payer and vendor once each, with an alert when the day passes its threshold', async () => {
   const [vendor, ada] = [await createVendor(api, stack), await createConsumer(api, stack)];
   const set = (token: string, body: object) =>
     must(api('PATCH /v1/accounts/me/settings', { token, body }), 'settings');
@@ -87,7 +87,7 @@ test('payments are mailed to payer and vendor, once each, and an alert when the 
   expect([await count('of your alert'), await count(first.settlement_id)]).toEqual([1, 2]);
 }, 30_000);
 
-test('a sign-in is ended from another one, and its access token is refused within 2 s', async () => {
+test('one sign-in revokes another, whose access token is refused within 2 s', async () => {
   const email = `sessions-${crypto.randomUUID().slice(0, 8)}@example.com`;
   const [here, there] = [await signIn(api, stack, email, 'test'), await signIn(api, stack, email, 'test')];
   const me = async (token: string) => (await api('GET /v1/accounts/me', { token })).status;

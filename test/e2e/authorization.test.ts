@@ -9,27 +9,27 @@ import { runningStack } from '../support/stack.ts';
 import { createSnapshot, createTenant, type Tenant } from '../support/tenants.ts';
 
 /**
- * Walks every operation of the contract with no credential, every wrong kind, a foreign tenant and
- * the other environment, always at Ada's objects: the answer is as decided and nothing of Ada's has
- * changed. A new operation needs its line in RECIPES.
+ * Calls every operation of the contract with no credential, every wrong kind, a foreign tenant and
+ * the other environment, always on Ada's objects. The answer is as specified, and nothing of Ada's
+ * has changed. A new operation needs a line in RECIPES.
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 
 type Recipe = {
-  /** A call that would succeed for Ada; path parameters are filled by name. */
+  /** A call that would succeed for Ada. Path parameters are filled by name. */
   body?: (ada: Tenant) => object;
   query?: string;
   /**
-   * What a foreign tenant of the same environment gets; default 404. `hidden`: a success without
-   * anything of Ada's.
+   * The answer to a foreign tenant of the same environment; default 404. `hidden`: a success
+   * without anything of Ada's.
    */
   foreign?: number | readonly number[] | 'hidden';
-  /** What a tenant of the other environment gets where it is not the same. */
+  /** The answer to a tenant of the other environment, if it differs. */
   elsewhere?: number | readonly number[] | 'hidden';
-  /** What a call without credential gets, for operations that need none. */
+  /** The answer to a call without credential, for operations that need none. */
   open?: number;
-  /** Ends or uses up the credential, so a sign-in of its own is used. */
+  /** Ends or uses up the credential, so the call uses a separate sign-in. */
   throwaway?: true;
 };
 const one = '1000000';
@@ -47,8 +47,8 @@ const RECIPES: Record<string, Recipe> = {
   'quote.create': { body: ({ objects }) => ({ service_id: objects.service_id }) },
   'quote.list': { foreign: 'hidden' },
   'quote.get': {},
-  // Anybody may pay a quote, with money of their own: these two have none. A token of the other
-  // environment is none.
+  // Any account with a wallet may pay a quote. These two have none. A token of the other
+  // environment is not valid.
   'settlement.settle': {
     body: ({ quoteToken, attemptId }) => ({ quote_token: quoteToken, payment_attempt_id: attemptId }),
     foreign: [402, 409],
@@ -65,7 +65,7 @@ const RECIPES: Record<string, Recipe> = {
   'settlement.verify': {},
   'settlement.list': { foreign: 'hidden' },
   'settlement.get': {},
-  // The proof names the account, so in another's hands it is no proof.
+  // The proof names the account, so it proves nothing for another one.
   'wallet.link': { body: ({ walletProof }) => walletProof, foreign: 400 },
   'wallet.provision': { body: ({ walletProof }) => walletProof, foreign: 400 },
   'wallet.list': { foreign: 'hidden' },
@@ -110,7 +110,7 @@ const RECIPES: Record<string, Recipe> = {
   'funding.cancelRefund': { body: () => ({}) },
   'funding.listRefunds': { foreign: 'hidden' },
   'funding.getRefund': {},
-  // The provider's signature is its credential; nobody else's counts.
+  // The provider's signature is its credential. No other signature is accepted.
   'funding.providerWebhook': { body: () => ({ type: 'transaction_updated' }), open: 401 },
   'identity.createAccount': { body: () => ({ email: `new-${crypto.randomUUID()}@example.com` }), open: 202 },
   'identity.requestMagicLink': {
@@ -120,7 +120,7 @@ const RECIPES: Record<string, Recipe> = {
   'identity.readMagicLink': { body: () => ({ token: `ml_test_${'A'.repeat(43)}` }), open: 401 },
   'identity.verifyMagicLink': { body: () => ({ token: `ml_test_${'A'.repeat(43)}` }), open: 401 },
   'identity.refresh': { body: () => ({ refresh_token: `rt_test_${'A'.repeat(43)}` }), open: 401 },
-  // Ends the caller's own sign-in; Ada's refresh token in it ends nothing.
+  // Ends the caller's sign-in. Ada's refresh token in the body ends nothing.
   'identity.logout': {
     body: ({ session }) => ({ refresh_token: session.refresh_token }),
     foreign: 204,
@@ -128,7 +128,7 @@ const RECIPES: Record<string, Recipe> = {
   },
   'identity.getAccount': { foreign: 'hidden' },
   'identity.getSettings': { foreign: 'hidden' },
-  // A wallet of Ada's is nobody's.
+  // Ada's wallet does not exist for other accounts.
   'identity.updateSettings': {
     body: ({ objects }) => ({ default_wallet_id: objects.wallet_id }),
     foreign: 400,
@@ -142,7 +142,7 @@ const RECIPES: Record<string, Recipe> = {
   'identity.passkeyLoginOptions': { body: () => ({}), open: 200 },
   'identity.passkeyLoginVerify': { body: () => ({ response: NO_ASSERTION }), open: 401 },
   'identity.createService': {
-    // A name of Ada's is nobody's.
+    // Another account may create a service with the same name.
     body: ({ walletProof }) => ({ name: 'Tenant', price: one, payout_address: walletProof.public_key }),
     foreign: 'hidden',
   },
@@ -177,7 +177,7 @@ const RECIPES: Record<string, Recipe> = {
   'identity.verifyDelegateReveal': { body: () => ({ token: `rv_test_${'A'.repeat(43)}` }), open: 401 },
 };
 
-/** Path parameters that name nobody's object. */
+/** Path parameters that name no existing object. */
 const NOBODYS: Record<string, string> = { provider: 'moonpay', environment: 'test' };
 
 const operations = contractList.flatMap(({ name: service, operations: own }) =>
@@ -185,7 +185,7 @@ const operations = contractList.flatMap(({ name: service, operations: own }) =>
 );
 const KINDS: readonly CredentialKind[] = ['jwt', 'service_key', 'delegate_key'];
 
-test('every operation of the contract has its recipe, and there is no recipe for another', () => {
+test('every operation of the contract has a recipe, and every recipe an operation', () => {
   const inOrder = (names: string[]) => names.toSorted((a, b) => (a < b ? -1 : 1));
   expect(inOrder(Object.keys(RECIPES))).toEqual(inOrder(operations.map(([id]) => id)));
 });
@@ -198,7 +198,7 @@ beforeAll(async () => {
   [ada, eve, live, snapshot] = await Promise.all([
     createTenant(api, stack, 'test'),
     createTenant(api, stack, 'test', { pays: false }),
-    // With servers of somebody else there is one environment only.
+    // With external servers there is only one environment.
     stack.environments.live === undefined ? undefined : createTenant(api, stack, 'live'),
     createSnapshot(stack.postgres_url),
   ]);
@@ -220,8 +220,7 @@ const callAs = async (
   const recipe = RECIPES[id]!;
   const path = http.path.slice(1).replace(/:(\w+)/g, (_all, name: string) => {
     const value = NOBODYS[name] ?? (ada.objects as Record<string, string>)[name];
-    if (value === undefined)
-      throw new Error(`a tenant has no ${name}: give it one in test/support/tenants.ts`);
+    if (value === undefined) throw new Error(`a tenant has no ${name}: add one in test/support/tenants.ts`);
     return value;
   });
   const query = [recipe.query, extra.query].filter(Boolean).join('&');
@@ -238,7 +237,7 @@ const callAs = async (
 const throwaway = async (environment: 'test' | 'live') =>
   (await signIn(api, stack, `once-${crypto.randomUUID().slice(0, 8)}@example.com`, environment)).access_token;
 
-/** The answer is as said; a success shows nothing of Ada's. */
+/** Checks that the answer is as specified and that a success shows nothing of Ada's. */
 const expectAnswer = async (
   answer: Awaited<ReturnType<typeof callAs>>,
   expected: number | readonly number[] | 'hidden',
@@ -265,7 +264,7 @@ describe.each(operations)('%s', (id, operation) => {
   });
 
   if (isOpen) {
-    test('needs no credential and asks for none', async () => {
+    test('needs no credential', async () => {
       expect((await callAs(id, operation, undefined)).status).toBe(recipe().open);
       expect((await callAs(id, operation, 'nonsense')).status).toBe(recipe().open);
     });
@@ -314,7 +313,7 @@ describe.each(operations)('%s', (id, operation) => {
     await expectAnswer(await callAs(id, operation, token), recipe().elsewhere ?? recipe().foreign ?? 404);
   });
 
-  // Mass assignment: what is not the caller's to set is refused where it stands, and never applied.
+  // Mass assignment: fields that the caller may not set are refused, and never applied.
   test.each(access)('with Ada’s %s and fields that are not hers to set: 400', async (kind) => {
     const fields = {
       account_id: eve.accountId,
@@ -337,7 +336,7 @@ describe.each(operations)('%s', (id, operation) => {
   });
 });
 
-test('after all of it Ada’s credentials still work', async () => {
+test('after all calls Ada’s credentials still work', async () => {
   const { jwt, service_key, delegate_key } = ada.credentials;
   expect((await api(`GET /v1/services/${ada.objects.service_id}`, { token: jwt })).status).toBe(200);
   expect((await api(`GET /v1/quotes/${ada.objects.quote_id}`, { token: service_key })).status).toBe(200);

@@ -12,8 +12,7 @@ import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { atOnce, runningStack, tally } from '../support/stack.ts';
 
 /**
- * Many small deliveries that ride on one payment (docs/spec/decisions.md, Redeem, verify, consume,
- * expiry).
+ * Many small deliveries on one payment (docs/spec/decisions.md, Redeem, verify, consume, expiry).
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
@@ -33,7 +32,7 @@ const consume = (paid: Paid, units: number, request_id: string, token = vendor.a
 const prepay = async (units: unknown) =>
   must(settleWith(api, consumer.token, await quoteOf(api, vendor, { scope: { units } })), 'settle');
 
-test('20 units, 32 deliveries at once: 20 are made, each request once; the service cannot end before', async () => {
+test('20 units and 32 concurrent consumes: 20 succeed, each request once, and the service cannot be deleted before', async () => {
   const paid = await prepay(20);
   const { settlement_id } = paid;
   expect(await consume(paid, 1, 'r0')).toMatchObject({
@@ -65,7 +64,7 @@ test('20 units, 32 deliveries at once: 20 are made, each request once; the servi
   expect(redeemed).toMatchObject({ status: 'redeemed', replayed: true });
 });
 
-test('not prepaid 409, another service 404, another settlement’s token 400, no number of units 400', async () => {
+test('consume answers 409 if not prepaid, 404 to another service, 400 for another settlement’s token or an invalid number of units', async () => {
   const [paid, other, plain] = [await prepay(5), await prepay(5), await prepay('5')];
   const stranger = await createVendor(api, stack);
   const answers = await Promise.all([

@@ -35,7 +35,7 @@ beforeAll(async () => {
   ]);
 }, 60_000);
 
-/** Every secret that these tests were shown. */
+/** Every secret that these tests received. */
 const secrets: string[] = [];
 const delegateOf = async (
   owner: Consumer,
@@ -50,7 +50,7 @@ const me = (token: string) => must(api<Delegate>('GET /v1/delegates/me', { token
 const errorOf = ({ status, body }: Answer<{ error?: { code: string; message: string } }>) =>
   body.error === undefined ? `${status}` : `${status} ${body.error.code} ${body.error.message.split(':')[0]}`;
 
-/** Repeats the same attempt until it is known what became of it. */
+/** Repeats the same attempt until its state is known. */
 const settleToTheEnd = async (token: string, quote: { quote_token: string }) => {
   const id = crypto.randomUUID();
   for (;;) {
@@ -58,13 +58,13 @@ const settleToTheEnd = async (token: string, quote: { quote_token: string }) => 
     if (answer.status !== 202 && answer.status !== 503) return answer;
   }
 };
-/** "At once" is 2 s on every replica (docs/spec/decisions.md, Shapes). */
+/** The limit of 2 s on every replica (docs/spec/decisions.md, Shapes). */
 const expectDeadWithin2s = async (token: string): Promise<void> => {
   const status = async () => (await api('GET /v1/settlements', { token })).status;
   await waitFor(status, (answer) => answer === 401, 2000);
 };
 
-test('a delegate pays from its own wallet within its limits, and reads its own', async () => {
+test('a delegate pays from its wallet within its limits, and reads its settlements only', async () => {
   const robot = await delegateOf(buyer, { per_payment: '2000000', daily: '3000000' });
   const paid = await must(settleWith(api, robot.api_key, await quoteOf(api, vendor)), 'settle');
   const tooBig = await quoteOf(api, vendor, { quote_amount: '2000001' });
@@ -88,7 +88,7 @@ test('a delegate pays from its own wallet within its limits, and reads its own',
   expect((await api(read, { token: robot.api_key })).status).toBe(200);
 });
 
-test('64 settles at once of a delegate with room for 10: 10 are paid on chain', async () => {
+test('64 concurrent settles of a delegate whose limit leaves 10: 10 are paid on chain', async () => {
   const payer = await createConsumer(api, stack, { balance: BALANCE, allowance: BALANCE });
   const robot = await delegateOf(payer, { total: `${10n * PRICE}` });
   const quotes = await atOnce(64, () => quoteOf(api, vendor));
@@ -102,7 +102,7 @@ test('64 settles at once of a delegate with room for 10: 10 are paid on chain', 
   });
 }, 60_000);
 
-test('a service that is not allowed is 403; an expired delegate is 401', async () => {
+test('a service that is not allowed gets 403, and an expired delegate 401', async () => {
   const elsewhere = await delegateOf(buyer, {}, { allowed_service_ids: [crypto.randomUUID()] });
   expect((await settleWith(api, elsewhere.api_key, await quoteOf(api, vendor))).body.error?.code).toBe(
     'forbidden',
@@ -115,20 +115,21 @@ test('a service that is not allowed is 403; an expired delegate is 401', async (
   await expectDeadWithin2s(brief.api_key);
 });
 
-test('a second wallet of the account pays only for its own delegate', async () => {
+test('a second wallet of the account pays only for its delegate', async () => {
   const payer = await createConsumer(api, stack, { balance: BALANCE, allowance: BALANCE });
   const { token } = payer;
   const second = Keypair.generate();
   const linked = await linkWallet(api, token, payer.signIn.account.account_id, second);
   await fund(api, token, linked.wallet_id, PRICE);
   const robot = await delegateOf(payer, {}, { wallet_id: linked.wallet_id });
-  // It has money and no allowance; the first wallet, which has both, is not the delegate's.
+  // It has money and no allowance. The first wallet, which has both, does not belong to the
+  // delegate.
   const answer = await settleWith(api, robot.api_key, await quoteOf(api, vendor));
   expect(answer.body.error?.code).toBe('delegation_inactive');
   expect(await chain.balance(payer.wallet.publicKey)).toBe(BALANCE);
 });
 
-test('deleted, rotated away, revealed anew: old keys are refused within 2 s', async () => {
+test('after deletion, rotation and reveal old keys are refused within 2 s', async () => {
   const [gone, turned] = [await delegateOf(buyer, {}), await delegateOf(buyer, {})];
   for (const { api_key } of [gone, turned]) await me(api_key);
   const { token } = buyer;
@@ -141,7 +142,7 @@ test('deleted, rotated away, revealed anew: old keys are refused within 2 s', as
   await expectDeadWithin2s(gone.api_key);
   await expectDeadWithin2s(turned.api_key);
   await me(next.api_key);
-  // By itself, with grace: both live.
+  // By the key itself, with a grace period: both keys are valid.
   const last = await must(api<{ api_key: string }>(rotate, { token: next.api_key, body: {} }), 'rotate');
   await me(next.api_key);
   await me(last.api_key);
@@ -149,7 +150,7 @@ test('deleted, rotated away, revealed anew: old keys are refused within 2 s', as
   secrets.push(next.api_key, last.api_key);
 }, 30_000);
 
-test('a service: not deleted while a quote is open, closed on request, its payment goes on', async () => {
+test('a service is not deleted while a quote is open, is closed on request, and its payment continues', async () => {
   const shop = await createVendor(api, stack, { price: PRICE });
   const token = shop.signIn.access_token;
   const address = `/v1/services/${shop.serviceId}` as const;
@@ -157,12 +158,12 @@ test('a service: not deleted while a quote is open, closed on request, its payme
   const refused = await api<{ error: { code: string } }>(`DELETE ${address}`, { token });
   expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict']);
   expect((await api(`DELETE ${address}`, { token, body: { mode: 'close' } })).status).toBe(204);
-  // A quote that is asked for earlier might be created, and would keep the service open.
+  // A quote that is requested earlier might be created, and would keep the service open.
   await sleep(2000);
   const more = await api('POST /v1/quote', { token: shop.apiKey, body: { service_id: shop.serviceId } });
   expect(more.status).toBe(409);
   const paid = await must(settleWith(api, buyer.token, quote), 'settle');
-  // The quote is paid, the settlement waits for its redeem: still open.
+  // The quote is paid and the settlement waits for its redeem, so the service is still open.
   expect((await api(`DELETE ${address}`, { token })).status).toBe(409);
   const redeem = await api<{ status: string }>(`POST /v1/settlements/${paid.settlement_id}/redeem`, {
     token: shop.apiKey,
@@ -170,8 +171,8 @@ test('a service: not deleted while a quote is open, closed on request, its payme
   });
   expect(redeem.body.status).toBe('redeemed');
   expect((await api<{ status: string }>(`GET ${address}`, { token })).body.status).toBe('closing');
-  // Nothing is open any more, once the quote has heard of its redeem, so it can end before its 30
-  // days.
+  // Nothing is open once the quote service has received the redeem, so the service can end before
+  // its 30 days.
   let ended = await api(`DELETE ${address}`, { token });
   while (ended.status === 409) {
     await sleep(100);
@@ -181,7 +182,7 @@ test('a service: not deleted while a quote is open, closed on request, its payme
   expect((await api(`GET ${address}`, { token })).status).toBe(404);
 });
 
-test('a service with nothing open is deleted, and its key with it', async () => {
+test('a service with nothing open is deleted with its key', async () => {
   const shop = await createVendor(api, stack, { price: PRICE });
   const token = shop.signIn.access_token;
   expect((await api('GET /v1/quotes', { token: shop.apiKey })).status).toBe(200);
@@ -190,7 +191,7 @@ test('a service with nothing open is deleted, and its key with it', async () => 
   await expectDeadWithin2s(shop.apiKey);
 });
 
-test('a new payout address gets new quotes, at once in test and after 24 h in live; old quotes keep theirs', async () => {
+test('a new payout address applies to new quotes, immediately in test and after 24 h in live; old quotes keep theirs', async () => {
   const shop = await createVendor(api, stack, { price: PRICE });
   const next = Keypair.generate().publicKey.toBase58();
   const old = await quoteOf(api, shop);
@@ -214,7 +215,7 @@ test('a new payout address gets new quotes, at once in test and after 24 h in li
   expect(Math.round(hours)).toBe(24);
 });
 
-test('no key of the above stands in a log', () => {
+test('no log contains a key of these tests', () => {
   const folder = path.join(path.dirname(process.env.STACK_FILE!), 'logs');
   const logs = readdirSync(folder).map(
     (name) => [name, readFileSync(path.join(folder, name), 'utf8')] as const,
@@ -222,7 +223,7 @@ test('no key of the above stands in a log', () => {
   expect(logs.map(([, text]) => text).join('')).toContain('/v1/delegates/:delegate_id/key/rotate');
   secrets.push(vendor.apiKey, vendor.signIn.refresh_token, buyer.token);
   expect(secrets.length).toBeGreaterThan(8);
-  // Without the prefix: a part of a key is a part of a secret.
+  // Without the prefix, because a part of a key is also secret.
   const leaks = logs.filter(([, text]) => secrets.some((secret) => text.includes(secret.slice(-30))));
   expect(leaks.map(([name]) => name)).toEqual([]);
 });

@@ -33,7 +33,7 @@ const api = createApi(stack.gateway_url);
 const stateDir = path.dirname(process.env.STACK_FILE!);
 
 /**
- * Tests wait for the chain most of the time, so they wait together; hooks do not reach concurrent
+ * Tests mostly wait for the chain, so they run concurrently. Hooks do not apply to concurrent
  * tests.
  */
 let shared: Promise<Consumer> | undefined;
@@ -65,15 +65,15 @@ const get = async (id: string, by?: Consumer) => {
   return must(api<Deposit>(`GET /v1/deposits/${id}`, { token }), 'get deposit');
 };
 /**
- * The deposit once it is as asked; for busy machines, and for the 32 slots until a transfer is
- * final.
+ * Returns the deposit once it is as expected. The time allows for busy machines and for the 32
+ * slots until a transfer is final.
  */
 const until = async (id: string, good: (deposit: Deposit) => boolean, who?: Consumer): Promise<Deposit> => {
   const deadline = Date.now() + 60_000;
   for (;;) {
     const deposit = await get(id, who);
     if (good(deposit)) return deposit;
-    if (Date.now() > deadline) throw new Error(`did not come about: ${JSON.stringify(deposit)}`);
+    if (Date.now() > deadline) throw new Error(`not as expected: ${JSON.stringify(deposit)}`);
     await sleep(200);
   }
 };
@@ -85,7 +85,7 @@ const hook = async (provider: Provider, { body, headers }: SignedWebhook, enviro
   });
   return response.status;
 };
-/** What a person does on the payment page. */
+/** The steps of a person on the payment page. */
 const PAID: Record<Provider, Record<string, string>> = {
   moonpay: { action: 'approve' },
   coinbase: { action: 'pay' },
@@ -94,7 +94,7 @@ const pay = async (provider: Provider, { redirect_url }: Deposit, chosen: Record
   submitPage(await openPage(redirect_url), { ...PAID[provider], ...chosen });
 
 describe.each(['moonpay', 'coinbase'] as const)('a deposit through %s', (provider) => {
-  test.concurrent('from the page to the wallet: completed by the transfer that the chain shows', async () => {
+  test.concurrent('from the page to the wallet: the transfer on the chain completes it', async () => {
     const chain = chainOf(stack.environments.test!);
     const consumer = await newConsumer();
     const before = await chain.balance(consumer.wallet.publicKey);
@@ -122,7 +122,7 @@ describe.each(['moonpay', 'coinbase'] as const)('a deposit through %s', (provide
     ]);
   });
 
-  test.concurrent('webhooks that come twice, in the wrong order', async () => {
+  test.concurrent('is completed by webhooks that arrive twice and in the wrong order', async () => {
     const made = await create(provider);
     await pay(provider, made, { twice: 'yes', reversed: 'yes' });
     expect(await until(made.deposit_id, ({ status }) => status === 'completed')).toMatchObject({
@@ -135,13 +135,13 @@ describe.each(['moonpay', 'coinbase'] as const)('a deposit through %s', (provide
     );
   });
 
-  test.concurrent('without any webhook, by asking', async () => {
+  test.concurrent('is completed without any webhook, by polling', async () => {
     const made = await create(provider);
     await pay(provider, made, { silent: 'yes' });
     await until(made.deposit_id, ({ status }) => status === 'completed');
   });
 
-  test.concurrent('a provider that says it has sent, and has not: never completed', async () => {
+  test.concurrent('is never completed when the provider reports a transfer that it did not send', async () => {
     const made = await create(provider);
     await pay(provider, made, { transfer: 'none' });
     await until(made.deposit_id, ({ status }) => status === 'settling');
@@ -157,7 +157,7 @@ describe.each(['moonpay', 'coinbase'] as const)('a deposit through %s', (provide
     });
   });
 
-  test.concurrent('a micro-unit less than said: flagged, not completed', async () => {
+  test.concurrent('is flagged and not completed when the transfer is a micro-unit smaller than reported', async () => {
     const made = await create(provider);
     await pay(provider, made, { transfer: 'less' });
     expect(await until(made.deposit_id, ({ problem }) => problem !== null)).toMatchObject({
@@ -167,7 +167,7 @@ describe.each(['moonpay', 'coinbase'] as const)('a deposit through %s', (provide
     });
   });
 
-  test.concurrent('a payment that is declined', async () => {
+  test.concurrent('fails when the payment is declined', async () => {
     const made = await create(provider);
     await pay(provider, made, { action: 'decline' });
     expect(await until(made.deposit_id, ({ status }) => status === 'failed')).toMatchObject({
@@ -177,7 +177,7 @@ describe.each(['moonpay', 'coinbase'] as const)('a deposit through %s', (provide
 });
 
 describe('MoonPay’s page', () => {
-  test.concurrent('the 3-D Secure challenge, confirmed', async () => {
+  test.concurrent('completes after a confirmed 3-D Secure challenge', async () => {
     const made = await create('moonpay');
     const challenge = await pay('moonpay', made, { action: 'three_d_secure' });
     expect(challenge.html).toContain('3-D Secure');
@@ -190,13 +190,13 @@ describe('MoonPay’s page', () => {
     await until(made.deposit_id, ({ status }) => status === 'completed');
   });
 
-  test.concurrent('a challenge that the customer cancels', async () => {
+  test.concurrent('is cancelled when the customer cancels the challenge', async () => {
     const made = await create('moonpay');
     await submitPage(await pay('moonpay', made, { action: 'three_d_secure' }), { action: 'cancel' });
     await until(made.deposit_id, ({ status }) => status === 'cancelled');
   });
 
-  test.concurrent('a declined card, then a good one on the same page: the money that arrives is recorded', async () => {
+  test.concurrent('is completed by a good card after a declined one on the same page', async () => {
     const made = await create('moonpay');
     await pay('moonpay', made, { action: 'decline' });
     await until(made.deposit_id, ({ status }) => status === 'failed');
@@ -218,7 +218,7 @@ describe('MoonPay’s page', () => {
   });
 });
 
-test.concurrent('a Coinbase page is of single use, and a wrong code does not use it up', async () => {
+test.concurrent('a Coinbase page can be used once, and a wrong code does not use it up', async () => {
   const made = await create('coinbase');
   const page = await openPage(made.redirect_url);
   expect((await submitPage(page, { action: 'pay', code: '12' })).status).toBe(400);
@@ -226,7 +226,7 @@ test.concurrent('a Coinbase page is of single use, and a wrong code does not use
   expect((await submitPage(page, { action: 'pay' })).status).toBe(400);
 });
 
-test.concurrent('the same transfer cannot complete two deposits', async () => {
+test.concurrent('one transfer cannot complete two deposits', async () => {
   const keys = environmentKeys(stateDir, 'test').onramps;
   const wallet = (await someone()).wallet.publicKey.toBase58();
   const [first, second, third] = [await create('moonpay'), await create('moonpay'), await create('coinbase')];
@@ -245,7 +245,7 @@ test.concurrent('the same transfer cannot complete two deposits', async () => {
   }
 });
 
-test.concurrent('somebody else’s transfer completes nothing', async () => {
+test.concurrent('a transfer to another account completes nothing', async () => {
   const keys = environmentKeys(stateDir, 'test').onramps;
   const other = await newConsumer();
   const [theirs, ours] = [await create('moonpay', other), await create('moonpay')];
@@ -263,7 +263,7 @@ test.concurrent('somebody else’s transfer completes nothing', async () => {
   ).toBe(404);
 });
 
-test.concurrent('a list has the account’s own deposits, newest first', async () => {
+test.concurrent('a list has the account’s deposits only, newest first', async () => {
   const other = await newConsumer();
   const made = [
     await create('moonpay', other),
@@ -318,10 +318,10 @@ test.concurrent.each([
   expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error']);
 });
 
-// An outside NATS has no account per environment, so there is one environment only.
+// An external NATS has no account per environment, so there is only one environment.
 const twoEnvironments = stack.environments.live !== undefined ? describe : describe.skip;
 twoEnvironments('environments', () => {
-  test.concurrent('each has its own keys, and its own chain pays', async () => {
+  test.concurrent('each environment has its keys, and its chain pays', async () => {
     expect(existsSync(path.join(stateDir, 'keys-live.json'))).toBe(true);
     const live = await newConsumer('live');
     const made = await create('moonpay', live);
@@ -329,7 +329,7 @@ twoEnvironments('environments', () => {
     const claim = moonpayEvent({ deposit_id: made.deposit_id, wallet }, { status: 'pending' });
     const keyOf = (environment: string) => environmentKeys(stateDir, environment).onramps.moonpay.webhookKey;
     expect(await hook('moonpay', moonpayWebhook(keyOf('test'), claim), 'live')).toBe(401);
-    // Authentic, and about nothing that the test environment has.
+    // Authentic, and about a deposit that the test environment does not have.
     expect(await hook('moonpay', moonpayWebhook(keyOf('test'), claim), 'test')).toBe(200);
     expect((await get(made.deposit_id, live)).status).toBe('awaiting_payment');
     await pay('moonpay', made);

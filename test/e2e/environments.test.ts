@@ -6,11 +6,11 @@ import { runningStack } from '../support/stack.ts';
 
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
-// With servers of somebody else there is one environment only (an outside NATS has no account for
-// the second).
+// With external servers there is only one environment, because an external NATS has no account for
+// the second.
 const both = stack.environments.live === undefined ? test.skip : test;
 
-both('a credential, a token and an object of one environment are nothing in the other', async () => {
+both('a credential, a token and an object of one environment are unknown in the other', async () => {
   const [testVendor, liveVendor, consumer] = await Promise.all([
     createVendor(api, stack),
     createVendor(api, stack, { environment: 'live' }),
@@ -19,7 +19,7 @@ both('a credential, a token and an object of one environment are nothing in the 
   expect(testVendor.apiKey).toMatch(/^vendor_test_/);
   expect(liveVendor.apiKey).toMatch(/^vendor_live_/);
 
-  // The live quote is signed by a live key: to the test environment it is no quote at all.
+  // The live quote is signed by a live key, so the test environment does not accept it as a quote.
   const liveQuote = await quoteOf(api, liveVendor);
   expect(await settleWith(api, consumer.token, liveQuote)).toMatchObject({
     status: 400,
@@ -35,13 +35,13 @@ both('a credential, a token and an object of one environment are nothing in the 
   for (const token of [liveVendor.apiKey, liveVendor.signIn.access_token]) {
     expect((await api(`GET /v1/settlements/${paid.settlement_id}`, { token })).status).toBe(404);
   }
-  // The same key text under the other prefix has a wrong checksum, and no hash either.
+  // The same key text with the other prefix has a wrong checksum and an unknown hash.
   const respelled = testVendor.apiKey.replace('vendor_test_', 'vendor_live_');
   expect((await api('GET /v1/quotes', { token: respelled })).status).toBe(401);
 });
 
 both(
-  'accounts are apart: the same address and the same wallet are new in the other environment',
+  'accounts are separate: the same mail address and the same wallet are new in the other environment',
   async () => {
     const email = `both-${crypto.randomUUID().slice(0, 8)}@example.com`;
     const inTest = await createConsumer(api, stack, { email });
@@ -66,7 +66,7 @@ both(
   },
 );
 
-both('the public keys say which environment they belong to', async () => {
+both('the public keys name their environment', async () => {
   type Jwks = { keys: { kid: string; env: string }[] };
   const all = await must(api<Jwks>('GET /.well-known/jwks.json'), 'jwks');
   expect(all.keys.map(({ kid }) => kid).toSorted()).toEqual(

@@ -8,16 +8,16 @@ import type { CredentialKind } from '../../shared/contract/principal.ts';
 import { runningStack } from '../support/stack.ts';
 
 /**
- * The examples of the served API document, sent as they stand. What they name does not exist, so
- * most are answered 404; but each must be understood, and what it answers must be in the document
- * and in the contract's shape.
+ * Sends the examples of the served API document unchanged. Their ids do not exist, so most answers
+ * are 404. Each must be understood, and its answer must be in the document and have the contract's
+ * shape.
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 
 /**
- * Refused for what no document can hold: a token, proof or attestation of a real caller, or a
- * wallet of theirs.
+ * Examples that are refused because no document can contain a valid value: a token, proof or
+ * attestation of a real caller, or a wallet of the caller.
  */
 const NEEDS_THE_REAL_ONE = [
   'settlement.settle',

@@ -14,17 +14,14 @@ import { type Client, createClient, NoAnswerError } from '../../sdk/src/main.ts'
 import { chainOf } from '../support/chain.ts';
 import { atOnce, runningStack, tally } from '../support/stack.ts';
 
-/**
- * Answers that never arrive: whatever was created is created once
- * (docs/adr/0017-idempotency-keys.md).
- */
+/** Answers that never arrive: each object is created once (docs/adr/0017-idempotency-keys.md). */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 const chain = chainOf(stack.environments.test!);
 
 /**
- * Stands before the gateway, and breaks connections at the first byte of an answer while there are
- * any left to break.
+ * A proxy in front of the gateway that breaks connections at the first byte of an answer, a given
+ * number of times.
  */
 const startCutter = async () => {
   const gateway = new URL(stack.gateway_url);
@@ -74,7 +71,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => cutter.stop());
 
-/** With the next two answers lost. */
+/** Runs the work with the next two answers lost. */
 const losing = async <T>(work: () => Promise<T>): Promise<T> => {
   cutter.cuts = 2;
   const before = cutter.cut;
@@ -88,7 +85,7 @@ const itemsOf = async <T>(list: AsyncIterable<T>): Promise<T[]> => {
   return items;
 };
 
-test('test funds arrive once', async () => {
+test('test funds are sent once when answers are lost', async () => {
   const before = await chain.balance(consumer.wallet.publicKey);
   const funded = await losing(() =>
     client.funding.devFund({ wallet_id: consumer.walletId, amount: '1000000' }),
@@ -97,7 +94,7 @@ test('test funds arrive once', async () => {
   expect(funded.balance).toBe(`${before + 1_000_000n}`);
 }, 60_000);
 
-test('one withdrawal', async () => {
+test('a withdrawal is created once when answers are lost', async () => {
   const order = {
     wallet_id: consumer.walletId,
     amount: '1000',
@@ -109,7 +106,7 @@ test('one withdrawal', async () => {
   ]);
 });
 
-test('one service, whose secret is lost with the answer: the repeat says so', async () => {
+test('a service is created once, and the repeat states that its secret was lost with the answer', async () => {
   const input = { name: 'Lost', price: '1000000', payout_address: consumer.wallet.publicKey.toBase58() };
   const made = await losing(() => client.identity.createService(input));
   expect(made).toMatchObject({ name: 'Lost', secret_already_shown: true });
@@ -119,7 +116,7 @@ test('one service, whose secret is lost with the answer: the repeat says so', as
   ]);
 });
 
-test('one quote and one refund, by the service’s key', async () => {
+test('a quote and a refund by the service’s key are created once when answers are lost', async () => {
   const service = createClient({ baseUrl: cutter.url, credential: vendor.apiKey });
   const before = (await itemsOf(service.quote.list())).length;
   await losing(() => service.quote.create({ service_id: vendor.serviceId }));
@@ -134,7 +131,7 @@ test('one quote and one refund, by the service’s key', async () => {
   ]);
 }, 60_000);
 
-test('without retries a lost answer is an error, and the same key later gives what was made', async () => {
+test('without retries a lost answer is an error, and a later call with the same key gets the object', async () => {
   const impatient = createClient({ baseUrl: cutter.url, credential: consumer.token, maxRetries: 0 });
   const fund = () =>
     impatient.funding.devFund({ wallet_id: consumer.walletId, amount: '7' }, { idempotencyKey: 'order-7' });
@@ -146,7 +143,7 @@ test('without retries a lost answer is an error, and the same key later gives wh
   expect((await chain.balance(consumer.wallet.publicKey)) - before).toBe(7n);
 }, 60_000);
 
-test('8 at once under one key create one service', async () => {
+test('8 concurrent calls with one key create one service', async () => {
   const body = { name: 'Race', price: '1000000', payout_address: consumer.wallet.publicKey.toBase58() };
   const answers = await atOnce(8, async () => {
     const response = await fetch(`${stack.gateway_url}/v1/services`, {

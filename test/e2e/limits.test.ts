@@ -13,7 +13,9 @@ import { externalServers } from '../support/external-servers.ts';
 import { tally } from '../support/stack.ts';
 import { testStateDir } from '../support/test-state.ts';
 
-/** A stack of its own with the limits as decided: the shared one has them raised for the races. */
+/**
+ * A separate stack with the default limits, because the shared one has raised limits for the races.
+ */
 let running: RunningStack;
 let vendor: Vendor;
 let consumer: Consumer;
@@ -34,7 +36,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => running?.stop());
 
-test('call 21 of a minute is 429 with a Retry-After that is true; failed calls count', async () => {
+test('call 21 of a minute gets 429 with an exact Retry-After, and failed calls count', async () => {
   const startedAt = Date.now();
   const quote = await quoteOf(api(), vendor);
   const answers = [];
@@ -46,17 +48,17 @@ test('call 21 of a minute is 429 with a Retry-After that is true; failed calls c
     money_moved: 'unknown',
     safe_action: 'retry_same_attempt',
   });
-  // The first of the 20 leaves the window 60 s after it came: that is when the next call is free,
-  // and not before.
+  // The first of the 20 leaves the window 60 s after it arrived. The next call is allowed then, and
+  // not before.
   const waitMs = Number(refused.headers.get('retry-after')) * 1000;
   const freeInMs = 60_000 - (Date.now() - startedAt);
   expect(waitMs).toBeGreaterThanOrEqual(freeInMs);
   expect(waitMs).toBeLessThan(freeInMs + (Date.now() - startedAt) + 1000);
-  // Another operation of the same account has a window of its own.
+  // Another operation of the same account has a separate window.
   expect((await api()('GET /v1/settlements', { token: consumer.token })).status).toBe(200);
 });
 
-test('many keys and delegates of one account share its limits, another account has its own', async () => {
+test('keys and delegates of one account share its limits, and another account has separate ones', async () => {
   const token = consumer.token;
   const vendorToken = vendor.signIn.access_token;
   const second = (
@@ -66,7 +68,7 @@ test('many keys and delegates of one account share its limits, another account h
     })
   ).body;
   const keys = [vendor, { apiKey: second.api_key, serviceId: second.service_id }];
-  // One quote of this minute was asked for above.
+  // One quote of this minute was created above.
   const quotes = [];
   for (let i = 0; i < 31; i += 1) {
     const { apiKey, serviceId } = keys[i % 2]!;
@@ -77,7 +79,7 @@ test('many keys and delegates of one account share its limits, another account h
   expect(statuses[201]).toBeLessThanOrEqual(30);
   expect(quotes.at(-1)!.status).toBe(429);
 
-  // The settles above used the account's 20 up: new keys of it bring no more.
+  // The settles above used up the account's 20, also for new keys of the account.
   for (let i = 0; i < 2; i += 1) {
     const delegate = await api()<{ api_key: string }>('POST /v1/delegates', {
       token,
@@ -91,7 +93,7 @@ test('many keys and delegates of one account share its limits, another account h
   expect((await settleWith(api(), other.token, { quote_token: 'e30.e30' })).status).toBe(400);
 });
 
-test('rotation 3 a minute, reveal 5 in 5 minutes, failed calls included', async () => {
+test('rotation is limited to 3 per minute, reveal to 5 per 5 minutes, failed calls included', async () => {
   const token = vendor.signIn.access_token;
   const of = async (path: `/${string}`, count: number) => {
     const answers = [];

@@ -17,9 +17,10 @@ import { type Scraped, scrape } from '../support/scrape.ts';
 import { runningStack } from '../support/stack.ts';
 
 /**
- * The metrics of the real processes. Other suites use the same stack meanwhile, so counters are
- * told by how much they grew at least; services/chain-submitter/operator/gauges.integration.test.ts
- * has a process of its own and exact figures.
+ * The metrics of the real processes. Other suites use the same stack at the same time, so the test
+ * compares minimum increases of counters.
+ * services/chain-submitter/operator/gauges.integration.test.ts has a separate process and exact
+ * figures.
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
@@ -34,8 +35,8 @@ beforeAll(async () => {
 const ofTest = (name: string) => scrape(stack.metrics[name]!);
 
 /**
- * The wallet's owner takes all but a little away, with fees of their own: the platform's last sight
- * is then too rosy.
+ * The wallet's owner withdraws almost all of the balance in a transaction outside of the platform,
+ * so the platform's last snapshot is too high.
  */
 const empty = async ({ wallet }: Consumer) => {
   const { connection, mint, tokenAccount } = chain;
@@ -54,9 +55,10 @@ const empty = async ({ wallet }: Consumer) => {
 const grown = (before: Scraped, after: Scraped, name: string, labels: Record<string, string> = {}): number =>
   after.value(name, labels)! - before.value(name, labels)!;
 
-test('one payment, its repeat, its redeem and one failed payment are counted by the services that carried them', async () => {
+test('one payment, its repeat, its redeem and one failed payment are counted by the services that handled them', async () => {
   const [settlement, submitter] = await Promise.all([ofTest('settlement'), ofTest('chain-submitter')]);
-  // At zero before the first event: Prometheus sees no increase in a series that appears with it.
+  // At zero before the first event, because Prometheus sees no increase in a series that appears
+  // with it.
   for (const outcome of ['accepted', 'issued', 'failed', 'reversed'])
     expect(settlement.value('quittance_settlements_total', { outcome, environment: 'test' })).toBeDefined();
   for (const generation of ['first', 'again', 'adopted'])
@@ -134,7 +136,7 @@ test('one payment, its repeat, its redeem and one failed payment are counted by 
   ).toBeGreaterThanOrEqual(1);
 });
 
-test('every process tells the metrics that the catalog says it has, and no label is a secret, an id or an address', async () => {
+test('every process has the metrics that the catalog lists, and no label is a secret, an id or an address', async () => {
   const pages = await Promise.all(
     Object.entries(stack.metrics).map(async ([name, url]) => [name, await scrape(url)] as const),
   );
@@ -145,8 +147,8 @@ test('every process tells the metrics that the catalog says it has, and no label
       (name) => METRICS[name].kind === 'gauge' && METRICS[name].by.some((each) => each === service),
     );
     expect(gauges.filter((name) => page.value(name) === undefined)).toEqual([]);
-    // Ids have an underscore and 26 characters, keys and addresses 32 and more, an e-mail an @, a
-    // URL its slashes.
+    // Ids have an underscore and 26 characters, keys and addresses 32 and more, an e-mail address
+    // an @, a URL its slashes.
     const odd = page
       .labels()
       .filter(([, value]) => /[A-Za-z0-9]{26}|@|:\/\//.test(value.replaceAll(/[a-z-]+\.[\w.-]+/g, '')))

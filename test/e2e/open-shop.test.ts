@@ -19,8 +19,8 @@ import { tally } from '../support/stack.ts';
 import { testStateDir } from '../support/test-state.ts';
 
 /**
- * A shop at its account’s default limits, while somebody asks for its price on and on.
- * ANONYMOUS_GETS=10000 is the long form.
+ * A shop with its account’s default limits, while an anonymous client requests its price
+ * repeatedly. ANONYMOUS_GETS=10000 is the long form.
  */
 const GETS = Number(process.env.ANONYMOUS_GETS ?? 2000);
 const AT_ONCE = 64;
@@ -71,7 +71,7 @@ afterAll(async () => {
   await running?.stop();
 });
 
-test(`${GETS} anonymous requests and a paying buyer in their midst: the buyer is served`, async () => {
+test(`during ${GETS} anonymous requests a paying buyer is served`, async () => {
   const { api_key } = await createDelegate(createApi(running.stack.gateway_url), consumer, {
     daily: '90000000',
   });
@@ -86,7 +86,7 @@ test(`${GETS} anonymous requests and a paying buyer in their midst: the buyer is
   const anonymous = async () => {
     while (asked < GETS) {
       asked += 1;
-      // A third of them say of some quote that it was refused: they make no more of them.
+      // A third of them claim that a quote was refused. No new quotes are created for them.
       const headers: Record<string, string> =
         asked % 3 === 0 ? { 'x-quote-refused': `q_${String(asked).padStart(26, '0')}` } : {};
       const { status, body } = await fetch(url, { headers });

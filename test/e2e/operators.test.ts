@@ -17,8 +17,8 @@ import { testStateDir } from '../support/test-state.ts';
 import { waitFor } from '../support/wait.ts';
 
 /**
- * `npm run ops` against a stack of its own with two gateways and two settlements, which no pause of
- * another test meets.
+ * Tests `npm run ops` against a separate stack with two gateways and two settlements, so that no
+ * pause affects another test.
  */
 let running: RunningStack;
 let vendor: Vendor;
@@ -44,7 +44,7 @@ beforeAll(async () => {
 }, 90_000);
 afterAll(() => running?.stop());
 
-/** Makes a change as jane and returns what it answered. */
+/** Makes a change as the operator jane and returns its answer. */
 const change = async (...args: string[]): Promise<unknown> => {
   const done = await ops(...args, '--reason', 'ticket 1042', '--actor', 'jane', '--yes', '--json');
   expect({ args, code: done.code, err: done.code === 0 ? '' : done.err }).toEqual({
@@ -54,10 +54,10 @@ const change = async (...args: string[]): Promise<unknown> => {
   });
   return JSON.parse(done.out);
 };
-/** "At once" of docs/spec/decisions.md. */
+/** The limit that docs/spec/decisions.md sets for operators' changes. */
 const atOnce = () => sleep(2000);
 type Refused = { error?: { code: string; message: string; money_moved?: string } };
-/** The same call at every gateway. */
+/** Makes the same call at every gateway. */
 const everywhere = async (route: `${'GET' | 'POST'} /${string}`, token: string, body?: object) =>
   Promise.all(
     apis().map(async (call) => {
@@ -66,12 +66,12 @@ const everywhere = async (route: `${'GET' | 'POST'} /${string}`, token: string, 
     }),
   );
 
-test('a frozen vendor: within 2 s nothing new at any gateway, what is paid is delivered, and everything comes back', async () => {
+test('a frozen vendor: within 2 s no gateway accepts new work, paid settlements are delivered, and unfreezing restores everything', async () => {
   const accountId = vendor.signIn.account.account_id;
   const [paidQuote, openQuote] = [await quoteOf(api(), vendor), await quoteOf(api(), vendor)];
   const paid = await must(settleWith(api(), consumer.token, paidQuote), 'settle');
   const quote = () => everywhere('POST /v1/quote', vendor.apiKey, { service_id: vendor.serviceId });
-  // Both gateways have the key in their caches when it happens.
+  // Both gateways have the key in their caches at this moment.
   expect(await quote()).toEqual([{ status: 201 }, { status: 201 }]);
 
   expect(await change('accounts', 'freeze', accountId)).toMatchObject({ changed: true });
@@ -79,7 +79,7 @@ test('a frozen vendor: within 2 s nothing new at any gateway, what is paid is de
   const refused = { status: 403, code: 'forbidden' };
   expect(await quote()).toEqual([refused, refused]);
   expect(await everywhere('POST /v1/delegates', vendor.signIn.access_token, {})).toEqual([
-    // The input is looked at first by the gateway, who is frozen by the service.
+    // The gateway validates the input first, and the service checks the freeze.
     { status: 400, code: 'validation_error' },
     { status: 400, code: 'validation_error' },
   ]);
@@ -90,7 +90,7 @@ test('a frozen vendor: within 2 s nothing new at any gateway, what is paid is de
   ]);
   expect(await everywhere('GET /v1/quotes', vendor.apiKey)).toEqual([{ status: 200 }, { status: 200 }]);
 
-  // Somebody who holds a quote from before: refused, nothing recorded, and the id is free.
+  // A caller with an earlier quote is refused, nothing is recorded, and the id is free.
   const attempt = crypto.randomUUID();
   for (const call of apis()) {
     const answer = await settleWith(call, consumer.token, openQuote, attempt);
@@ -101,7 +101,7 @@ test('a frozen vendor: within 2 s nothing new at any gateway, what is paid is de
   });
   expect(found.body.data).toEqual([]);
 
-  // What is paid is redeemed, and its owner can sign in and read.
+  // A paid settlement is redeemed, and its owner can sign in and read.
   const redeem = `POST /v1/settlements/${paid.settlement_id}/redeem` as const;
   const { settlement_token } = paid;
   expect((await api()(redeem, { token: vendor.apiKey, body: { settlement_token } })).status).toBe(200);
@@ -114,7 +114,7 @@ test('a frozen vendor: within 2 s nothing new at any gateway, what is paid is de
   expect((await settleWith(api(), consumer.token, openQuote, attempt)).status).toBe(200);
 }, 90_000);
 
-test('a frozen consumer settles nothing new, and the repeat of what is paid is answered', async () => {
+test('a frozen consumer settles nothing new, and the repeat of a paid attempt is answered', async () => {
   const quote = await quoteOf(api(), vendor);
   const first = await must(settleWith(api(), consumer.token, quote, 'before-ice'), 'settle');
   await change('accounts', 'freeze', consumer.signIn.account.account_id);
@@ -131,7 +131,7 @@ test('a frozen consumer settles nothing new, and the repeat of what is paid is a
   await atOnce();
 }, 90_000);
 
-test('caps show: what was accepted and signed in this hour, within the caps of both services', async () => {
+test('caps show what was accepted and signed in this hour, within the caps of both services', async () => {
   await must(settleWith(api(), consumer.token, await quoteOf(api(), vendor)), 'settle');
   const { code, out } = await ops('caps', 'show', '--json');
   expect(code).toBe(0);
@@ -145,7 +145,7 @@ test('caps show: what was accepted and signed in this hour, within the caps of b
   expect((await ops('caps', 'show')).out).toMatch(/accepted +each wallet +1000\.00/);
 });
 
-test('a pause is heeded by both settlements, and ends', async () => {
+test('both settlements apply a pause and its end', async () => {
   const quote = await quoteOf(api(), vendor);
   expect(await change('payments', 'pause')).toMatchObject({ changed: true });
   await atOnce();
@@ -164,7 +164,7 @@ test('a pause is heeded by both settlements, and ends', async () => {
   expect((await settleWith(api(), consumer.token, quote, 'paused')).status).toBe(200);
 }, 60_000);
 
-test('signing pauses what was accepted, a payment is sent again, and a drain waits until nothing is left', async () => {
+test('a pause of signing delays accepted payments, a payment is dispatched again, and a drain waits for all', async () => {
   await change('signing', 'pause');
   const quote = await quoteOf(api(), vendor);
   const waiting = settleWith(api(), consumer.token, quote, 'unsigned');
@@ -176,7 +176,7 @@ test('signing pauses what was accepted, a payment is sent again, and a drain wai
     ).body.data[0]?.settlement_id;
   while ((await find()) === undefined) await sleep(50);
   const id = (await find())!;
-  // Twice the job, once the payment.
+  // The job is dispatched twice, the payment is made once.
   expect(await change('payments', 'redispatch', id)).toMatchObject({
     dispatch_count: 2,
     status: 'pending',
@@ -210,7 +210,7 @@ test('signing pauses what was accepted, a payment is sent again, and a drain wai
   await atOnce();
 }, 90_000);
 
-test('raised limits count at every gateway within 2 s', async () => {
+test('raised limits apply at every gateway within 2 s', async () => {
   const policies = () =>
     Promise.all(
       apis().map(async (call) => {
@@ -229,7 +229,7 @@ test('raised limits count at every gateway within 2 s', async () => {
   expect(await policies()).toEqual(['120', '120']);
 }, 60_000);
 
-test('the command: no reason, no change; nobody to ask, no change; wrong args; everything is in the audit', async () => {
+test('the command refuses a change without a reason or a confirmation, refuses wrong arguments, and records all changes', async () => {
   const accountId = vendor.signIn.account.account_id;
   for (const [args, complaint] of [
     [['accounts', 'freeze', accountId, '--yes'], /--reason/],
@@ -251,7 +251,7 @@ test('the command: no reason, no change; nobody to ask, no change; wrong args; e
   const login = (url: string, NATS_PASSWORD: string) =>
     opsAt('nowhere.json', { NATS_URL: url, NATS_USER: at.username, NATS_PASSWORD })('payments', 'show');
   expect(await login(`nats://${at.host}`, at.password)).toMatchObject({ code: 0 });
-  // An outside server may let everybody in.
+  // An external server may accept all users.
   if (externalServers.natsUrl === undefined)
     expect(await login(`nats://${at.host}`, 'wrong')).toMatchObject({ code: 64 });
   expect(await login('nats://127.0.0.1:9', at.password)).toMatchObject({

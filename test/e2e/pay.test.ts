@@ -19,10 +19,7 @@ import { BadTokenError, type PayOptions, payingFetch, resourceOf } from '../../s
 import { chainOf } from '../support/chain.ts';
 import { atOnce, runningStack } from '../support/stack.ts';
 
-/**
- * A fetch that pays, over the whole system: an agent's delegate key on one side, a vendor of a few
- * lines on the other.
- */
+/** A fetch that pays, over the whole system: an agent with a delegate key, and a small vendor. */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 const chain = chainOf(stack.environments.test!);
@@ -34,8 +31,8 @@ let folder: string;
 const stops: (() => Promise<unknown>)[] = [];
 
 /**
- * `/prepaid…` is sold by the unit; `beforeDelivery` runs when a payment is shown, before it is
- * looked at.
+ * `/prepaid…` is sold by the unit. `beforeDelivery` runs when a payment is presented, before it is
+ * checked.
  */
 const startVendor = async (
   environment = 'test',
@@ -125,7 +122,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('402, pay, deliver: the wallet pays the price once, the vendor delivers once', async () => {
+test('402, payment, delivery: the wallet pays the price once, the vendor delivers once', async () => {
   const { origin, seen } = await startVendor();
   const cost = await costOf(async () => {
     const answer = await payer()(`${origin}/forecast?day=1`, { method: 'POST', body: 'Berlin' });
@@ -135,7 +132,7 @@ test('402, pay, deliver: the wallet pays the price once, the vendor delivers onc
   expect(seen).toEqual({ bills: 1, delivered: 1 });
 });
 
-test('killed between payment and delivery, it collects after the start what it had paid for', async () => {
+test('after a kill between payment and delivery the restarted process gets the delivery that it paid for', async () => {
   let child: ChildProcess | undefined;
   const { origin, seen } = await startVendor('test', {
     beforeDelivery: async () => {
@@ -145,7 +142,7 @@ test('killed between payment and delivery, it collects after the start what it h
       const gone = new Promise((resolve) => victim.once('exit', resolve));
       victim.kill('SIGKILL');
       await gone;
-      throw new Error('nobody listens any more');
+      throw new Error('the caller is gone');
     },
   });
   const file = path.join(folder, 'payments.json');
@@ -174,12 +171,12 @@ test('killed between payment and delivery, it collects after the start what it h
     expect(JSON.parse(await run(false))).toEqual({ status: 200, body: { forecast: 'rain in Berlin' } });
   });
   expect(cost).toBe(PRICE);
-  // It was not even asked for money again, and what is delivered is not kept.
+  // The vendor asked for no second payment, and the delivered payment is not stored.
   expect(seen).toEqual({ bills: 1, delivered: 1 });
   expect(readFileSync(file, 'utf8')).not.toContain('stl_');
 }, 60_000);
 
-test('prepaid: 8 calls at once on 4 units are two payments', async () => {
+test('prepaid: 8 concurrent calls on 4 units are two payments', async () => {
   const { origin, seen } = await startVendor();
   const pay = payer();
   const cost = await costOf(async () => {
@@ -190,7 +187,7 @@ test('prepaid: 8 calls at once on 4 units are two payments', async () => {
   expect(seen.delivered).toBe(8);
 });
 
-test('a limit of the delegate holds behind the caps of the process, and frees them', async () => {
+test('a limit of the delegate applies in addition to the caps of the process, and releases them', async () => {
   const { origin } = await startVendor();
   const { api_key } = await createDelegate(api, consumer, { per_payment: '1000000' });
   const poor = payer({ delegateKey: api_key, budget: { total: PRICE } });

@@ -38,7 +38,7 @@ const redeem = (paid: Paid, redeemId?: string, key = vendor.apiKey) =>
   });
 
 describe('one payment', () => {
-  test('first settlement to a vendor: three instructions, the next: two; net + fee = quote (rule 13)', async () => {
+  test('the first settlement to a vendor has three instructions, the next has two, and net + fee = quote (rule 13)', async () => {
     const before = await chain.balance(consumer.wallet.publicKey);
     const feeBefore = await chain.balance(stack.environments.test!.fee_wallet);
     const first = await quoteOf(api, vendor);
@@ -64,7 +64,7 @@ describe('one payment', () => {
     );
   });
 
-  test('redeem succeeds once; its repeat gives the first redeemed_at; verify never changes anything', async () => {
+  test('redeem succeeds once, its repeat returns the first redeemed_at, and verify never changes anything', async () => {
     const scope = { resource: 'GET /forecast', nested: { list: [1, 'zwei', null] } };
     const quote = await quoteOf(api, vendor, { scope, redeem_window_seconds: 60 });
     const paid = await must(settleWith(api, consumer.token, quote), 'settle');
@@ -98,7 +98,7 @@ describe('one payment', () => {
     expect(await verify()).toMatchObject({ status: 'redeemed', redeemed_at: first.body.redeemed_at });
   });
 
-  test('rule 3: the repeat of a confirmed attempt gives the same body after redeem and after the quote expired', async () => {
+  test('rule 3: the repeat of a confirmed attempt gets the same body after redeem and after the quote expired', async () => {
     const quote = await quoteOf(api, vendor, { expires_in_seconds: 2 });
     const paid = await settleWith(api, consumer.token, quote, 'repeat-1');
     expect(paid.status).toBe(200);
@@ -131,7 +131,7 @@ describe('one payment', () => {
     });
   });
 
-  test('the payer and the vendor read the settlement, each what is theirs; a stranger reads 404', async () => {
+  test('payer and vendor each read their fields of the settlement, and another account gets 404', async () => {
     const paid = await must(settleWith(api, consumer.token, await quoteOf(api, vendor), 'read-1'), 'settle');
     const path = `GET /v1/settlements/${paid.settlement_id}` as const;
     const own = await must(api(path, { token: consumer.token }), 'get');
@@ -148,7 +148,7 @@ describe('one payment', () => {
       api<{ data: unknown[] }>('GET /v1/settlements?payment_attempt_id=read-1', { token: consumer.token }),
       'list',
     );
-    // The quote's token is long and alone with its settlement.
+    // The quote's token is long, so only the settlement itself contains it.
     const { quote_token, ...listed } = own as Record<string, unknown>;
     expect(quote_token).toEqual(expect.stringContaining('.'));
     expect(found.data).toEqual([listed]);
@@ -158,7 +158,7 @@ describe('one payment', () => {
     expect((await redeem(paid, undefined, stranger.apiKey)).status).toBe(404);
   });
 
-  test('a list is paged newest first; a cursor of another caller or filter is refused', async () => {
+  test('a list is paged newest first, and a cursor of another caller or filter is refused', async () => {
     for (let i = 0; i < 3; i += 1)
       await must(settleWith(api, consumer.token, await quoteOf(api, vendor)), 'settle');
     type Page = { data: { settlement_id: string }[]; next_cursor: string | null };
@@ -190,7 +190,7 @@ describe('one payment', () => {
 });
 
 describe('at once', () => {
-  test('32 first settles to one new vendor at once all succeed', async () => {
+  test('32 concurrent first settles to one new vendor all succeed', async () => {
     const newVendor = await createVendor(api, stack, { price: 1_000_000n });
     const rich = await createConsumer(api, stack);
     const quotes = await atOnce(32, () => quoteOf(api, newVendor));
@@ -202,7 +202,7 @@ describe('at once', () => {
 });
 
 describe('refusals move no money', () => {
-  test('an expired quote is 410, a token of something else 400, a stranger to paying 409', async () => {
+  test('an expired quote gets 410, another token 400, an account without a wallet 409', async () => {
     const quote = await quoteOf(api, vendor, { expires_in_seconds: 1 });
     await new Promise((resolve) => setTimeout(resolve, 1200));
     expect(await settleWith(api, consumer.token, quote)).toMatchObject({
@@ -223,7 +223,7 @@ describe('refusals move no money', () => {
     });
   });
 
-  test('a wallet that allows nothing: 409 delegation_inactive; its id may be used again after it allows', async () => {
+  test('a wallet without an allowance gets 409 delegation_inactive, and its id can be used after the approval', async () => {
     const shy = await createConsumer(api, stack, { allowance: 0n });
     const quote = await quoteOf(api, vendor);
     const refused = await settleWith(api, shy.token, quote, 'later');
@@ -246,7 +246,7 @@ describe('refusals move no money', () => {
     expect(await settleWith(api, shy.token, quote, 'later')).toMatchObject({ status: 200 });
   });
 
-  test('paying oneself is refused', async () => {
+  test('a payment to oneself is refused', async () => {
     const wallet = Keypair.generate();
     const self = await createConsumer(api, stack, { wallet });
     const ownService = await createVendor(api, stack, { payout: wallet });
@@ -254,7 +254,7 @@ describe('refusals move no money', () => {
     expect(answer).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } });
   });
 
-  test('revoked: the next settle is 409 and nothing fails on chain', async () => {
+  test('after a revoke the next settle gets 409 and nothing fails on chain', async () => {
     const buyer = await createConsumer(api, stack);
     const path = `POST /v1/wallets/${buyer.walletId}/revoke` as const;
     const { transaction } = await must(

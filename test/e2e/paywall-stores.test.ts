@@ -5,7 +5,7 @@ import { redisStore } from '../../examples/redis-store.ts';
 import { memoryStore, type PaywallStore } from '../../sdk/src/vendor/main.ts';
 import { atOnce, runningStack } from '../support/stack.ts';
 
-/** The stores of the paywall promise the same, on the servers that they are for. */
+/** The stores of the paywall have the same guarantees, on the servers that they are for. */
 const stack = runningStack();
 const database = `paywall_${crypto.randomUUID().slice(0, 8)}`;
 const admin = new pg.Pool({ connectionString: stack.postgres_url, max: 1 });
@@ -33,7 +33,7 @@ const stores: [string, PaywallStore][] = [
 describe.each(stores)('%s', (_, store) => {
   const key = () => `key:${crypto.randomUUID()}`;
 
-  test('writes only over what was expected, nothing included, and removes', async () => {
+  test('a store overwrites only the expected value, an absent one included, and deletes it', async () => {
     const at = key();
     expect(await store.get(at)).toBeNull();
     expect(await store.compareAndSet(at, 'a', 'b', 60_000)).toBe(false);
@@ -47,7 +47,7 @@ describe.each(stores)('%s', (_, store) => {
     expect(await store.get(at)).toBeNull();
   });
 
-  test('of 32 at once one writes, also over a value whose time is over', async () => {
+  test('of 32 concurrent writes one succeeds, also over an expired value', async () => {
     const at = key();
     expect(await store.compareAndSet(at, null, 'old', 1)).toBe(true);
     while ((await store.get(at)) !== null) await new Promise((resolve) => setTimeout(resolve, 5));

@@ -16,8 +16,8 @@ import { createShopProject, type Framework, type Shop } from '../support/shops.t
 import { atOnce, runningStack, tally } from '../support/stack.ts';
 
 /**
- * The example vendors as processes, bought from: by the paying fetch, and by those who would rather
- * not pay.
+ * The example vendors as processes, with buyers: the paying fetch, and clients that try to avoid
+ * paying.
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
@@ -74,7 +74,9 @@ const ask = async (url: string, headers: Record<string, string> = {}, init: Requ
     body: (isJson && text !== '' ? JSON.parse(text) : {}) as Said,
   };
 };
-/** Pays by hand what a URL asks for; the headers that show it. */
+/**
+ * Pays the bill of a URL without the paying fetch. Returns the headers that present the payment.
+ */
 const payFor = async (url: string): Promise<Record<string, string>> => {
   const bill = await ask(url);
   expect(bill).toMatchObject({ status: 402, body: { error: 'payment_required' } });
@@ -106,7 +108,7 @@ describe.each<Framework>(['express', 'fastify', 'hono', 'next'])('%s', (framewor
     expect(spent).toBe(550_000n);
   });
 
-  test('the same request is given the same answer, without a second run; another one is payment_failed', async () => {
+  test('a repeated request gets the same answer without a second run, and another request gets payment_failed', async () => {
     const url = `${shop.url}/report?city=Ulm`;
     const headers = { ...(await payFor(url)), 'x-payment-request-id': 'r1' };
     const first = await ask(url, headers);
@@ -122,7 +124,7 @@ describe.each<Framework>(['express', 'fastify', 'hono', 'next'])('%s', (framewor
     expect(others.map(refusal)).toEqual(Array(2).fill('402 payment_failed spent'));
   });
 
-  test('a handler that fails is asked again for the same payment, and delivers', async () => {
+  test('a handler that fails is called again for the same payment, and delivers', async () => {
     const pay = buyer();
     const url = `${shop.url}/report?city=Oops`;
     const spent = await spentBy(async () => {
@@ -133,7 +135,7 @@ describe.each<Framework>(['express', 'fastify', 'hono', 'next'])('%s', (framewor
     expect(spent).toBe(50_000n);
   });
 
-  test('a settlement of another price, route or kind opens nothing, and is good for its own afterwards', async () => {
+  test('a settlement of another price, route or kind is refused, and stays valid for its purpose', async () => {
     const url = `${shop.url}/report?city=Ulm`;
     const cheap = await payFor(url);
     const dear = { method: 'POST', body: '{"city":"Ulm"}' };
@@ -146,7 +148,7 @@ describe.each<Framework>(['express', 'fastify', 'hono', 'next'])('%s', (framewor
     expect((await ask(url, cheap)).status).toBe(200);
   });
 
-  test('junk is payment_failed; HEAD and a preflight get no delivery and no bill', async () => {
+  test('invalid tokens get payment_failed, and HEAD and a preflight get no delivery and no bill', async () => {
     const url = `${shop.url}/report?city=Ulm`;
     const { 'x-settlement-id': id, 'x-settlement-token': token } = await payFor(url);
     const junk = [
@@ -166,7 +168,7 @@ describe.each<Framework>(['express', 'fastify', 'hono', 'next'])('%s', (framewor
     expect((await ask(url, shown)).status).toBe(200);
   });
 
-  test('one quote for all who ask; who names it when it is paid gets another, whoever names junk does not', async () => {
+  test('all callers get one quote; a caller that names it after its payment gets another, a caller with an invalid id does not', async () => {
     const url = `${shop.url}/report?city=Ulm`;
     const quoteOf = async (headers: Record<string, string> = {}) =>
       (await ask(url, headers)).body.quote_token;
@@ -202,26 +204,26 @@ describe.each<Framework>(['express', 'fastify', 'hono', 'next'])('%s', (framewor
     expect((await each(3)).body).toEqual(got[3]!.body);
   });
 
-  test('its log names settlements and holds no token and no key', () => {
+  test('its log names settlements and contains no token and no key', () => {
     expect(shop.output()).toMatch(/payment_id: '?stl_/);
     expect(shop.output()).not.toMatch(/eyJ|vendor_test_/);
   });
 });
 
-test('paid by a process that died: another with the same key is delivered by that payment', async () => {
+test('after a process with a payment died, another with the same key gets the delivery for that payment', async () => {
   const shop = await project.startShop('hono', environment);
   const url = `${shop.url}/report?city=Ulm`;
   const spent = await spentBy(async () => {
     const { quote_token } = (await ask(url)).body;
     await must(settleWith(api, delegate.api_key, { quote_token: quote_token! }), 'settle');
-    // The quote is handed out still: nobody has shown the payment.
+    // The quote is still handed out, because its payment was not presented yet.
     const answer = await buyer()(url);
     expect([answer.status, await answer.json()]).toMatchObject([200, { report: 'All is well in Ulm.' }]);
   });
   expect(spent).toBe(50_000n);
 }, 60_000);
 
-test('50 at once with one token on two replicas: one run, and all that ask on get its answer', async () => {
+test('50 concurrent requests with one token on two replicas: one run, and all requests get its answer', async () => {
   const first = await project.startShop('express', environment);
   const second = await project.startShop('hono', environment, first.url);
   const path = '/report?city=Kiel';
@@ -239,7 +241,7 @@ test('50 at once with one token on two replicas: one run, and all that ask on ge
   expect(said.filter(({ headers }) => headers.get('x-payment-replayed') === null)).toHaveLength(1);
 }, 60_000);
 
-test('a replica killed while its handler runs: another one delivers on the same payment once the lease is over', async () => {
+test('after a replica was killed in its handler, another one delivers on the same payment once the lease is over', async () => {
   const first = await project.startShop('next', { ...environment, HANG: 'yes' });
   const second = await project.startShop('next', environment, first.url);
   const headers = await payFor(`${first.url}/slow`);
@@ -268,7 +270,7 @@ test('the example buyer buys', async () => {
   expect(JSON.parse(printed)).toMatchObject({ status: 200, body: { report: 'All is well in Ulm.' } });
 }, 60_000);
 
-test('the API is unavailable: 503 with Retry-After, nothing is lost', async () => {
+test('while the API is unavailable, 503 with Retry-After, and nothing is lost', async () => {
   const shop = await project.startShop('hono', environment);
   const unavailable = await project.startShop(
     'hono',
@@ -277,8 +279,8 @@ test('the API is unavailable: 503 with Retry-After, nothing is lost', async () =
   );
   const path = '/report?city=Ulm';
   const headers = await payFor(`${shop.url}${path}`);
-  // The quote that replicas share is still handed out; of an address that nobody has asked for
-  // there is none.
+  // The quote that replicas share is still handed out. An address that was not requested before has
+  // none.
   expect((await ask(`${unavailable.url}${path}`)).status).toBe(402);
   for (const [at, shown] of [
     ['/forecast', {}],
@@ -291,16 +293,16 @@ test('the API is unavailable: 503 with Retry-After, nothing is lost', async () =
   expect((await ask(`${shop.url}${path}`, headers)).status).toBe(200);
 }, 60_000);
 
-test('64 at once are handed one quote: each gets its delivery, the handler runs once for each payment', async () => {
+test('64 concurrent requests get one quote: each gets its delivery, and the handler runs once for each payment', async () => {
   const shop = await project.startShop('fastify', environment);
   const replica = await project.startShop('express', environment, shop.url);
   const others = await atOnce(7, () => createConsumer(api, stack));
   const owners = [consumer, ...others].flatMap((owner) => [owner, owner]);
   const keys = await atOnce(owners.length, (i) => createDelegate(api, owners[i]!, { daily: '90000000' }));
-  // Before both replicas stands what spreads their buyers.
+  // A load balancer distributes the buyers over both replicas.
   const spread = (url: string, init?: RequestInit) =>
     fetch(url.replace(shop.url, Math.random() < 0.5 ? shop.url : replica.url), init);
-  // Of each account two keys, of each key two processes, each with two calls.
+  // Two keys of each account, two processes of each key, two calls of each process.
   const payers = keys.flatMap(({ api_key }) =>
     [1, 2].map(() =>
       payingFetch(spread, { baseUrl: stack.gateway_url, delegateKey: api_key, maxAmount: 50_000n }),

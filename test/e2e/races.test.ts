@@ -4,7 +4,7 @@ import { createFixture, type Fixture } from '../races/fixture.ts';
 import { races, run } from '../races/races.ts';
 import { runningStack } from '../support/stack.ts';
 
-/** Each race once; `npm run races` has them again and again. */
+/** Runs each race once. `npm run races` repeats them. */
 const stack = runningStack();
 const database = new pg.Pool({ connectionString: stack.postgres_url, max: 2 });
 afterAll(() => database.end());

@@ -29,9 +29,9 @@ import { opsAt } from '../support/ops.ts';
 import { testStateDir } from '../support/test-state.ts';
 
 /**
- * What takes a restart (docs/operations.md): dump, pay on, lose everything but the chain, restore,
- * over a Postgres that outlives the stack; and a delegate authority that comes with one restart and
- * leaves the other with the next.
+ * Tests that need a restart (docs/operations.md): dump, further payments, loss of everything but
+ * the chain, restore, with a Postgres that outlives the stack; and a delegate authority that one
+ * restart adds and the next removes.
  */
 const root = path.resolve(import.meta.dirname, '../..');
 const stateDir = testStateDir('restore');
@@ -93,7 +93,7 @@ const configureAuthorities = (change: (keys: { number: number }[]) => { number: 
   writeFileSync(file, JSON.stringify({ ...keys, delegateAuthorities: change(keys.delegateAuthorities) }));
 };
 
-/** `npm run backup -- …` */
+/** Runs `npm run backup -- …`. */
 const run = (args: string[], env: Record<string, string> = {}) =>
   new Promise<{ code: number | null; out: string }>((resolve, reject) => {
     const child = spawn(process.execPath, [path.join(root, 'tools/backup.ts'), ...args], {
@@ -115,7 +115,7 @@ const until = async <T>(read: () => Promise<T>, good: (value: T) => boolean): Pr
     if (good(value)) return value;
     await sleep(100);
   }
-  throw new Error('it did not come about');
+  throw new Error('the expected state was not reached');
 };
 
 const control = (url: string, method: string, ...params: unknown[]) =>
@@ -125,14 +125,14 @@ const control = (url: string, method: string, ...params: unknown[]) =>
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   });
 
-/** Long enough to be paid, and over when the restore is. */
+/** Long enough to be paid, and expired after the restore. */
 const SOON = { expires_in_seconds: 15 };
 type Attempt = { id: string; quote: Quote };
 const attempt = async (terms: Parameters<typeof quoteOf>[2] = {}): Promise<Attempt> => ({
   id: crypto.randomUUID(),
   quote: await quoteOf(api(), vendor, terms),
 });
-/** Once its quote has expired. */
+/** Waits until its quote has expired. */
 const expired = async ({ quote }: Attempt) =>
   sleep(Math.max(0, Date.parse(quote.expires_at) - Date.now()) + 500);
 /** Repeats the attempt until it is answered with the payment. */
@@ -144,12 +144,12 @@ const paid = async ({ id, quote }: Attempt) =>
     )
   ).body;
 
-test('restored to a moment: what was paid since is found on the chain and not paid again, or named by reconcile', async () => {
+test('after a restore, payments made since the dump are found on the chain and not paid again, or named by reconcile', async () => {
   const before = await Promise.all([attempt(), attempt()]);
   const hashes = new Map<string, string>();
   for (const each of before) hashes.set(each.id, (await paid(each)).tx_hash);
 
-  // Accepted when the dump is taken, and signed after it.
+  // Accepted before the dump, and signed after it.
   await ops('signing', 'pause');
   const open = await attempt();
   const opening = settleWith(api(), consumer.token, open.quote, open.id);
@@ -157,7 +157,7 @@ test('restored to a moment: what was paid since is found on the chain and not pa
     () => query(`select from chain_submitter.intents where request->>'payment_attempt_id' = '${open.id}'`),
     (rows) => rows.length === 1,
   );
-  // And a few anywhere between their first and their last row.
+  // A few more, between the first and the last row of the dump.
   const around = await Promise.all([attempt(), attempt(), attempt()]);
   const calls = around.map((each) => settleWith(api(), consumer.token, each.quote, each.id));
   const dumped = await run(['dump', backup]);
@@ -170,7 +170,7 @@ test('restored to a moment: what was paid since is found on the chain and not pa
   const [lost, ...rest] = [await attempt(), open, ...around, after];
   hashes.set(lost.id, (await paid(lost)).tx_hash);
   for (const each of rest) hashes.set(each.id, (await paid(each)).tx_hash);
-  // These expire before their payer comes back; one of them was never paid.
+  // These expire before their payer returns. One of them was never paid.
   const [late, unpaid] = [await attempt(SOON), await attempt(SOON)];
   hashes.set(late.id, (await paid(late)).tx_hash);
   const balanceNow = () =>
@@ -178,13 +178,13 @@ test('restored to a moment: what was paid since is found on the chain and not pa
   const balance = await balanceNow();
   expect(balance).toBe(100_000_000n - BigInt(hashes.size) * BigInt(after.quote.quote_amount));
 
-  // Not while anything runs.
+  // Not while any process runs.
   const rpcUrl = running.stack.environments.test!.rpc_url;
   const reason = ['--reason', 'the disk is gone'];
   const early = await run(['restore', backup, ...reason], { SOLANA_RPC_URLS: rpcUrl });
   expect(early).toMatchObject({ code: 64, out: expect.stringContaining('still connected') });
 
-  // Signed, and on its way to a block when everything ends: the one thing that cannot be looked up.
+  // Signed, and not yet in a block when all processes end: the only payment that cannot be queried.
   const flying = await attempt();
   await control(running.stack.environments.test!.rpc_url, 'chain_clock', { paused: true });
   const cutOff = settleWith(api(), consumer.token, flying.quote, flying.id).catch(() => {});
@@ -210,7 +210,7 @@ test('restored to a moment: what was paid since is found on the chain and not pa
   const { databasePasswords } = environmentKeys(stateDir, 'test');
   await migrateEnvironment({ adminUrl: adminUrl(), passwords: databasePasswords });
 
-  // Broken off, here by a provider that is away: nobody can log in until it was run to its end.
+  // Interrupted by an unavailable provider: no service can log in until the restore is complete.
   const role = roleName('quittance_test', 'chain-submitter');
   const login = async () => {
     const service = new pg.Client({
@@ -229,10 +229,10 @@ test('restored to a moment: what was paid since is found on the chain and not pa
     const height = await chain.call<number>('getBlockHeight', { commitment: 'finalized' });
     const restored = await run(['restore', backup, ...reason], { SOLANA_RPC_URLS: chain.url });
     expect(restored).toMatchObject({ code: 0, out: expect.stringContaining('rows as of') });
-    // A blockhash lives for 150 blocks.
+    // A blockhash is valid for 150 blocks.
     const then = await chain.call<number>('getBlockHeight', { commitment: 'finalized' });
     expect(then - height).toBeGreaterThan(150);
-    // Whoever kept those bytes comes too late.
+    // The stored bytes are too old to be included.
     const late = await chain.raw('sendTransaction', bytes, { encoding: 'base64' });
     expect(late.error?.message).toMatch(/blockhash not found|already been processed/i);
   } finally {
@@ -256,13 +256,13 @@ test('restored to a moment: what was paid since is found on the chain and not pa
   expect(JSON.parse(shown.out)).toMatchObject({ paused: true });
   await ops('signing', 'resume');
 
-  // Their payers repeat them: each is answered with the payment that was made.
+  // Their payers repeat them. Each is answered with the payment that was made.
   for (const each of [...before, ...rest]) expect((await paid(each)).tx_hash).toBe(hashes.get(each.id));
-  // It landed while nobody watched.
+  // It was included while the stack was stopped.
   expect((await paid(flying)).tx_hash).toBe(bs58.encode(Buffer.from(bytes, 'base64').subarray(1, 65)));
   expect(await balanceNow()).toBe(balance - BigInt(flying.quote.quote_amount));
-  // And who comes back when the quote has expired: what is on the chain is adopted, and only what
-  // is not is refused.
+  // These payers return after their quote has expired: a payment on the chain is adopted, and the
+  // others are refused.
   await Promise.all([expired(late), expired(unpaid)]);
   const ask = ({ quote }: Attempt, id: string) => settleWith(api(), consumer.token, quote, id);
   expect(await ask(unpaid, unpaid.id)).toMatchObject({
@@ -278,7 +278,7 @@ test('restored to a moment: what was paid since is found on the chain and not pa
   expect(await balanceNow()).toBe(balance - BigInt(flying.quote.quote_amount));
   expect((await ops('drain', '--seconds', '60')).code).toBe(0);
 
-  // Whoever does not come back is found: both sides and the fee, and nothing else.
+  // The payments of other payers are found: both sides and the fee, and nothing else.
   const reports = await reconcile(placeOf(running.stack, 'test'));
   const findings = reports.flatMap((report) => report.findings);
   expect(findings).toHaveLength(3);
@@ -293,7 +293,7 @@ test('restored to a moment: what was paid since is found on the chain and not pa
   expect(restoredBy).toMatchObject({ reason: 'the disk is gone', service: 'chain-submitter' });
 }, 180_000);
 
-/** Settles a fresh quote. */
+/** Settles a new quote. */
 const pay = async ({ token }: Consumer) => {
   const { status, body } = await settleWith(api(), token, await quoteOf(api(), vendor));
   return status === 200 ? 'paid' : `${status} ${body.error?.code} ${body.error?.money_moved}`;
@@ -312,7 +312,7 @@ const authorities = async () => {
   ]);
 };
 
-test('an authority is retired: new approvals name the next one, the others pay until it goes and approve again', async () => {
+test('when an authority is retired, new approvals name the next one, and the other wallets pay until its removal and approve again', async () => {
   expect((await ops('payments', 'resume')).code).toBe(0);
   await sleep(2000);
   const newcomer = await createConsumer(api(), running.stack);

@@ -9,7 +9,7 @@ import { opsAt } from '../support/ops.ts';
 import { scrape } from '../support/scrape.ts';
 import { runningStack } from '../support/stack.ts';
 
-/** What docs/runbook.md tells an operator to type, typed. */
+/** Runs the commands and queries of docs/runbook.md. */
 const stack = runningStack();
 const database = new pg.Pool({ connectionString: stack.postgres_url, max: 2 });
 afterAll(() => database.end());
@@ -19,11 +19,11 @@ const statements = [...runbook.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql])
   sql!.replaceAll(/^ +/gm, '').trim(),
 );
 
-test.each(statements.filter((sql) => sql.startsWith('select')))('this can be asked: %s', async (sql) => {
+test.each(statements.filter((sql) => sql.startsWith('select')))('the query runs: %s', async (sql) => {
   await expect(database.query(sql)).resolves.toBeDefined();
 });
 
-/** Asks again and again for half a minute. */
+/** Repeats the query for half a minute. */
 const until = async <T>(read: () => Promise<T>, good: (value: T) => boolean): Promise<T> => {
   for (let tries = 0; ; tries++) {
     const value = await read();
@@ -32,7 +32,7 @@ const until = async <T>(read: () => Promise<T>, good: (value: T) => boolean): Pr
   }
 };
 
-test('a quarantined event shows in the metrics, takes effect when it is told once more, and leaves the alarm once decided', async () => {
+test('a quarantined event is in the metrics, takes effect after a retry, and the alarm ends after the decision', async () => {
   const consumer = await createConsumer(createApi(stack.gateway_url), stack);
   const fundOf = async () =>
     (
@@ -43,7 +43,7 @@ test('a quarantined event shows in the metrics, takes effect when it is told onc
     ).rows[0]!;
   const { fund_id, tx_hash } = await until(fundOf, ({ status }) => status === 'finalized');
 
-  // As if the reader had not understood how it ended.
+  // As if the subscriber had not recognised the outcome.
   await database.query("update funding.dev_funds set status = 'confirmed' where fund_id = $1", [fund_id]);
   const event = { object_id: fund_id, status: 'finalized', generation: 1, tx_hash, slot: 1, failure: null };
   const { rows } = await database.query<{ quarantine_id: string }>(

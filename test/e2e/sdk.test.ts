@@ -35,8 +35,7 @@ beforeAll(async () => {
 afterAll(() => sdk.remove());
 
 /**
- * The oldest Node at hand that the package is for: the one these tests run by, or another on the
- * PATH.
+ * The oldest supported Node on this machine: the one that runs these tests, or another on the PATH.
  */
 const oldestNode = async (): Promise<string> => {
   const candidates = (process.env.PATH ?? '')
@@ -52,8 +51,8 @@ const oldestNode = async (): Promise<string> => {
   return versions.filter(({ version }) => version >= 20_003).sort((a, b) => a.version - b.version)[0]!.file;
 };
 
-test('packed and installed alone, it pays in the oldest Node at hand: quote, settle, redeem', async () => {
-  // Alone: nothing came with it, and nothing of the sources or their tests is in it.
+test('the packed SDK, installed alone in the oldest available Node, makes a quote, settles and redeems', async () => {
+  // Alone: the package has no dependencies, and contains no sources or tests.
   expect(readdirSync(path.join(sdk.project, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(
     ['@quittance'],
   );
@@ -67,7 +66,8 @@ test('packed and installed alone, it pays in the oldest Node at hand: quote, set
     baseUrl: stack.gateway_url,
     apiKey: vendor.apiKey,
     serviceId: vendor.serviceId,
-    // As after a quarter of an hour: what the gateway refuses, the refresh token replaces.
+    // As after a quarter of an hour: the gateway refuses the access token, and the refresh token
+    // replaces it.
     tokens: { access_token: `${consumer.token}x`, refresh_token: consumer.signIn.refresh_token },
   };
   const before = await chain.balance(consumer.wallet.publicKey);
@@ -89,7 +89,7 @@ test('packed and installed alone, it pays in the oldest Node at hand: quote, set
   expect(before - (await chain.balance(consumer.wallet.publicKey))).toBe(2_500_000n);
 }, 60_000);
 
-test('answers that get lost on the way back never make it pay twice, nor do calls at once', async () => {
+test('lost answers and concurrent calls never make it pay twice', async () => {
   const quote = await quoteOf(api, vendor);
   const session = await createConsumer(api, stack);
   let lost = 0;
@@ -98,7 +98,7 @@ test('answers that get lost on the way back never make it pay twice, nor do call
     credential: session.token,
     fetch: async (url, init) => {
       const response = await fetch(url, init);
-      // The gateway did what it was asked, and nobody hears of it.
+      // The gateway executed the call, and its answer is lost.
       if (lost < 6) {
         lost += 1;
         await response.arrayBuffer();
@@ -114,7 +114,7 @@ test('answers that get lost on the way back never make it pay twice, nor do call
   expect(before - (await chain.balance(session.wallet.publicKey))).toBe(BigInt(quote.quote_amount));
 });
 
-test('an API that is away: a read ends in NoAnswerError, a payment in the name of its attempt', async () => {
+test('while the API is unavailable, a read ends in NoAnswerError and a payment names its attempt', async () => {
   const client = createClient({ baseUrl: 'http://127.0.0.1:1', credential: 'key', maxRetries: 1 });
   await expect(client.settlement.get({ settlement_id: 'stl_1' })).rejects.toThrow(NoAnswerError);
   const settle = client.settlement.settle({ quote_token: 'a.b' }, { patienceMs: 500 });

@@ -21,10 +21,7 @@ const traces = async (): Promise<Trace[]> => (await (await fetch(`${collector}/t
 const has = (trace: Trace, name: string, value: string) =>
   trace.spans.some(({ attributes }) => attributes[name] === value);
 
-/**
- * The trace with a value on one of its spans, once everything that it should hold has been
- * exported.
- */
+/** The trace with a value on one of its spans, once all expected spans were exported. */
 const traceWith = async (
   name: string,
   value: string,
@@ -55,8 +52,8 @@ test('one settle is one trace, from the call over NATS and JetStream to the chai
   const attempt = `traced-${crypto.randomUUID()}`;
   const quote = await quoteOf(api, vendor);
   const paid = await must(settleWith(api, consumer.token, quote, attempt), 'settle');
-  // Each service exports by its own clock: the listener's span may be there before that of the
-  // sending.
+  // Each service exports by its clock, so the subscriber's span may be exported before the
+  // publisher's.
   const whole = await traceOf(attempt, ({ spans }) =>
     ['evt.settlement.issued', 'evt.settlement.finalized'].every(
       (event) =>
@@ -98,7 +95,7 @@ test('one settle is one trace, from the call over NATS and JetStream to the chai
     'producer settlement send evt.settlement.issued → consumer wallet process evt.settlement.issued',
   ];
   expect(expected.filter((arrow) => !arrows.has(arrow))).toEqual([]);
-  // Nothing of it stands beside the call: every other span has its parent in the trace.
+  // Every other span has its parent in the trace.
   expect([...arrows].filter((arrow) => arrow.startsWith(' → '))).toEqual([expected[0]]);
 
   const root = whole.spans.find(({ parent_span_id }) => parent_span_id === null)!;
@@ -109,12 +106,12 @@ test('one settle is one trace, from the call over NATS and JetStream to the chai
     'deployment.environment.name': 'test',
     'quittance.settlement_id': paid.settlement_id,
   });
-  // Consumers name the message they come from as a link too, as the semantic conventions ask.
+  // Consumers also name their message as a link, as the semantic conventions require.
   const consumed = whole.spans.filter(({ kind }) => kind === 'consumer');
   for (const { parent_span_id, links } of consumed) expect(links[0]?.span_id).toBe(parent_span_id);
 });
 
-test('settles at once have a trace each, though the submitter looks at the chain for all of them in one call', async () => {
+test('concurrent settles have one trace each, although one call polls the chain for all of them', async () => {
   const [vendor, consumer] = [await createVendor(api, stack), await createConsumer(api, stack)];
   const attempts = await atOnce(8, async () => {
     const attempt = `traced-${crypto.randomUUID()}`;
@@ -133,7 +130,7 @@ test('settles at once have a trace each, though the submitter looks at the chain
   }
 });
 
-test('a traceparent from outside starts a trace of our own, linked to it', async () => {
+test('an external traceparent starts a new trace that is linked to it', async () => {
   const outside = { trace: '0af7651916cd43dd8448eb211c80319c', span: 'b7ad6b7169203331' };
   await fetch(`${stack.gateway_url}/v1/quotes`, {
     headers: { traceparent: `00-${outside.trace}-${outside.span}-01`, 'x-request-id': 'traced-from-outside' },
@@ -144,7 +141,7 @@ test('a traceparent from outside starts a trace of our own, linked to it', async
   expect(trace.spans[0]!.attributes['http.response.status_code']).toBe(401);
 });
 
-test('no trace, log or metric holds a key, a token, a signed transaction or a mail address', async () => {
+test('no trace, log or metric contains a key, a token, a signed transaction or a mail address', async () => {
   const vendor = await createVendor(api, stack);
   const consumer = await createConsumer(api, stack);
   const delegate = await createDelegate(api, consumer, { total: '50000000' });
@@ -169,7 +166,7 @@ test('no trace, log or metric holds a key, a token, a signed transaction or a ma
     ...[vendor.apiKey, rotated.api_key, delegate.api_key],
     ...[vendor, consumer].flatMap(({ signIn }) => [signIn.access_token, signIn.refresh_token]),
     ...[quote.quote_token, paid.settlement_token],
-  ].map((secret) => secret.slice(-30)); // A part of a key is a part of a secret.
+  ].map((secret) => secret.slice(-30)); // A part of a key is also secret.
   const mails = [vendor, consumer].map(({ signIn }) => signIn.account.email);
   await traceWith('quittance.service_id', vendor.serviceId, ({ spans }) =>
     spans.some(({ name }) => name.endsWith('/key/rotate')),
@@ -193,7 +190,7 @@ test('no trace, log or metric holds a key, a token, a signed transaction or a ma
     [...secrets, ...mails].filter((secret) => text.includes(secret)).map((secret) => `${name}: …${secret}`),
   );
   expect(leaks).toEqual([]);
-  // Whatever else ran before: nothing that looks like one of our secrets, whosever it is.
+  // Whatever ran before: no text that has the form of a secret, of any account.
   const shapes = outputs.flatMap(([name, text]) => [...text.matchAll(SECRETS)].map(() => name));
   expect(shapes).toEqual([]);
 });

@@ -53,7 +53,7 @@ const soon = async <T>(read: () => Promise<T>, good: (value: T) => boolean): Pro
     if (good(value)) return value;
     await sleep(100);
   }
-  throw new Error('did not come about');
+  throw new Error('the expected state was not reached');
 };
 
 let vendor: Vendor;
@@ -69,11 +69,11 @@ beforeAll(async () => {
   robot = await createDelegate(api, buyer, {});
 }, 60_000);
 
-test('what was paid, given and got is listed and summed up, for each what is theirs, and the same when rebuilt', async () => {
+test('payments, refunds and funds are listed and summed for each account, and are the same after a rebuild', async () => {
   const payers = [buyer.token, buyer.token, robot.api_key];
   const quotes = await atOnce(3, () => quoteOf(api, vendor));
   const paid = await atOnce(3, (i) => must(settleWith(api, payers[i]!, quotes[i]!), 'settle'));
-  // Refused before it is committed: no transaction.
+  // Refused before it is committed, so it is no transaction.
   await settleWith(api, stranger.token, await quoteOf(api, vendor));
   const fee = BigInt(quotes[0]!.fee_amount);
 
@@ -115,7 +115,8 @@ test('what was paid, given and got is listed and summed up, for each what is the
   ]);
   expect(await summary(stranger.token)).toMatchObject({ total_spent: '0', payment_count: 0, groups: [] });
 
-  // Money that goes back, and money that leaves: of a payment by the delegate, which sees it too.
+  // A refund and a withdrawal. The refunded payment was the delegate's, so the delegate sees the
+  // refund.
   const given = await refund(api, vendor, paid[2]!.settlement_id, 100_000n);
   const left = await withdraw(api, buyer, {
     amount: 2_000_000n,

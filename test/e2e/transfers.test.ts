@@ -28,8 +28,8 @@ import { chainOf } from '../support/chain.ts';
 import { atOnce, runningStack, tally } from '../support/stack.ts';
 
 /**
- * Withdrawals and refunds through the public API, over a real chain: what was answered is what has
- * moved.
+ * Withdrawals and refunds through the public API, over a real chain. The answers are compared with
+ * the movements on the chain.
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
@@ -49,7 +49,7 @@ const redeem = ({ settlement_id, settlement_token }: Paid) =>
     token: vendor.apiKey,
     body: { settlement_token },
   });
-/** A transaction of somebody's own, without the service. */
+/** A transaction that a user sends without the service. */
 const land = async (by: Keypair, ...instructions: TransactionInstruction[]) => {
   const { connection } = chain;
   await connection.confirmTransaction(await connection.requestAirdrop(by.publicKey, LAMPORTS_PER_SOL));
@@ -59,7 +59,7 @@ const land = async (by: Keypair, ...instructions: TransactionInstruction[]) => {
   await connection.confirmTransaction(await connection.sendRawTransaction(transaction.serialize()));
 };
 
-test('a withdrawal to a new wallet: the token account, then the money; submitted 8 times, paid once', async () => {
+test('a withdrawal to a new wallet creates the token account and transfers the money; submitted 8 times, it is paid once', async () => {
   const to = Keypair.generate().publicKey;
   const before = await chain.balance(consumer.wallet.publicKey);
   const order = { amount: 3_000_000n, to: to.toBase58() };
@@ -86,7 +86,7 @@ test('a withdrawal to a new wallet: the token account, then the money; submitted
   expect(seen).toMatchObject({ status: 'finalized', tx_hash: answers[0]!.body.tx_hash });
 });
 
-test('cancelled: 409 for what was signed, and nothing has moved; only a JWT may ask for any of it', async () => {
+test('a cancelled withdrawal answers 409 to its signed transaction, nothing has moved, and only a JWT may use it', async () => {
   const order = { amount: 1_000_000n, to: Keypair.generate().publicKey.toBase58() };
   const created = (await createWithdrawal(api, consumer.token, consumer.walletId, order)).body;
   const cancel = `POST /v1/withdrawals/${created.withdrawal_id}/cancel` as const;
@@ -101,7 +101,7 @@ test('cancelled: 409 for what was signed, and nothing has moved; only a JWT may 
   expect(await chain.balance(order.to)).toBe(0n);
 });
 
-test('the owner broadcasts the very same transfer themself, then approves: paid once', async () => {
+test('a transfer that the owner broadcasts before the approval is paid once', async () => {
   const payee = await createConsumer(api, stack, { balance: 1n, allowance: 0n });
   await withdraw(api, payee, { amount: 1n, to: consumer.wallet.publicKey.toBase58() });
   const order = { amount: 1_000_000n, to: payee.wallet.publicKey.toBase58() };
@@ -113,7 +113,7 @@ test('the owner broadcasts the very same transfer themself, then approves: paid 
   expect(await chain.balance(payee.wallet.publicKey)).toBe(1_000_000n);
 });
 
-test('a refund in parts to the edge, signed by the payout address; the whole net gone shuts redeem', async () => {
+test('refunds in parts up to the net, signed by the payout address, block redeem once the full net is refunded', async () => {
   const paid = await pay();
   const before = await chain.balance(consumer.wallet.publicKey);
   const part = await refund(api, vendor, paid.settlement_id, 1_000_000n);
@@ -132,12 +132,12 @@ test('a refund in parts to the edge, signed by the payout address; the whole net
   expect(own.data).toHaveLength(2);
 }, 60_000);
 
-test('a refund that the payout address has not signed is none; cancelled it frees the net, and redeem goes through', async () => {
+test('a refund without the payout address’s signature is refused; after its cancel the net is free and redeem succeeds', async () => {
   const paid = await pay();
   const owner = vendor.signIn.access_token;
   const created = await must(createRefund(api, owner, paid.settlement_id), 'by the owner');
   expect(await redeem(paid)).toMatchObject({ status: 409 });
-  // Sent back as it was prepared: nobody has signed it.
+  // Submitted as it was prepared, without a signature.
   const unsigned = api(`POST /v1/refunds/${created.refund_id}/submit`, {
     token: vendor.apiKey,
     body: { transaction: created.transaction },
@@ -150,9 +150,9 @@ test('a refund that the payout address has not signed is none; cancelled it free
   expect(await redeem(paid)).toMatchObject({ status: 200 });
 }, 60_000);
 
-test('the payer’s token account was closed: the refund makes it again, within the quota of the payer', async () => {
+test('the payer’s closed token account is created again by a refund, within the quota of the payer', async () => {
   const vendors = await createVendor(api, stack);
-  // Its owner has paid for this account, so the platform has not yet.
+  // Its owner has paid for this account, so the platform has not paid yet.
   const wallet = Keypair.generate();
   const own = chain.tokenAccount(wallet.publicKey);
   await land(
@@ -180,7 +180,7 @@ test('the payer’s token account was closed: the refund makes it again, within 
   expect(await chain.balance(publicKey)).toBe(NET);
 }, 60_000);
 
-test('64 refunds at once of a net that holds 8 of them: 8 are prepared and paid, never more than the net', async () => {
+test('64 concurrent refunds of a net that suffices for 8: 8 are prepared and paid, never more than the net', async () => {
   const vendors = await createVendor(api, stack);
   const paid = await must(settleWith(api, consumer.token, await quoteOf(api, vendors)), 'settle');
   const before = await chain.balance(consumer.wallet.publicKey);

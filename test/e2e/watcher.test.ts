@@ -24,8 +24,8 @@ import { chainOf } from '../support/chain.ts';
 import { runningStack } from '../support/stack.ts';
 
 /**
- * What an owner does with other apps, straight on the chain: the service notices, and nobody asks
- * it.
+ * Tests what an owner does with other apps, directly on the chain: the service detects it without a
+ * call.
  */
 
 const stack = runningStack();
@@ -47,7 +47,7 @@ const confirmed = async (signature: string): Promise<void> => {
   throw new Error(`${signature} was not confirmed`);
 };
 
-/** The owner signs and pays alone. */
+/** A transaction that the owner alone signs and pays for. */
 const send = async ({ wallet }: Consumer, ...instructions: TransactionInstruction[]): Promise<void> => {
   const { connection } = chain;
   await confirmed(await connection.requestAirdrop(wallet.publicKey, 10_000_000));
@@ -63,10 +63,10 @@ const noticed = async (walletId: string, status: string): Promise<{ token_accoun
     if (rows[0].delegation_status === status) return rows[0];
     await sleep(100);
   }
-  throw new Error(`${status} was not noticed`);
+  throw new Error(`${status} was not detected`);
 };
 
-test('an approve of another app, a revoke, and our own settles that use the allowance up', async () => {
+test('an approval of another app, a revoke, and settles that exhaust the allowance are detected', async () => {
   const price = 2_500_000n;
   const vendor = await createVendor(api, stack, { price });
   const [tricked, cautious, spent] = await Promise.all([
@@ -88,7 +88,7 @@ test('an approve of another app, a revoke, and our own settles that use the allo
   expect(answer.body.error?.code).toBe('delegation_inactive');
 });
 
-test('a closed token account is flagged; the history still agrees with the records', async () => {
+test('a closed token account is flagged, and the history still agrees with the records', async () => {
   const gone = await createConsumer(api, stack);
   const [account, owner] = [chain.tokenAccount(gone.wallet.publicKey), gone.wallet.publicKey];
   await send(
@@ -105,7 +105,7 @@ test('a closed token account is flagged; the history still agrees with the recor
   expect(isBroken(own)).toBe(false);
 });
 
-test('npm run reconcile reads a running stack by its file and says what it found', async () => {
+test('npm run reconcile reads a running stack by its file and reports its findings', async () => {
   const tool = path.resolve(import.meta.dirname, '../../tools/reconcile.ts');
   const { code, stdout } = await new Promise<{ code: number; stdout: string }>((resolve) => {
     const child = execFile(

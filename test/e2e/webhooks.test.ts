@@ -14,8 +14,8 @@ import { answer, type Receiver, startReceiver } from '../support/receiver.ts';
 import { runningStack } from '../support/stack.ts';
 
 /**
- * A payment through the public API, as its two accounts are told of it: pushed to a receiver, and
- * read at GET /v1/events.
+ * The events of a payment through the public API, for its two accounts: delivered to a receiver,
+ * and read at GET /v1/events.
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
@@ -41,7 +41,7 @@ const endpointOf = (token: string, { url }: Receiver, event_types: string[]) =>
     api<Endpoint>('POST /v1/webhook-endpoints', { token, body: { url, event_types } }),
     'webhook endpoint',
   );
-/** What has arrived, verified as a receiver does, in the order of types. */
+/** The received events, verified as a receiver does, in the order of their types. */
 const verified = ({ received }: Receiver, { secret }: Endpoint): Body[] =>
   received
     .map(({ body, headers }) => new Webhook(secret).verify(body, headers) as Body)
@@ -52,7 +52,7 @@ const until = async (there: () => boolean): Promise<void> => {
 const eventsOf = async (token: string): Promise<Event[]> =>
   (await must(api<{ data: Event[] }>('GET /v1/events?limit=100', { token }), 'events')).data;
 
-test('a payment is told to its vendor and its payer, by verified deliveries and by GET /v1/events', async () => {
+test('vendor and payer get the events of a payment, by verified deliveries and by GET /v1/events', async () => {
   const vendorToken = vendor.signIn.access_token;
   const [vendors, consumers] = await Promise.all([
     endpointOf(vendorToken, toVendor, ['quote.*', 'settlement.*']),
@@ -63,7 +63,7 @@ test('a payment is told to its vendor and its payer, by verified deliveries and 
   const { settlement_id, settlement_token } = paid;
   const redeem = { token: vendor.apiKey, body: { settlement_token, redeem_id: 'replica-1' } };
   await must(api(`POST /v1/settlements/${settlement_id}/redeem`, redeem), 'redeem');
-  // A repeat of it is no news.
+  // A repeat publishes no event.
   await must(api(`POST /v1/settlements/${settlement_id}/redeem`, redeem), 'redeem again');
   await until(() => toVendor.received.length >= 5 && toConsumer.received.length >= 3);
 
@@ -73,7 +73,7 @@ test('a payment is told to its vendor and its payer, by verified deliveries and 
   expect(bodies[1].map(({ type }) => type)).toEqual(lifecycle);
   expect(bodies[0][2]!.data).toMatchObject({ settlement_id, role: 'vendor', tx_hash: paid.tx_hash });
   expect(bodies[1][2]!.data).toMatchObject({ settlement_id, role: 'payer', wallet_id: consumer.walletId });
-  // What authorizes is for redeem alone.
+  // The settlement token is for redeem only.
   expect(JSON.stringify([toVendor.received, toConsumer.received])).not.toContain(settlement_token);
 
   for (const [token, sent] of [
@@ -103,7 +103,7 @@ test('a payment is told to its vendor and its payer, by verified deliveries and 
   ).toEqual(Array.from({ length: 5 }, () => ['delivered', [200]]));
 }, 60_000);
 
-test('a delegate and its keys are told to their account', async () => {
+test('an account gets the events of its delegate and the delegate’s keys', async () => {
   const { token } = consumer;
   const delegate = await must(
     api<{ delegate_id: string }>('POST /v1/delegates', {
@@ -126,7 +126,7 @@ test('a delegate and its keys are told to their account', async () => {
   expect(await types()).toEqual(expected);
 });
 
-test('a receiver that is gone turns its endpoint off at once, and the owner gets a mail', async () => {
+test('a receiver that answers 410 disables its endpoint immediately, and the owner gets a mail', async () => {
   const { token, signIn } = consumer;
   const gone = await startReceiver(answer(410));
   const { endpoint_id } = await endpointOf(token, gone, ['refund.*']);
