@@ -40,7 +40,7 @@ const SignedIn = () => {
   if (status === 'resuming') {
     return (
       <Frame door>
-        <Loading>Looking whether you are signed in…</Loading>
+        <Loading>Checking whether you are signed in…</Loading>
       </Frame>
     );
   }
@@ -60,8 +60,8 @@ const SignedIn = () => {
           </Route>
           {routesOf(PAGES)}
           <Route>
-            <Empty title="There is no such page">
-              <LinkButton to="/">To the beginning</LinkButton>
+            <Empty title="This page does not exist">
+              <LinkButton to="/">To the start page</LinkButton>
             </Empty>
           </Route>
         </Switch>

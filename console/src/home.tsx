@@ -10,8 +10,8 @@ const HomePage = () => {
         <Section title="Pay for APIs">
           <Stack>
             <p>
-              Link or make a wallet, say how much of it may be spent, and give each program a key of its own
-              with limits. Your private key stays with you.
+              Link or create a wallet, set how much may be spent, and give each program a separate key with
+              limits. Your private key stays with you.
             </p>
             <Row>
               <LinkButton to="/wallet" variant="primary">
@@ -24,8 +24,8 @@ const HomePage = () => {
         <Section title="Sell an API">
           <Stack>
             <p>
-              Name a service, its price and the address that is paid. A few lines before your route ask for
-              the payment and let who has paid through.
+              Name a service, its price and its payout address. A few lines in front of your route request the
+              payment and admit callers that have paid.
             </p>
             <Row>
               <LinkButton to="/services" variant="primary">

@@ -267,14 +267,8 @@ test('empty, failing and slow', async () => {
   await page.page.route('**/v1/transactions?*', failing);
   await page.page.route('**/v1/spending/summary?*', failing);
   await page.go('/activity');
-  await page.page
-    .getByText('The system is not able to do this right now')
-    .first()
-    .waitFor({ timeout: 60_000 });
-  await page.page
-    .getByText('The system is not able to do this right now')
-    .nth(1)
-    .waitFor({ timeout: 60_000 });
+  await page.page.getByText('The system cannot do this right now').first().waitFor({ timeout: 60_000 });
+  await page.page.getByText('The system cannot do this right now').nth(1).waitFor({ timeout: 60_000 });
   await page.shoot('activity-failing');
   expect(await page.findings()).toEqual([]);
   await page.page.unrouteAll();

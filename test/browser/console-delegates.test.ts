@@ -37,17 +37,17 @@ test('made with limits, its key shown once and good; spent with; edited, with a 
   await button(page, 'New delegate').click();
   await page.page.getByText('may spend the wallet’s whole allowance').waitFor();
   await field(page, 'Name').fill('Research agent');
-  await field(page, 'Of one payment').fill('5');
+  await field(page, 'For one payment').fill('5');
   await field(page, 'Each day (UTC)').fill('10.0000001');
   await field(page, 'Only these services').fill(`${vendor.serviceId}\nweather`);
-  await button(page, 'Make it and show its key').click();
+  await button(page, 'Create it and show its key').click();
   await page.page.getByText('at most six decimals').first().waitFor();
   await page.page.getByText('“weather” is not the id of a service.').waitFor();
   await page.shoot('delegates-new-faults');
   expect(await page.findings()).toEqual([]);
   await field(page, 'Each day (UTC)').fill('10');
   await field(page, 'Only these services').fill(vendor.serviceId);
-  await button(page, 'Make it and show its key').click();
+  await button(page, 'Create it and show its key').click();
   await heading(page, 'The key of “Research agent”').waitFor();
   const [key, snippet] = await page.page.locator('[role=dialog] .copyable code').allTextContents();
   expect(key).toMatch(/^dk_test_/);
@@ -59,7 +59,7 @@ test('made with limits, its key shown once and good; spent with; edited, with a 
   expect(await page.page.evaluate('navigator.clipboard.readText()')).toBe(snippet);
   await page.shoot('delegates-key');
   expect(await page.findings()).toEqual([]);
-  await button(page, 'I have kept it').click();
+  await button(page, 'I have stored it').click();
   expect(await page.page.content()).not.toContain(key);
   expect((await own(key!)).body).toMatchObject({
     limits: { per_payment: '5000000', daily: '10000000', monthly: null, total: null },
@@ -127,14 +127,14 @@ test('made with limits, its key shown once and good; spent with; edited, with a 
   const [second] = await page.page.locator('[role=dialog] .copyable code').allTextContents();
   await page.page.getByText('The previous key works until').waitFor();
   expect(await atOnce(2, async (i) => (await own(i === 0 ? key! : second!)).status)).toEqual([200, 200]);
-  await button(page, 'I have kept it').click();
+  await button(page, 'I have stored it').click();
   await button(page, 'New key for Research agent').click();
-  await page.page.getByText('End the present key at once').click();
+  await page.page.getByText('Revoke the present key at once').click();
   await button(page, 'Show it here').click();
-  await page.page.getByText('The previous key has ended.').waitFor();
+  await page.page.getByText('The previous key is revoked.').waitFor();
   const [third] = await page.page.locator('[role=dialog] .copyable code').allTextContents();
   expect((await own(second!)).status).toBe(401);
-  await button(page, 'I have kept it').click();
+  await button(page, 'I have stored it').click();
 
   await button(page, 'Revoke Research agent').click();
   await page.page.getByText('Its keys are revoked at once').waitFor();
@@ -189,7 +189,7 @@ test('without a wallet, with an API that fails, and a slow one', async () => {
   const payer = await signInPerson(stack);
   const page = await opened({ person: payer });
   await page.go('/delegates');
-  await page.page.getByText('First a wallet').waitFor();
+  await page.page.getByText('A wallet is needed first').waitFor();
   expect(await button(page, 'New delegate').count()).toBe(0);
   await page.shoot('delegates-no-wallet');
 
@@ -211,7 +211,7 @@ test('without a wallet, with an API that fails, and a slow one', async () => {
   expect(answered).toBeGreaterThan(0);
   await page.page.unroute('**/v1/delegates*');
   await button(page, 'Try again').click();
-  await page.page.getByText('First a wallet').waitFor();
+  await page.page.getByText('A wallet is needed first').waitFor();
 
   let release = () => {};
   const held = new Promise<void>((resolve) => {
@@ -225,5 +225,5 @@ test('without a wallet, with an API that fails, and a slow one', async () => {
   await page.page.getByText('Loading your delegates').waitFor();
   await page.shoot('delegates-slow');
   release();
-  await page.page.getByText('First a wallet').waitFor();
+  await page.page.getByText('A wallet is needed first').waitFor();
 }, 120_000);

@@ -116,8 +116,8 @@ test('at phone width in the dark, with many of them; no page but the provider’
 test('without a wallet it leads to one; when the provider is down, it says so and keeps what was typed', async () => {
   const nobody = await opened({ person: await signInPerson(stack) });
   await nobody.go('/deposits');
-  await nobody.page.getByText('No wallet to fill yet').waitFor();
-  await nobody.page.getByRole('link', { name: 'Link or make one' }).click();
+  await nobody.page.getByText('No wallet for a deposit yet').waitFor();
+  await nobody.page.getByRole('link', { name: 'Link or create one' }).click();
   await nobody.page.getByText('No wallet yet').waitFor();
 
   const { person } = await withWallet();

@@ -59,7 +59,7 @@ test('from nothing: a quote appears by itself, is paid, is delivered, and the fi
   const vendor = await seller();
   const page = await opened({ person: vendor.person });
   await page.go('/sales');
-  await page.page.getByText('No sale in this time').waitFor();
+  await page.page.getByText('No sale in this period').waitFor();
   await page.shoot('sales-empty');
   expect(await page.findings()).toEqual([]);
 
@@ -123,7 +123,7 @@ test('typical: every way that a sale can go, by filters of state, service and ti
   expect(await step(page, 'Quoted')).toBe('1');
   expect(new URL(page.page.url()).search).toBe(`?state=delivered&service=${maps.serviceId}`);
   await page.go(`/sales?service=${vendor.serviceId}&state=lapsed&time=hour`);
-  await page.page.getByText('No sale of this state in this time').waitFor();
+  await page.page.getByText('No sale in this state in this period').waitFor();
 
   const phone = await opened({
     person: await signInPerson(stack, { email: vendor.person.email }),
@@ -143,12 +143,12 @@ test('1,300 quotes: read page by page as far as is said, and further when asked'
     await Promise.all(Array.from({ length: 20 }, () => quoteOf(api, vendor, { expires_in_seconds: 86_400 })));
   const page = await opened({ person: vendor.person });
   await page.go('/sales');
-  await page.page.getByText('Not all of this time is read').waitFor();
+  await page.page.getByText('Not all of this period is loaded').waitFor();
   expect(await step(page, 'Quoted')).toBe('1,000');
   expect(await rows(page).count()).toBe(25);
   await page.shoot('sales-many');
-  await button(page, 'Read further back').click();
-  await page.page.getByText('Not all of this time is read').waitFor({ state: 'hidden' });
+  await button(page, 'Load older sales').click();
+  await page.page.getByText('Not all of this period is loaded').waitFor({ state: 'hidden' });
   await page.page.getByText('1,300 in this view').waitFor();
   expect(await step(page, 'Quoted')).toBe('1,300');
   await button(page, 'Show more').click();

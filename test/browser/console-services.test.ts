@@ -33,7 +33,7 @@ test('a service is made from an empty page; what cannot be is said first, and it
   const page = await opened({ person });
   await page.go('/services');
   await page.page.getByRole('heading', { name: 'Services', exact: true }).waitFor();
-  await page.page.getByText('Nothing is sold yet').waitFor();
+  await page.page.getByText('No service yet').waitFor();
   await page.shoot('services-empty');
   expect(await page.findings()).toEqual([]);
 
@@ -89,7 +89,7 @@ test('settings: only what was changed is sent', async () => {
   const sent: unknown[] = [];
   page.page.on('request', (request) => request.method() === 'PATCH' && sent.push(request.postDataJSON()));
   await page.page.getByLabel('Price of a call').fill('1.234567');
-  await page.page.getByLabel('Grace of a replaced key').fill('48');
+  await page.page.getByLabel('Grace period of a replaced key').fill('48');
   await button(page, 'Save the settings').click();
   await page.page.getByText('The settings are saved.').waitFor();
   expect(sent).toEqual([{ price: '1234567', key_grace_hours: 48 }]);
@@ -148,7 +148,7 @@ test('rotated, both keys work and the page counts down, also when opened anew; o
   await page.go(`/services/${service_id}`);
   const rotate = async (atOnce: boolean) => {
     await button(page, 'Rotate the key').click();
-    if (atOnce) await page.page.getByText('End all other keys at once').click();
+    if (atOnce) await page.page.getByText('Revoke all other keys at once').click();
     await page.shoot(atOnce ? 'service-rotate-at-once' : 'service-rotate');
     await button(page, 'Rotate it').click();
     await heading(page, 'The new key of').waitFor();

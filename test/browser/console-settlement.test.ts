@@ -177,7 +177,7 @@ test.each<[string, Parameters<typeof tampered>[1] & object, { amount?: string },
     'a larger amount, with an answer that fits it',
     { amount: 2_000_000n },
     { amount: '2000000' },
-    /The API answered with another refund/,
+    /The API returned a different refund/,
   ],
   ['another mint', { mint: stranger }, {}, /another token/],
 ])(
@@ -217,7 +217,7 @@ test('a refund that waits: signed later, by the right account only, or cancelled
   const wrong = await addWallet(page, 'Wrong Wallet', Keypair.generate());
   await page.go(`/sales/${paid.settlement_id}`);
   await button(page, 'Refund').click();
-  await text(page, 'With the whole net set aside').waitFor();
+  await text(page, 'A refund of the whole net amount blocks redeeming').waitFor();
   // The API's own answer to a sign-in that is older than five minutes, once.
   await page.page.route(
     '**/v1/refunds',
@@ -279,7 +279,7 @@ test('signed elsewhere: the transaction is taken out as text and brought back', 
   await page.page.getByRole('alert').getByText('validation_error').waitFor();
   expect(await page.page.getByRole('alert').textContent()).toContain('No money moved.');
   const answered = page.page.waitForResponse(/\/submit$/);
-  await button(page, 'Prepare it afresh').click();
+  await button(page, 'Prepare it again').click();
   const { transaction } = (await (await answered).json()) as { transaction: string };
   await page.page.getByRole('dialog').locator('code', { hasText: transaction }).waitFor();
   const signed = signPrepared(transaction, vendor.payout);
@@ -301,12 +301,12 @@ test('prepaid units, a scope and a page at phone width, in the dark', async () =
   );
   const page = await opened({ width: 'phone', colours: 'dark' });
   await page.go(`/sales/${paid.settlement_id}`);
-  await text(page, '3 of 1,000 units drawn since, 997 left').waitFor();
+  await text(page, '3 of 1,000 units consumed since, 997 left').waitFor();
   await page.shoot('settlement-prepaid');
   expect(await page.findings()).toEqual([]);
   expect(await page.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
   await button(page, 'Refund').click();
-  await text(page, 'no units can be drawn').waitFor();
+  await text(page, 'no units can be consumed').waitFor();
   await page.shoot('refund-prepare');
   expect(await page.findings()).toEqual([]);
 }, 60_000);

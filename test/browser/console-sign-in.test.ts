@@ -97,7 +97,7 @@ test('a link that another browser asked for names its account and signs in only 
   await page.shoot('sign-in-elsewhere');
   expect(await page.findings()).toEqual([]);
 
-  await page.page.getByRole('link', { name: 'No, leave it' }).click();
+  await page.page.getByRole('link', { name: 'No, do not sign in' }).click();
   await page.go('/account');
   await page.page.getByText(victim.email).first().waitFor();
 
@@ -143,7 +143,7 @@ test('the link to a new key: the click makes it, once, and shows whose and where
   expect(await api('GET /v1/quotes', { token: apiKey })).toMatchObject({ status: 200 });
   expect(await page.findings()).toEqual([]);
 
-  await button(page, 'Make the new key').click();
+  await button(page, 'Create the new key').click();
   await heading(page, 'The new key').waitFor();
   const made = (await page.page.locator('code').textContent()) ?? '';
   expect(made).not.toBe(apiKey);
@@ -152,7 +152,7 @@ test('the link to a new key: the click makes it, once, and shows whose and where
 
   const again = await opened();
   await again.page.goto(link, { waitUntil: 'networkidle' });
-  await button(again, 'Make the new key').click();
+  await button(again, 'Create the new key').click();
   await heading(again, 'This link no longer works').waitFor();
 });
 
@@ -195,10 +195,10 @@ test('an open sign-in of another device is ended from here, and says so there', 
   const [page, other] = [await opened({ person: here }), await opened({ person: there })];
   await other.go('/account');
   await page.go('/account');
-  await button(page, 'End').click();
-  await button(page, 'End it').click();
-  await page.page.getByText('That sign-in has ended.').waitFor();
-  await expect(button(page, 'End').count()).resolves.toBe(0);
+  await button(page, 'Revoke').click();
+  await button(page, 'Revoke it').click();
+  await page.page.getByText('That sign-in is revoked.').waitFor();
+  await expect(button(page, 'Revoke').count()).resolves.toBe(0);
   await other.page.getByRole('link', { name: 'Wallet' }).first().click();
   await other.page.getByRole('link', { name: 'Account' }).click();
   // What it read lately is still shown; the next change asks the API.

@@ -54,10 +54,10 @@ test('step by step, paid by the account’s own wallet: 402, check, settle, deli
   await fund(api, person.token, wallet_id, 5_000_000n);
   await allowSpending(api, person.token, wallet_id, wallet, 5_000_000n);
   await seen(page, /Ready:/);
-  expect(await button(page, 'Ask without paying').isDisabled()).toBe(true);
+  expect(await button(page, 'Call without paying').isDisabled()).toBe(true);
   await page.page.getByLabel('Its key').fill(api_key);
 
-  await button(page, 'Ask without paying').click();
+  await button(page, 'Call without paying').click();
   const first = region(page, /^1\. /);
   await first.getByText('done').waitFor();
   expect(await first.textContent()).toContain('"error": "payment_required"');
@@ -76,7 +76,7 @@ test('step by step, paid by the account’s own wallet: 402, check, settle, deli
   await fifth.getByText('done').waitFor();
   expect(await fifth.textContent()).toMatch(/"replayed": false[\s\S]*"replayed": true/);
   expect(await fifth.textContent()).toContain('x-payment-replayed: true');
-  await seen(page, 'That was all of it');
+  await seen(page, 'All steps are done');
   await page.shoot('try-done');
   expect(await page.findings()).toEqual([]);
 
@@ -108,9 +108,9 @@ test('all at once, paid by a delegate key, with a key that is made here; anew af
   const delegate = await createDelegate(api, consumer, { daily: '5000000' });
   const page = await opened({ person, width: 'phone' });
   await page.go('/try');
-  await button(page, 'Make a new key').click();
+  await button(page, 'Create a new key').click();
   await page.shoot('try-new-key');
-  await button(page, 'Make the key').click();
+  await button(page, 'Create the key').click();
   await seen(page, 'This is the service’s new key');
   const made = await page.page.getByLabel('Its key').inputValue();
   expect(made).toMatch(/^vendor_test_/);
@@ -119,13 +119,13 @@ test('all at once, paid by a delegate key, with a key that is made here; anew af
   await page.page.getByRole('option', { name: 'a delegate key' }).click();
   await page.page.getByRole('textbox', { name: 'Delegate key' }).fill(delegate.api_key);
   await button(page, 'Run all steps').click();
-  await seen(page, 'That was all of it');
+  await seen(page, 'All steps are done');
   await page.shoot('try-done');
   expect(await page.findings()).toEqual([]);
   expect(await page.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
   expect(await page.page.textContent('body')).not.toContain(delegate.api_key);
-  await button(page, 'Begin anew').click();
-  await button(page, 'Ask without paying').waitFor();
+  await button(page, 'Start again').click();
+  await button(page, 'Call without paying').waitFor();
   await expect(region(page, /^2\. /).count()).resolves.toBe(0);
 }, 120_000);
 
@@ -138,15 +138,15 @@ test('a step that fails says why: a key of another service, a payer without mone
   await page.page.getByLabel('Its key').fill('vendor_live_x');
   await seen(page, 'A service key of the test environment begins with vendor_test_.');
   await page.page.getByLabel('Its key').fill(other.apiKey);
-  await button(page, 'Ask without paying').click();
-  await seen(page, /The API gave no quote/);
+  await button(page, 'Call without paying').click();
+  await seen(page, /The API returned no quote/);
   await page.shoot('try-wrong-key');
   expect(await page.findings()).toEqual([]);
 
   await page.page.getByLabel('Its key').fill(api_key);
   await button(page, 'Run all steps').click();
   await region(page, /^3\. /).getByText('failed').waitFor();
-  await seen(page, 'Make the paying wallet ready');
+  await seen(page, 'Prepare the paying wallet');
   await page.shoot('try-no-money');
   expect(await page.findings()).toEqual([]);
 
@@ -155,7 +155,7 @@ test('a step that fails says why: a key of another service, a payer without mone
   await fund(api, person.token, wallet_id, 5_000_000n);
   await allowSpending(api, person.token, wallet_id, wallet, 5_000_000n);
   await button(page, 'Run the rest').click();
-  await seen(page, 'That was all of it');
+  await seen(page, 'All steps are done');
 }, 120_000);
 
 test('live: nothing is run, and the page says why', async () => {
@@ -173,6 +173,6 @@ test('without a service it leads to making one', async () => {
   await seen(page, 'You have no service yet');
   await page.shoot('try-empty');
   expect(await page.findings()).toEqual([]);
-  await page.page.getByRole('link', { name: 'Make a service' }).click();
+  await page.page.getByRole('link', { name: 'Create a service' }).click();
   await page.page.getByRole('heading', { name: 'Services', level: 1 }).waitFor();
 }, 60_000);

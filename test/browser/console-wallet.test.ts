@@ -62,14 +62,14 @@ const addPasskey = async (page: ConsolePage, name = 'Laptop') => {
 /** Makes a wallet, from the page without one to its card. */
 const make = async (page: ConsolePage, how: string): Promise<string> => {
   await page.go('/wallet');
-  await button(page, 'Make a wallet').first().click();
+  await button(page, 'Create a wallet').first().click();
   await page.page.getByLabel('Its name').fill('Everyday');
   await button(page, how).click();
   await heading(page, 'Your recovery code').waitFor();
   const code = (await dialog(page).locator('code').textContent())!;
   await button(page, 'I have it').click();
   await fillGroups(page, code);
-  await button(page, 'Make the wallet').click();
+  await button(page, 'Create the wallet').click();
   await heading(page, 'Everyday').waitFor();
   return code;
 };
@@ -112,7 +112,7 @@ test('a browser wallet is linked, filled, allowed to be spent from, changed and 
   await page.shoot('wallet-allow');
   expect(await page.findings()).toEqual([]);
   await button(page, 'Sign with Test Wallet').click();
-  await page.page.getByText('It may be spent now.').waitFor();
+  await page.page.getByText('Spending is allowed now.').waitFor();
   await page.page.getByText('Payments are taken from this allowance.').waitFor();
   expect(await walletsOf(person)).toMatchObject([
     { delegation: { status: 'active', allowance: '25000000' } },
@@ -127,11 +127,11 @@ test('a browser wallet is linked, filled, allowed to be spent from, changed and 
   // More is allowed than there is.
   await page.page.getByText('Can be paid now').waitFor();
 
-  await button(page, 'End the allowance: Test Wallet').click();
-  await dialog(page).getByText('Nobody may spend from this wallet any more').waitFor();
+  await button(page, 'Revoke the allowance: Test Wallet').click();
+  await dialog(page).getByText('The platform may no longer spend from this wallet').waitFor();
   await page.shoot('wallet-revoke');
   await button(page, 'Sign with Test Wallet').click();
-  await page.page.getByText('The allowance was ended').waitFor();
+  await page.page.getByText('The allowance is revoked').waitFor();
   expect(await walletsOf(person)).toMatchObject([{ delegation: { status: 'revoked', allowance: '0' } }]);
 });
 
@@ -142,11 +142,11 @@ test('a wallet is made here: the code is checked, the key stays here, and the pa
   const sent: string[] = [];
   page.page.on('request', (request) => sent.push(`${request.url()} ${request.postData() ?? ''}`));
   await page.go('/wallet');
-  await button(page, 'Make a wallet').first().click();
+  await button(page, 'Create a wallet').first().click();
   await page.shoot('wallet-make');
   expect(await page.findings()).toEqual([]);
   await page.page.getByLabel('Its name').fill('Everyday');
-  await button(page, 'Make it with a passkey').click();
+  await button(page, 'Create it with a passkey').click();
   await heading(page, 'Your recovery code').waitFor();
   const code = (await dialog(page).locator('code').textContent())!;
   expect(code).toMatch(/^([0-9A-HJKMNP-TV-Z]{4}-){6}[0-9A-HJKMNP-TV-Z]{4}$/);
@@ -159,13 +159,13 @@ test('a wallet is made here: the code is checked, the key stays here, and the pa
   await page.page.keyboard.press('Escape');
   await button(page, 'I have it').click();
   for (const field of await dialog(page).getByRole('textbox').all()) await field.fill('AAAA');
-  await button(page, 'Make the wallet').click();
+  await button(page, 'Create the wallet').click();
   await dialog(page).getByText('That is not this group of the code.').first().waitFor();
   await page.shoot('wallet-check');
   expect(await page.findings()).toEqual([]);
   expect(await walletsOf(person)).toEqual([]);
   await fillGroups(page, code);
-  await button(page, 'Make the wallet').click();
+  await button(page, 'Create the wallet').click();
   await heading(page, 'Everyday').waitFor();
 
   // What left the page: a backup that neither the code nor a group of it is in.
@@ -190,9 +190,9 @@ test('on a new device the code opens the wallet; a wrong one, a mistyped one and
   const person = await signInPerson(stack);
   const first = await opened({ person });
   await addPasskey(first);
-  const code = await make(first, 'Make it with a passkey');
+  const code = await make(first, 'Create it with a passkey');
   const stranger = await opened({ person: await signInPerson(stack) });
-  const another = await make(stranger, 'With the code alone');
+  const another = await make(stranger, 'With the code only');
 
   const again = await signInPerson(stack, { email: person.email });
   const page = await opened({ person: again, width: 'phone' });
@@ -203,8 +203,8 @@ test('on a new device the code opens the wallet; a wrong one, a mistyped one and
   await dialog(page).getByText('this device has none').waitFor();
   await button(page, 'Use the recovery code').click();
   const tries: [string, string][] = [
-    ['ABCD-1', 'This is not a recovery code of ours'],
-    [code.slice(1) + (code.startsWith('0') ? '1' : '0'), 'This is not a recovery code of ours'],
+    ['ABCD-1', 'This is not a recovery code of Quittance'],
+    [code.slice(1) + (code.startsWith('0') ? '1' : '0'), 'This is not a recovery code of Quittance'],
     [another, 'This recovery code is of another wallet'],
   ];
   for (const [typed, why] of tries) {
@@ -224,7 +224,7 @@ test('another passkey is let in by the code, and signs from then on; both device
   const person = await signInPerson(stack);
   const first = await opened({ person });
   await addPasskey(first);
-  const code = await make(first, 'Make it with a passkey');
+  const code = await make(first, 'Create it with a passkey');
   const page = await opened({ person: await signInPerson(stack, { email: person.email }), width: 'phone' });
   await addPasskey(page, 'Phone');
   await page.go('/wallet');
@@ -234,7 +234,7 @@ test('another passkey is let in by the code, and signs from then on; both device
   };
   await button(page, 'Add a passkey: Everyday').click();
   await add(code.slice(5));
-  await dialog(page).getByText('This is not a recovery code of ours').waitFor();
+  await dialog(page).getByText('This is not a recovery code of Quittance').waitFor();
   await page.shoot('wallet-another-passkey');
   expect(await page.findings()).toEqual([]);
   await add(code);
@@ -246,7 +246,7 @@ test('another passkey is let in by the code, and signs from then on; both device
     await each.go('/wallet');
     await allow(each, amount);
     await button(each, 'Sign with your passkey').click();
-    await each.page.getByText('It may be spent now.').waitFor();
+    await each.page.getByText('Spending is allowed now.').waitFor();
   }
   expect(await walletsOf(person)).toMatchObject([{ delegation: { allowance: '4000000' } }]);
 });
@@ -255,7 +255,7 @@ test('what is not what was asked for is not signed: another transaction, another
   const person = await signInPerson(stack);
   const page = await opened({ person });
   await addPasskey(page);
-  await make(page, 'Make it with a passkey');
+  await make(page, 'Create it with a passkey');
   const [wallet] = await walletsOf(person);
   const submits: string[] = [];
   page.page.on('request', (request) => {

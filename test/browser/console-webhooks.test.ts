@@ -63,7 +63,7 @@ test('an endpoint from its making to its end: secret once, test event, log, rede
   await page.page.getByRole('group', { name: 'Keys' }).getByText('Rotated').click();
   await page.shoot('webhooks-new');
   expect(await page.findings()).toEqual([]);
-  await button(page, 'Make the endpoint').click();
+  await button(page, 'Create the endpoint').click();
   await page.page.getByRole('heading', { name: 'The signing secret' }).waitFor();
   const secret = (await page.page.getByRole('dialog').locator('.copyable code').textContent()) ?? '';
   expect(secret).toMatch(/^whsec_/);
@@ -71,7 +71,7 @@ test('an endpoint from its making to its end: secret once, test event, log, rede
   await page.page.keyboard.press('Escape');
   await page.shoot('webhooks-secret');
   expect(await page.findings()).toEqual([]);
-  await button(page, 'I have kept it').click();
+  await button(page, 'I have stored it').click();
   await expect(page.page.getByText(secret).count()).resolves.toBe(0);
 
   await page.page.getByRole('link', { name: receiver.url }).click();
@@ -108,7 +108,7 @@ test('an endpoint from its making to its end: secret once, test event, log, rede
   await page.page.getByRole('heading', { name: 'The signing secret' }).waitFor();
   const next = (await page.page.getByRole('dialog').locator('.copyable code').textContent()) ?? '';
   expect(next).not.toBe(secret);
-  await button(page, 'I have kept it').click();
+  await button(page, 'I have stored it').click();
   await seen(page, /Two secrets sign for 2[34] h/);
   await button(page, 'Send a test event').click();
   await log(page).getByRole('row').nth(2).getByText('delivered').waitFor();
@@ -145,7 +145,7 @@ test('a receiver that fails: the answer and the next try in the log, all since a
   await keyEvent(person);
   await log(page).getByText('500, not a 2xx').waitFor();
   await page.page.reload();
-  await seen(page, 'Every try fails');
+  await seen(page, 'Every attempt fails');
   await log(page).getByText('500, not a 2xx').waitFor();
   await page.shoot('webhook-failing');
   await log(page).getByRole('button', { name: /^Show/ }).click();
@@ -162,7 +162,7 @@ test('a receiver that fails: the answer and the next try in the log, all since a
   await page.page.getByRole('textbox', { name: 'Since' }).fill('2020-01-01T10:00');
   expect(await page.findings()).toEqual([]);
   await button(page, 'Redeliver them').click();
-  await seen(page, 'One event is delivered once more.');
+  await seen(page, 'One event is delivered again.');
   await log(page).getByText('delivered').waitFor();
   expect(receiver.received.length).toBeGreaterThan(failed);
   // Filtered, it is among the delivered and not among the failed.

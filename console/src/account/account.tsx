@@ -72,7 +72,7 @@ const AccessToken = () => {
   const [token, setToken] = useState<string | null>(null);
   return (
     <Section
-      title="For trying the API by hand"
+      title="For manual calls of the API"
       about="An access token acts for you for some minutes. Send it as “Authorization: Bearer …”; keep it out of files and chats."
     >
       {token === null ? (

@@ -32,7 +32,7 @@ export const Passkeys = ({ passkeys }: { passkeys: Items<Passkey> }) => {
   return (
     <Section
       title="Passkeys"
-      about="Sign in without a mail, by your device’s own lock."
+      about="Sign in without a mail, with your device’s lock."
       actions={
         <Button variant="primary" size="small" onPress={() => setAdding(true)}>
           Add a passkey
@@ -44,7 +44,7 @@ export const Passkeys = ({ passkeys }: { passkeys: Items<Passkey> }) => {
         items={passkeys}
         waiting="Loading your passkeys…"
         keyOf={({ passkey_id }) => passkey_id}
-        empty={<Empty title="No passkey yet">Until you add one, every sign-in takes a mail.</Empty>}
+        empty={<Empty title="No passkey yet">Without one, every sign-in needs a mail.</Empty>}
         columns={[
           { heading: 'Name', show: ({ label }) => label },
           {
@@ -80,8 +80,8 @@ export const Passkeys = ({ passkeys }: { passkeys: Items<Passkey> }) => {
         onClose={() => setRemoved(null)}
         onConfirm={() => remove.runOrThrow(removed!.passkey_id)}
       >
-        It signs nobody in any more. Your device still lists it until you delete it there; a wallet that was
-        made with it is then opened by its recovery code alone.
+        It can no longer sign in. Your device lists it until you delete it there. A wallet that was created
+        with it can then be opened with its recovery code only.
       </ConfirmDialog>
     </Section>
   );
@@ -106,7 +106,7 @@ const AddPasskey = ({ onClose }: { onClose: () => void }) => {
         <Stack>
           <TextField
             label="Its name"
-            hint="By which you recognise it later: “Laptop”, “Phone”."
+            hint="To recognise it later, for example “Laptop” or “Phone”."
             value={label}
             onChange={setLabel}
             maxLength={64}

@@ -61,7 +61,7 @@ const Form = ({ values }: { values: Values }) => {
         <Switch
           isSelected={values.mail_key_events}
           onChange={(mail_key_events) => void change.run({ mail_key_events })}
-          hint="when keys or passkeys are made, replaced or removed"
+          hint="when keys or passkeys are created, replaced or removed"
         >
           Mails about keys
         </Switch>

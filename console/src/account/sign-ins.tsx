@@ -11,10 +11,13 @@ export const SignIns = ({ sessions }: { sessions: Items<SignIn> }) => {
   const [ended, setEnded] = useState<SignIn | null>(null);
   const end = useAction((client, session_id: string) => client.identity.deleteSession({ session_id }), {
     changes: [['sessions']],
-    done: () => toast('That sign-in has ended.'),
+    done: () => toast('That sign-in is revoked.'),
   });
   return (
-    <Section title="Open sign-ins" about="End sign-ins that you do not recognise. This takes effect at once.">
+    <Section
+      title="Open sign-ins"
+      about="Revoke sign-ins that you do not recognise. This takes effect at once."
+    >
       <Table
         label="Open sign-ins"
         items={sessions}
@@ -39,15 +42,15 @@ export const SignIns = ({ sessions }: { sessions: Items<SignIn> }) => {
             show: (each) =>
               each.current ? null : (
                 <Button size="small" variant="quiet" onPress={() => setEnded(each)}>
-                  End
+                  Revoke
                 </Button>
               ),
           },
         ]}
       />
       <ConfirmDialog
-        title="End this sign-in?"
-        confirm="End it"
+        title="Revoke this sign-in?"
+        confirm="Revoke it"
         doing="Ending…"
         isOpen={ended !== null}
         onClose={() => setEnded(null)}

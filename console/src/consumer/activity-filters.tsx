@@ -54,7 +54,7 @@ export const ActivityFilters = ({
     );
   };
   return (
-    <search className="filters" aria-label="Narrow the list">
+    <search className="filters" aria-label="Filter the list">
       {choose('type', 'Kind', 'All kinds', TYPES)}
       {choose('direction', 'Direction', 'In and out', DIRECTIONS)}
       {choose('status', 'Status', 'Any status', STATUSES)}

@@ -33,7 +33,7 @@ export const DelegateCard = ({ delegate }: { delegate: Delegate }) => {
   const close = () => setShown(null);
   const revoke = useAction((client) => client.identity.deleteDelegate({ delegate_id }), {
     changes: [['delegates']],
-    done: () => toast(`“${name}” is revoked: its keys have stopped.`),
+    done: () => toast(`“${name}” is revoked: its keys no longer work.`),
   });
   const limited = PERIODS.filter(([period]) => limits[period] !== null);
   const { spent, held } = usage.total;

@@ -54,7 +54,7 @@ export const CreateDelegate = ({ wallets, onClose }: { wallets: readonly Wallet[
           )}
           {[daily, monthly, total].every((cap) => cap.trim() === '') && (
             <Notice tone="wait">
-              Without a limit by day, month or in all, this key may spend the wallet’s whole allowance.
+              Without a daily, monthly or total limit, this key may spend the wallet’s whole allowance.
             </Notice>
           )}
           {create.error !== null && <ErrorNotice error={create.error} />}
@@ -62,8 +62,8 @@ export const CreateDelegate = ({ wallets, onClose }: { wallets: readonly Wallet[
             <Button onPress={onClose} isDisabled={create.isBusy}>
               Cancel
             </Button>
-            <Button type="submit" variant="primary" busy={create.isBusy && 'Making the delegate…'}>
-              Make it and show its key
+            <Button type="submit" variant="primary" busy={create.isBusy && 'Creating the delegate…'}>
+              Create it and show its key
             </Button>
           </DialogActions>
         </Stack>

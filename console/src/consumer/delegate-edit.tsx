@@ -19,7 +19,7 @@ export const EditDelegate = ({ delegate, onClose }: { delegate: Delegate; onClos
     {
       changes: [['delegates']],
       done: () => {
-        toast('The delegate is changed. It acts from its next payment on.');
+        toast('The delegate is changed. The change applies from its next payment.');
         onClose();
       },
     },
@@ -35,7 +35,7 @@ export const EditDelegate = ({ delegate, onClose }: { delegate: Delegate; onClos
         <Stack>
           <DelegateFields {...form} />
           <p className="quiet">
-            A lowered limit stops further payments; it takes back nothing that was spent or is held.
+            A lowered limit stops further payments. It does not change what was spent or is held.
           </p>
           {update.error !== null && <ErrorNotice error={update.error} />}
           <DialogActions>
@@ -46,7 +46,7 @@ export const EditDelegate = ({ delegate, onClose }: { delegate: Delegate; onClos
               type="submit"
               variant="primary"
               isDisabled={Object.keys(body).length === 0}
-              busy={update.isBusy && 'Changing it…'}
+              busy={update.isBusy && 'Saving the change…'}
             >
               Save the change
             </Button>

@@ -23,7 +23,7 @@ export const DelegateFields = ({ typed, faults, set }: ReturnType<typeof useType
   <Stack>
     <TextField
       label="Name"
-      hint="Of the program that gets the key."
+      hint="The program that gets the key."
       value={typed.name}
       onChange={set('name')}
       maxLength={80}
@@ -31,7 +31,7 @@ export const DelegateFields = ({ typed, faults, set }: ReturnType<typeof useType
       autoFocus
     />
     <fieldset className="plain">
-      <legend>What it may spend at most; empty is no limit</legend>
+      <legend>Spending limits (empty: no limit)</legend>
       <div className="caps">
         {CAPS.map(([name, text]) => (
           <TextField
@@ -49,7 +49,7 @@ export const DelegateFields = ({ typed, faults, set }: ReturnType<typeof useType
     <Columns>
       <TextField
         label="Only these services"
-        hint="Their ids, one a line. Empty: any service."
+        hint="Their ids, one per line. Empty: any service."
         value={typed.services}
         onChange={set('services')}
         error={faults.services}
@@ -57,7 +57,7 @@ export const DelegateFields = ({ typed, faults, set }: ReturnType<typeof useType
       />
       <TextField
         label="Works until"
-        hint="Your time. Empty: until you revoke it."
+        hint="In your time zone. Empty: until you revoke it."
         type="datetime-local"
         value={typed.until}
         onChange={set('until')}

@@ -6,7 +6,7 @@ export type Delegate = Output<'identity.listDelegates'>['data'][number];
 /** The form of a delegate: the entered text, and the body that is sent. */
 
 export const CAPS = [
-  ['per_payment', 'Of one payment'],
+  ['per_payment', 'For one payment'],
   ['daily', 'Each day (UTC)'],
   ['monthly', 'Each month (UTC)'],
   ['total', 'Ever'],
@@ -53,7 +53,7 @@ export const faultsOf = (typed: Typed): Partial<Record<keyof Typed, string>> => 
   else if (ids.length > 100) faults.services = `At most 100 services; these are ${ids.length}.`;
   if (typed.until !== '' && !MINUTE.test(typed.until)) faults.until = 'A day and a time, or nothing.';
   else if (typed.until !== '' && !(new Date(typed.until).getTime() > Date.now()))
-    faults.until = 'That moment has passed.';
+    faults.until = 'This time has passed.';
   return faults;
 };
 

@@ -43,14 +43,14 @@ export const KeyShown = ({
 }) => (
   <Stack>
     {apiKey === null ? (
-      <Notice tone="wait" title="The key was in an answer that was lost">
-        It is kept nowhere, so it cannot be shown again. Close this and choose “New key”.
+      <Notice tone="wait" title="The answer with the key was lost">
+        It is not stored, so it cannot be shown again. Close this and choose “New key”.
       </Notice>
     ) : (
       <>
         <p>
-          It is shown this once, and kept nowhere. Put it where your program reads its secrets, not into its
-          source.
+          It is shown only once and is not stored. Put it where your program reads its secrets, not into its
+          source code.
         </p>
         <Copyable block label="the key" text={apiKey} />
         <h3>A fetch that pays with it</h3>
@@ -60,7 +60,7 @@ export const KeyShown = ({
     {children}
     <DialogActions>
       <Button variant="primary" onPress={onClose}>
-        {apiKey === null ? 'Close' : 'I have kept it'}
+        {apiKey === null ? 'Close' : 'I have stored it'}
       </Button>
     </DialogActions>
   </Stack>
@@ -81,7 +81,7 @@ export const NewKeyOf = ({ delegate, onClose }: { delegate: Delegate; onClose: (
     (client, revoke_previous: boolean) => client.identity.revealDelegateKey({ delegate_id, revoke_previous }),
     {
       done: () => {
-        toast('A link to a new key is in your mail, for 15 minutes.');
+        toast('A link to a new key was mailed to you. It is valid for 15 minutes.');
         onClose();
       },
     },
@@ -102,7 +102,7 @@ export const NewKeyOf = ({ delegate, onClose }: { delegate: Delegate; onClose: (
                 The previous key works until <Time at={ends} />.
               </>
             ) : (
-              'The previous key has ended.'
+              'The previous key is revoked.'
             )}
           </p>
         </KeyShown>
@@ -113,11 +113,11 @@ export const NewKeyOf = ({ delegate, onClose }: { delegate: Delegate; onClose: (
     <Dialog title={`A new key for “${name}”`} isOpen isFixed={isBusy} onClose={onClose}>
       <Stack>
         <p>
-          Limits and what was spent stay as they are. The present key goes on for its time of grace, so that
-          your program can change over.
+          Limits and spending do not change. The present key works for its grace period, so that your program
+          can switch to the new one.
         </p>
         <Switch isSelected={atOnce} onChange={setAtOnce} isDisabled={isBusy}>
-          End the present key at once
+          Revoke the present key at once
         </Switch>
         {rotate.error !== null && <ErrorNotice error={rotate.error} />}
         {mail.error !== null && <ErrorNotice error={mail.error} />}
@@ -135,7 +135,7 @@ export const NewKeyOf = ({ delegate, onClose }: { delegate: Delegate; onClose: (
           <Button
             variant="primary"
             isDisabled={mail.isBusy}
-            busy={rotate.isBusy && 'Making the key…'}
+            busy={rotate.isBusy && 'Creating the key…'}
             onPress={() => void rotate.run(atOnce)}
           >
             Show it here

@@ -20,7 +20,7 @@ const DelegatesPage = () => {
   return (
     <Page
       title="Delegates"
-      about="A delegate is a key for a program that pays for you: within its limits, from one wallet, and never more."
+      about="A delegate is a key for a program that pays for you, from one wallet and within limits."
       actions={
         wallets.data.length > 0 && (
           <Button variant="primary" onPress={() => setCreating(true)}>
@@ -51,11 +51,11 @@ const Cards = ({
       <div className="section">
         {hasWallet ? (
           <Empty title="No delegate yet">
-            Give each program a key of its own, so that one that goes wrong stops at its own limit.
+            Give each program a separate key, so that a faulty program stops at its limit.
           </Empty>
         ) : (
-          <Empty title="First a wallet">
-            <div>A delegate pays from one of your wallets, and you have none here yet.</div>
+          <Empty title="A wallet is needed first">
+            <div>A delegate pays from one of your wallets, and you have none yet.</div>
             <LinkButton to="/wallet" variant="primary">
               To your wallet
             </LinkButton>

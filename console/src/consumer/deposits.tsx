@@ -76,11 +76,11 @@ const DepositsPage = () => {
   return (
     <Page
       title="Deposits"
-      about="Buy USDC with money of a bank or card. It goes from the provider straight to your wallet."
+      about="Buy USDC by bank transfer or card. The provider sends it directly to your wallet."
     >
       <Columns>
         <Section title="New deposit">
-          <ForWallet of={chosen} none="No wallet to fill yet">
+          <ForWallet of={chosen} none="No wallet for a deposit yet">
             {(wallet) => <NewDeposit wallets={wallets.data} wallet={wallet} onWallet={choose} />}
           </ForWallet>
         </Section>
@@ -145,7 +145,7 @@ const NewDeposit = ({
         <Select label="Currency" options={CURRENCIES} value={currency} onChange={setCurrency} />
         <TextField
           label="You pay"
-          hint="The provider’s fees are in it; what arrives is shown once the provider has quoted it."
+          hint="It includes the provider’s fees. The amount that arrives is shown once the provider has quoted it."
           value={typed}
           onChange={setTyped}
           error={tried && !FIAT.test(amount) ? 'An amount like 50 or 49.90.' : null}
@@ -153,7 +153,9 @@ const NewDeposit = ({
           numeric
         />
         {environment === 'test' && (
-          <p className="quiet">In the test environment the provider’s page is its sandbox: no real money.</p>
+          <p className="quiet">
+            In the test environment the provider’s page is a sandbox without real money.
+          </p>
         )}
         {create.error !== null && <ErrorNotice error={create.error} />}
         <div>
@@ -208,7 +210,7 @@ const DepositTable = ({ deposits, wallets }: { deposits: Items<Deposit>; wallets
       items={deposits}
       waiting="Loading your deposits…"
       keyOf={({ deposit_id }) => deposit_id}
-      empty={<Empty title="No deposit yet">What you buy is listed here, with where it is.</Empty>}
+      empty={<Empty title="No deposit yet">Your deposits are listed here with their progress.</Empty>}
       columns={[
         { heading: 'Begun', show: ({ created_at }) => <Time at={created_at} /> },
         { heading: 'By', show: ({ provider }) => PROVIDER[provider] },

@@ -114,7 +114,6 @@ const WHY: Record<string, string> = {
   'the token signature is invalid':
     'Its signature does not fit its content: one of the two was changed after the system signed it.',
   'the token’s key is not known': 'It names a key that the system has not published.',
-  'the token is malformed': 'It is not a token at all: something is missing, or too much.',
-  'the token is not in canonical base64url':
-    'It is written in another way than the system writes it: it was changed.',
+  'the token is malformed': 'It is not a token: a part is missing or superfluous.',
+  'the token is not in canonical base64url': 'Its encoding differs from the system’s, so it was changed.',
 };

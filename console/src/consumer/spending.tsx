@@ -36,7 +36,7 @@ export const Spending = ({ nameOf }: { nameOf: (delegateId: string) => string })
   return (
     <Section
       title="Spending"
-      about="Payments, fees included. Days are UTC; what was reversed is not counted."
+      about="Payments, fees included. Days are UTC. Reversed payments are not counted."
     >
       <Stack>
         <div className="filters">

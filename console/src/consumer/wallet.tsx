@@ -30,13 +30,12 @@ type Deed = 'allow' | 'revoke' | 'fund' | 'passkey';
 const EVERY_MS = 15_000;
 
 const MEANING: Record<Wallet['delegation']['status'], string> = {
-  none: 'Nothing may be spent yet: payments are refused until you allow some.',
+  none: 'No spending is allowed yet: payments are refused until you allow it.',
   pending: 'The chain has not confirmed the last change yet.',
   active: 'Payments are taken from this allowance.',
   exhausted: 'The allowance is used up: payments are refused until you allow more.',
-  overwritten:
-    'Another program took the allowance over, outside of here. Allow spending again to take it back.',
-  revoked: 'The allowance was ended: payments are refused until you allow some.',
+  overwritten: 'Another app has replaced the allowance. Allow spending again to restore it.',
+  revoked: 'The allowance is revoked: payments are refused until you allow spending.',
 };
 
 /** The wallets of the account: balance, allowance, and how to add one. */
@@ -53,7 +52,7 @@ const WalletPage = () => {
     <>
       <Button onPress={() => setAdding('link')}>Link a wallet</Button>
       <Button variant="primary" onPress={() => setAdding('make')}>
-        Make a wallet
+        Create a wallet
       </Button>
     </>
   );
@@ -70,8 +69,8 @@ const WalletPage = () => {
         <Section title="Begin here">
           <Empty title="No wallet yet">
             <p>
-              Link the wallet that you have in this browser, or make one here: its key is kept under your
-              passkey and a code that you print.
+              Link a wallet of this browser, or create one here. Its key is encrypted with your passkey and
+              with a recovery code that you print.
             </p>
             <Row>{ways}</Row>
           </Empty>
@@ -114,7 +113,9 @@ const WalletCard = ({ wallet, onDeed }: { wallet: Wallet; onDeed: (deed: Deed) =
       <Stack>
         <Money micro={balance} large />
         {wallet.token_account_closed && (
-          <Notice tone="bad">Its USDC account was closed on chain. Allowing spending makes it anew.</Notice>
+          <Notice tone="bad">
+            Its USDC account was closed on chain. Allowing spending creates it again.
+          </Notice>
         )}
         <Properties
           of={[
@@ -142,8 +143,12 @@ const WalletCard = ({ wallet, onDeed }: { wallet: Wallet; onDeed: (deed: Deed) =
             {isAllowed ? 'Change the allowance' : 'Allow spending'}
           </Button>
           {(allowed > 0n || status === 'overwritten') && (
-            <Button size="small" aria-label={`End the allowance: ${name}`} onPress={() => onDeed('revoke')}>
-              End the allowance
+            <Button
+              size="small"
+              aria-label={`Revoke the allowance: ${name}`}
+              onPress={() => onDeed('revoke')}
+            >
+              Revoke the allowance
             </Button>
           )}
           {wallet.kind === 'provisioned' && (

@@ -55,10 +55,10 @@ const WithdrawalsPage = () => {
   return (
     <Page
       title="Withdrawals"
-      about="Send USDC to an address of your own elsewhere. Nothing moves before you have signed it."
+      about="Send USDC to an external address. No money moves before you have signed."
     >
       <Section title="New withdrawal">
-        <ForWallet of={chosen} none="No wallet to take from yet">
+        <ForWallet of={chosen} none="No wallet for a withdrawal yet">
           {(wallet) => (
             <NewWithdrawal
               wallets={wallets.data}
@@ -247,7 +247,7 @@ const WithdrawalTable = ({
       items={withdrawals}
       waiting="Loading your withdrawals…"
       keyOf={({ withdrawal_id }) => withdrawal_id}
-      empty={<Empty title="No withdrawal yet">What you send away is listed here, with where it is.</Empty>}
+      empty={<Empty title="No withdrawal yet">Your withdrawals are listed here with their progress.</Empty>}
       columns={[
         { heading: 'Begun', show: ({ created_at }) => <Time at={created_at} /> },
         {

@@ -65,17 +65,17 @@ const LinkPage = () => {
     <div className="section stack">
       <h1>{same_browser ? 'Sign in' : 'Is this your account?'}</h1>
       <p>
-        {same_browser ? 'You asked for a link to sign in as ' : 'The link signs in as '}
+        {same_browser ? 'You requested a link to sign in as ' : 'The link signs in as '}
         <strong>{email}</strong> in the <strong>{environment}</strong> environment. It works once, for 15
         minutes after it was sent.
       </p>
       {!same_browser && (
-        <Notice tone="wait" title="This browser did not ask for the link">
-          Did you ask to sign in as {email} on another device? Then sign in here. If somebody else sent you
-          the link, leave it: what you do after signing in would be done in that person’s account.
+        <Notice tone="wait" title="This browser did not request the link">
+          Did you request a sign-in as {email} on another device? Then sign in here. If somebody else sent you
+          the link, do not use it: after signing in you would act in that person’s account.
         </Notice>
       )}
-      {account !== null && <p className="quiet">It takes the place of your sign-in as {account.email}.</p>}
+      {account !== null && <p className="quiet">It replaces your sign-in as {account.email}.</p>}
       <Row>
         {/* The cookie is one: an answer about the old sign-in must not overtake the new one. */}
         <Button
@@ -87,7 +87,7 @@ const LinkPage = () => {
         </Button>
         {!same_browser && (
           <LinkButton to="/" variant="primary">
-            No, leave it
+            No, do not sign in
           </LinkButton>
         )}
       </Row>
@@ -101,10 +101,7 @@ export default LinkPage;
 export const OpenTheLink = () => (
   <div className="section stack">
     <h1>Open the link from your mail</h1>
-    <p>
-      This page needs the whole link that was sent to you. Part of it may have been lost on the way: copy all
-      of it.
-    </p>
+    <p>This page needs the whole link that was sent to you. A part of it may be missing: copy all of it.</p>
     <LinkButton to="/" variant="primary">
       To the console
     </LinkButton>
@@ -115,7 +112,7 @@ export const OpenTheLink = () => (
 export const LinkIsGone = () => (
   <div className="section stack">
     <h1>This link no longer works</h1>
-    <p>It was used already, is older than 15 minutes, or a newer link was sent. Ask for a new one.</p>
+    <p>It was used already, is older than 15 minutes, or a newer link was sent. Request a new one.</p>
     <LinkButton to="/" variant="primary">
       To the console
     </LinkButton>

@@ -90,7 +90,7 @@ export const passkeyTrouble = (error: unknown): string | null => {
     case 'InvalidStateError':
       return 'This device already has a passkey for your account.';
     case 'SecurityError':
-      return `Passkeys do not work at this address (${location.host}). Open the console at its own name, locally at localhost.`;
+      return `Passkeys do not work at this address (${location.host}). Open the console by its domain name, or locally by localhost.`;
     case 'NotSupportedError':
     case 'AbortError':
       return 'This browser could not use a passkey here.';

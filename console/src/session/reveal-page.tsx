@@ -50,14 +50,14 @@ const RevealPage = () => {
       <div className="section stack">
         <h1>The new key</h1>
         <Copyable block label="the key" text={made.api_key} />
-        <p>It is shown this once.</p>
+        <p>It is shown only once.</p>
         <p className="quiet">
           {ends !== null && new Date(ends) > new Date() ? (
             <>
               The previous key works until <Time at={ends} />.
             </>
           ) : (
-            'The previous key has ended.'
+            'The previous key is revoked.'
           )}
         </p>
       </div>
@@ -67,11 +67,11 @@ const RevealPage = () => {
     <div className="section stack">
       <h1>Show a new key</h1>
       <p>
-        You asked for a new key of <code>{serviceId ?? delegateId}</code> in the{' '}
+        You requested a new key of <code>{serviceId ?? delegateId}</code> in the{' '}
         <strong>{environment}</strong> environment.
       </p>
-      <Button variant="primary" busy={busy && 'Making the key…'} onPress={() => void reveal()}>
-        Make the new key
+      <Button variant="primary" busy={busy && 'Creating the key…'} onPress={() => void reveal()}>
+        Create the new key
       </Button>
       <p className="quiet">
         The link works once, for 15 minutes after it was sent. The present key is then replaced.

@@ -51,14 +51,12 @@ export const SignInPage = () => {
     <div className="section stack">
       <h1>Sign in</h1>
       {status === 'ended' && (
-        <Notice tone="wait">
-          Your sign-in has ended. After you sign in again you are back on this page.
-        </Notice>
+        <Notice tone="wait">Your sign-in has ended. After a new sign-in this page is shown again.</Notice>
       )}
       {sentTo !== null && (
         <Notice tone="good" title="Check your mail">
-          A link is on its way to {sentTo}. It works once, for 15 minutes; only the newest one does. Open it
-          in this browser; elsewhere it asks once more.
+          A link is on its way to {sentTo}. It works once, for 15 minutes, and only the newest one works. Open
+          it in this browser, because another browser asks for a confirmation.
         </Notice>
       )}
       <form className="stack" onSubmit={mail}>
@@ -69,13 +67,13 @@ export const SignInPage = () => {
           value={email}
           onChange={setEmail}
           isRequired
-          hint={`An address that is new gets an account in the ${environment} environment.`}
+          hint={`A new address gets an account in the ${environment} environment.`}
         />
         <Button type="submit" variant="primary" busy={busy === 'mail' && 'Sending a link…'}>
           {sentTo === null ? 'Mail me a link' : 'Mail me a new link'}
         </Button>
       </form>
-      <p className="quiet">Or, if you made one here before:</p>
+      <p className="quiet">Or, if you have created one here:</p>
       <Button
         busy={busy === 'passkey' && 'Waiting for your passkey…'}
         onPress={() => void attempt('passkey', signInWithPasskey)}

@@ -102,10 +102,10 @@ const StepUp = ({ asked: { accountId, signInId, settle } }: { asked: Asked }) =>
   };
   return (
     <Dialog title="Is it still you?" isOpen onClose={() => settle(new NotConfirmedError())}>
-      <p>This needs a sign-in of the last five minutes. After it, what you asked for is done at once.</p>
+      <p>This action needs a sign-in within the last five minutes. Afterwards it continues.</p>
       {mailed && (
         <Notice tone="wait" title="A link is on its way">
-          Open it in this browser and sign in there. This page notices and goes on by itself.
+          Open it in this browser and sign in there. This page then continues.
         </Notice>
       )}
       {error !== null && <ErrorNotice error={error} />}

@@ -10,7 +10,7 @@ const MONEY: Record<MoneyMoved, string> = {
 };
 const ACTION: Record<SafeAction, string> = {
   retry_same_attempt: 'Trying the same again is safe.',
-  read_settlement: 'The account has a payment for this quote already: look at it before anything else.',
+  read_settlement: 'The account already has a payment for this quote: check it first.',
   new_quote: 'Ask the vendor for a new quote.',
   top_up: 'Put USDC into the wallet first.',
   raise_limit: 'Raise the limit or the allowance first.',
@@ -18,13 +18,13 @@ const ACTION: Record<SafeAction, string> = {
 };
 /** What the user can do, for codes whose API message is meant for programs. */
 const TEXTS: Record<string, string> = {
-  rate_limited: 'That was asked for too often. Wait a moment, then try again.',
+  rate_limited: 'These were too many requests. Wait a moment, then try again.',
   forbidden: 'This account may not do that.',
   unauthorized: 'The sign-in has ended. Sign in again.',
-  reauthentication_required: 'This needs a sign-in of the last five minutes.',
-  service_unavailable: 'The system is not able to do this right now. Nothing is lost; try again in a moment.',
+  reauthentication_required: 'This needs a sign-in within the last five minutes.',
+  service_unavailable: 'The system cannot do this right now. Nothing is lost; try again in a moment.',
   internal_error:
-    'Something went wrong on our side. Try again; if it stays, write to support with the request id.',
+    'Something went wrong on our side. Try again; if it happens again, write to support with the request id.',
 };
 
 /** The notice box. `tone` colours its edge; the text carries the same information. */
@@ -57,9 +57,8 @@ export const ErrorNotice = ({ error, retry }: { error: unknown; retry?: () => vo
   if (trouble !== null) return <Notice tone="wait">{trouble}</Notice>;
   if (error instanceof NoAnswerError) {
     return (
-      <Notice tone="bad" title="No answer came">
-        The network or the system did not answer. If something was being changed, look whether it was before
-        you repeat it.
+      <Notice tone="bad" title="No answer arrived">
+        The network or the system did not answer. Before you repeat a change, check whether it was made.
         <div>{again}</div>
       </Notice>
     );

@@ -91,7 +91,9 @@ const Navigation = ({ path }: { path: string }) => {
   // biome-ignore lint/correctness/useExhaustiveDependencies: it closes when another page is shown
   useEffect(() => setOpen(false), [path]);
   const signOut = () =>
-    session.signOut().catch(() => toast('You are still signed in: nobody answered. Try again.'));
+    session
+      .signOut()
+      .catch(() => toast('You are still signed in, because the system did not answer. Try again.'));
   return (
     <>
       <nav className="side" aria-label="Pages" data-open={open || undefined}>

@@ -12,7 +12,7 @@ export const ServiceEnd = ({ service }: { service: Service }) => {
   return (
     <Section
       title="End this service"
-      about="Its keys stop, and it can never be opened again. What it sold stays in your sales."
+      about="Its keys stop working, and it cannot be reopened. Its sales stay in your list."
       actions={
         <Button variant="quiet" onPress={() => setAsking(true)}>
           {service.status === 'closing' ? 'End it now…' : 'Delete or close…'}
@@ -20,8 +20,8 @@ export const ServiceEnd = ({ service }: { service: Service }) => {
       }
     >
       <p className="quiet">
-        Payments that are open are never cut off: then it can only be closed. It makes no new quotes, and
-        redeem, consume and refunds go on until 30 days after the last window.
+        A service with open payments can only be closed. It then creates no new quotes, and redeem, consume
+        and refunds continue until 30 days after the last window.
       </p>
       {isAsking && <EndDialog service={service} onClose={() => setAsking(false)} />}
     </Section>
@@ -57,7 +57,7 @@ const EndDialog = ({ service, onClose }: { service: Service; onClose: () => void
         <Notice tone="bad" title="It was not deleted: payments are open">
           {isClosing
             ? 'It ends by itself when they are done.'
-            : 'Wait for them, or close it: no new quotes, and these run their course.'}
+            : 'Wait for them, or close it: there are no new quotes, and open payments continue.'}
         </Notice>
       )}
       {error !== null && <ErrorNotice error={error} />}
@@ -114,10 +114,14 @@ const useOpen = (serviceId: string) =>
   });
 
 const OpenPayments = ({ open: { data, error, isPending, again } }: { open: ReturnType<typeof useOpen> }) => {
-  if (isPending) return <Loading>Looking what is open…</Loading>;
+  if (isPending) return <Loading>Loading the open payments…</Loading>;
   if (data === undefined) return <ErrorNotice error={error} retry={again} />;
   if (data.length === 0)
-    return <p>No payment is open. Deleted, its key stops at once, and nothing more can be sold by it.</p>;
+    return (
+      <p>
+        No payment is open. After the deletion its key stops working at once, and it can sell nothing more.
+      </p>
+    );
   return (
     <>
       <p>What is open:</p>
@@ -126,7 +130,7 @@ const OpenPayments = ({ open: { data, error, isPending, again } }: { open: Retur
           <li key={text}>{text}</li>
         ))}
       </ul>
-      <p>Closed, it lets these run their course. Deleting is refused until they have.</p>
+      <p>After closing, these continue. It cannot be deleted before they have ended.</p>
     </>
   );
 };

@@ -24,16 +24,16 @@ export const NewKeyDialog = ({
         <>
           <p>
             Your server sends it as its Bearer credential in the <strong>{environment}</strong> environment.
-            Keep it where secrets are kept: who has it can quote and redeem in your name.
+            Store it with your secrets: whoever has it can quote and redeem in your name.
           </p>
           <Copyable block label="the key" text={answer.api_key} />
-          <Notice tone="wait" title="It is shown this once">
-            Only a hash of it is kept. A key that was lost is replaced by a new one.
+          <Notice tone="wait" title="It is shown only once">
+            Only its hash is stored. A lost key must be replaced by a new one.
           </Notice>
         </>
       ) : (
-        <Notice tone="wait" title="The key was made, and its answer was lost on the way">
-          It is kept nowhere, so it cannot be shown again. Rotate the key for one that you can see.
+        <Notice tone="wait" title="The key was created, and the answer with it was lost">
+          It is not stored, so it cannot be shown again. Rotate the key to get a new one.
         </Notice>
       )}
       {previousEnds !== null && (

@@ -83,7 +83,7 @@ export const SignRefund = ({
     );
   const { read } = prepared;
   const deed = read?.deed;
-  if (deed?.kind !== 'transfer' || read === null) return <Loading>Having the transaction prepared…</Loading>;
+  if (deed?.kind !== 'transfer' || read === null) return <Loading>Preparing the transaction…</Loading>;
   const error = sign.error ?? submit.error;
   return (
     <Stack>
@@ -100,8 +100,8 @@ export const SignRefund = ({
       <ReadFromIt deed={deed} />
       {wallets.length === 0 ? (
         <Notice title="No wallet was found in this browser">
-          Open this page where the payout wallet is, or sign it elsewhere, below. The refund waits for 24
-          hours.
+          Open this page in the browser with the payout wallet, or sign it elsewhere (below). The refund waits
+          for 24 hours.
         </Notice>
       ) : (
         <div className="wallet-list">
@@ -156,16 +156,16 @@ const SignElsewhere = ({
       <summary>Sign it elsewhere</summary>
       <Stack>
         <p className="quiet">
-          The transaction in base64, good for about a minute: sign it with the payout address’s key and bring
-          it back.
+          The transaction in base64, valid for about a minute. Sign it with the payout address’s key and paste
+          it below.
         </p>
         <Copyable block text={prepared.transaction} label="transaction to sign" />
         <p className="quiet">
-          It runs out in <Countdown until={prepared.expires_at} over="this moment: prepare it afresh" />.
+          It expires in <Countdown until={prepared.expires_at} over="this moment: prepare it again" />.
         </p>
         <div>
           <Button size="small" busy={busy && 'Preparing…'} onPress={onPrepare}>
-            Prepare it afresh
+            Prepare it again
           </Button>
         </div>
         <TextField

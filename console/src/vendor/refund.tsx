@@ -69,7 +69,7 @@ const Prepare = ({
     async (client, input: { amount: string; reason?: string }) => {
       const made = await client.funding.createRefund({ settlement_id, ...input });
       if (made.amount !== input.amount)
-        throw new Error('The API answered with another refund than asked for.');
+        throw new Error('The API returned a different refund than requested.');
       return made;
     },
     { changes, done: onPrepared },
@@ -86,8 +86,8 @@ const Prepare = ({
     <form onSubmit={submit} noValidate>
       <Stack>
         <p>
-          <Money micro={left} /> of the net amount can be given back. The money comes from your payout wallet,
-          and nothing moves before that wallet has signed.
+          <Money micro={left} /> of the net amount can be refunded. The money comes from your payout wallet,
+          and none moves before that wallet has signed.
         </p>
         <TextField
           label="Amount"
@@ -111,11 +111,11 @@ const Prepare = ({
         />
         {status === 'issued' && micro === left && (
           <Notice tone="wait">
-            With the whole net set aside the payment can no longer be redeemed, unless you cancel the refund.
+            A refund of the whole net amount blocks redeeming, unless you cancel the refund.
           </Notice>
         )}
         {units_remaining !== undefined && units_remaining > 0 && (
-          <Notice tone="wait">While money is set aside for it, no units can be drawn.</Notice>
+          <Notice tone="wait">While an amount is reserved for a refund, no units can be consumed.</Notice>
         )}
         {prepare.error !== null && <ErrorNotice error={prepare.error} />}
         <DialogActions>

@@ -10,10 +10,10 @@ export const Conversion = ({ sales }: { sales: readonly Sale[] }) => {
   const steps = [
     ['Quoted', quoted, false],
     ['Paid', paid, quoted > 0 && `${percent(paid, quoted)} of the quotes`],
-    ['Delivered', delivered, paid > 0 && `${percent(delivered, paid)} of what was paid`],
+    ['Delivered', delivered, paid > 0 && `${percent(delivered, paid)} of the paid ones`],
   ] as const;
   return (
-    <Section title="Conversion" about="Of the quotes made in this time.">
+    <Section title="Conversion" about="Of the quotes created in this period.">
       <Stack>
         <ol className="funnel">
           {steps.map(([name, count, text]) => (
@@ -71,7 +71,7 @@ export const RevenueSection = ({
   return (
     <Section
       title="Revenue"
-      about={`Of the payments made in this time, by UTC ${parts[0]?.hour === true ? 'hour' : 'day'}.`}
+      about={`Of the payments in this period, by UTC ${parts[0]?.hour === true ? 'hour' : 'day'}.`}
     >
       <Stack>
         <div>

@@ -71,7 +71,7 @@ const SalesPage = () => {
   return (
     <Page
       title="Sales"
-      about="Quotes, payments and redeems as they happen. Looked at anew every five seconds while you look."
+      about="Quotes, payments and redeems as they happen, updated every five seconds."
       actions={<LinkButton to="/services">Your services</LinkButton>}
     >
       <div className="filters">
@@ -128,13 +128,13 @@ export default SalesPage;
 /** Shows since when the figures are complete, if that is not the whole window. */
 const Reach = ({ sales: { rest, since, readMore }, text }: { sales: Sales; text: string }) => {
   if (rest === 'none') return null;
-  if (rest === 'reading') return <Loading>{`Reading back: ${text.toLowerCase()}…`}</Loading>;
+  if (rest === 'reading') return <Loading>{`Loading older sales: ${text.toLowerCase()}…`}</Loading>;
   return (
-    <Notice tone="wait" title="Not all of this time is read">
+    <Notice tone="wait" title="Not all of this period is loaded">
       There are many sales. The figures and the list begin at <Time at={new Date(since).toISOString()} />.
       <div>
         <Button size="small" onPress={readMore}>
-          Read further back
+          Load older sales
         </Button>
       </div>
     </Notice>
@@ -176,11 +176,11 @@ const SalesTable = ({
         keyOf={({ id }) => id}
         empty={
           isFiltered ? (
-            <Empty title="No sale of this state in this time" />
+            <Empty title="No sale in this state in this period" />
           ) : (
-            <Empty title="No sale in this time">
-              <p>A sale begins when your server makes a quote.</p>
-              <LinkButton to="/integrate">How to make one</LinkButton>
+            <Empty title="No sale in this period">
+              <p>A sale begins when your server creates a quote.</p>
+              <LinkButton to="/integrate">How to create one</LinkButton>
             </Empty>
           )
         }

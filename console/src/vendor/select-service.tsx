@@ -32,10 +32,10 @@ export const ChooseService = ({ services, selling, service, choose }: ReturnType
   if (service === undefined)
     return (
       <Empty title="You have no service yet">
-        A service has a name, a price and the address that is paid.
+        A service has a name, a price and a payout address.
         <div>
           <LinkButton to="/services" variant="primary">
-            Make a service
+            Create a service
           </LinkButton>
         </div>
       </Empty>

@@ -100,7 +100,7 @@ export const ServiceForm = ({
           <TextField
             {...typed('price')}
             label="Price of a call"
-            hint="Your code may quote another amount; this is what it quotes when it names none."
+            hint="Your code may quote another amount. This one is the default."
             suffix="USDC"
             numeric
             isRequired
@@ -109,7 +109,7 @@ export const ServiceForm = ({
         <TextField
           {...typed('payout')}
           label="Payout address"
-          hint="The Solana wallet that is paid, and that signs refunds. Quotes that were made keep the address they were made with."
+          hint="The Solana wallet that receives payments and signs refunds. Existing quotes keep their address."
           spellCheck="false"
           autoComplete="off"
           isRequired
@@ -118,7 +118,7 @@ export const ServiceForm = ({
           <Switch
             isSelected={draft.offCurve}
             onChange={(offCurve) => setDraft({ ...draft, offCurve })}
-            hint="it has no key of its own, so its refunds are signed in the multisig’s own app"
+            hint="it has no private key, so its refunds are signed in the multisig’s app"
           >
             This is the vault of a multisig
           </Switch>
@@ -133,8 +133,8 @@ export const ServiceForm = ({
           />
           <TextField
             {...typed('grace')}
-            label="Grace of a replaced key"
-            hint="How long the previous key goes on working after a rotation."
+            label="Grace period of a replaced key"
+            hint="How long the previous key works after a rotation."
             suffix="hours"
             numeric
           />

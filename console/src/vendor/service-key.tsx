@@ -49,14 +49,14 @@ export const ServiceKey = ({ service }: { service: Service }) => {
   return (
     <Section
       title="Key"
-      about="Your server’s credential. Only its hash is kept, so it can be replaced but not shown again."
+      about="Your server’s credential. Only its hash is stored, so it can be replaced but not shown again."
     >
       <Stack>
         {ends !== null && <Grace until={ends} />}
         {mailed && (
           <Notice tone="good" title="The link is on its way">
-            It is in the mail to {account?.email}, works once and for 15 minutes. The key changes when you
-            open it, not before.
+            It was mailed to {account?.email}. It works once, for 15 minutes. The key changes when you open
+            it, not before.
           </Notice>
         )}
         <Row>
@@ -70,7 +70,7 @@ export const ServiceKey = ({ service }: { service: Service }) => {
           <Table
             label="Changes of the key"
             items={changes}
-            waiting="Asking for the changes of the key…"
+            waiting="Loading the changes of the key…"
             keyOf={({ event_id }) => event_id}
             empty={<Empty title="The key has not changed" />}
             columns={[
@@ -119,8 +119,8 @@ const Grace = ({ until }: { until: string }) => {
   if (isOver) return null;
   return (
     <Notice tone="wait" title="Two keys work">
-      The previous key ends in <Countdown until={until} over="this moment" />, on <Time at={until} />. Until
-      then give your servers the new one.
+      The previous key stops working in <Countdown until={until} over="this moment" />, on <Time at={until} />
+      . Give your servers the new key before that.
     </Notice>
   );
 };
@@ -145,13 +145,13 @@ const RotateDialog = ({
   return (
     <Dialog title="Rotate the key?" isOpen onClose={onClose}>
       <p>
-        A new key is made and shown to you once.{' '}
+        A new key is created and shown only once.{' '}
         {atOnce || graceHours === 0
-          ? 'The present key ends at once: what still uses it is refused until it has the new one.'
-          : `The present key works for ${graceHours === 1 ? 'one hour' : `${graceHours} hours`} more, so that your servers can change over.`}
+          ? 'The present key is revoked at once: servers that use it are refused until they have the new one.'
+          : `The present key works for ${graceHours === 1 ? 'one hour' : `${graceHours} hours`} more, so that your servers can switch to the new one.`}
       </p>
-      <Switch isSelected={atOnce} onChange={setAtOnce} hint="for a key that others have seen">
-        End all other keys at once
+      <Switch isSelected={atOnce} onChange={setAtOnce} hint="for a key that others may have seen">
+        Revoke all other keys at once
       </Switch>
       {rotate.error !== null && <ErrorNotice error={rotate.error} />}
       <DialogActions>
@@ -186,11 +186,11 @@ const MailDialog = ({
   return (
     <Dialog title="Mail a link to a new key?" isOpen onClose={onClose}>
       <p>
-        For somebody at your mailbox who is to put the key in place. The link makes a new key, once; an older
-        link stops working.
+        For a person with access to your mailbox who installs the key. The link creates a new key once. An
+        older link stops working.
       </p>
       <Switch isSelected={atOnce} onChange={setAtOnce} hint="when the link is used">
-        End all other keys at once
+        Revoke all other keys at once
       </Switch>
       {mail.error !== null && <ErrorNotice error={mail.error} />}
       <DialogActions>

@@ -32,7 +32,7 @@ const ServicePage = () => {
     return (
       <Page title="Service" actions={<LinkButton to="/services">All services</LinkButton>}>
         {service.isPending ? (
-          <Loading>Asking for the service…</Loading>
+          <Loading>Loading the service…</Loading>
         ) : (
           <ErrorNotice error={service.error} retry={service.again} />
         )}
@@ -49,7 +49,7 @@ const Loaded = ({ service }: { service: Service }) => {
   return (
     <Page
       title={name}
-      about="What it costs, who is paid, and the key that sells it."
+      about="Its price, its payout address and its key."
       actions={
         <>
           <LinkButton to="/services">All services</LinkButton>
@@ -59,7 +59,7 @@ const Loaded = ({ service }: { service: Service }) => {
     >
       {isClosing && (
         <Notice tone="wait" title="This service is closing">
-          It makes no new quotes. What was paid can still be redeemed, consumed and refunded; it ends 30 days
+          It creates no new quotes. Payments can still be redeemed, consumed and refunded. It ends 30 days
           after its last window.
         </Notice>
       )}
@@ -101,11 +101,11 @@ const WaitingPayout = ({
     <Notice tone="wait" title="Another payout address is waiting">
       <p>
         In <Countdown until={next.effective_at} over="this moment" />, on <Time at={next.effective_at} />, new
-        quotes begin to be paid to <code className="whole">{next.payout_address}</code>. If it was not you who
-        changed it, take it back and rotate the key.
+        quotes will be paid to <code className="whole">{next.payout_address}</code>. If you did not change it,
+        keep the present address and rotate the key.
       </p>
       {keep.error !== null && <ErrorNotice error={keep.error} />}
-      <Button size="small" busy={keep.isBusy && 'Taking it back…'} onPress={() => void keep.run(undefined)}>
+      <Button size="small" busy={keep.isBusy && 'Keeping it…'} onPress={() => void keep.run(undefined)}>
         Keep the present address
       </Button>
     </Notice>
@@ -130,7 +130,7 @@ const SettingsSection = ({ service }: { service: Service }) => {
   return (
     <Section
       title="Settings"
-      about="They hold for new quotes. A new payout address asks for a fresh sign-in and is told to you by mail; in live it acts after 24 hours."
+      about="They apply to new quotes. A new payout address needs a fresh sign-in, and you are notified by mail. In live it takes effect after 24 hours."
     >
       <ServiceForm
         service={service}

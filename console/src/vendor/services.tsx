@@ -47,7 +47,7 @@ const ServicesPage = () => {
   return (
     <Page
       title="Services"
-      about="What you sell: each service has its price, the address that is paid, and a key."
+      about="What you sell. Each service has a price, a payout address and a key."
       actions={services.data.length > 0 && button}
     >
       <Section title="Your services">
@@ -57,9 +57,9 @@ const ServicesPage = () => {
           waiting="Loading your services…"
           keyOf={({ service_id }) => service_id}
           empty={
-            <Empty title="Nothing is sold yet">
+            <Empty title="No service yet">
               <p>
-                A service is one API that takes payments. Name it, and you get the key that its server needs.
+                A service is one API that accepts payments. Create it to get the key that its server needs.
               </p>
               {button}
             </Empty>
@@ -106,7 +106,7 @@ const ServicesPage = () => {
           onClose={() => {
             setCreated(null);
             create.reset();
-            toast('The service is there.');
+            toast('The service is created.');
           }}
         />
       )}

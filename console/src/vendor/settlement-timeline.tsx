@@ -45,7 +45,7 @@ export const Timeline = ({
       </ol>
       {events.error !== null && (
         <p className="quiet">
-          When the chain confirmed it could not be asked for; the times may be the attempt’s.
+          The time of the confirmation could not be loaded. The times may be those of the attempt.
         </p>
       )}
     </>
@@ -97,7 +97,7 @@ const Detail = ({
         </Line>
         {superseded_tx_hashes.map((hash) => (
           <Line key={hash}>
-            in place of <Copyable text={hash} label="replaced transaction" shown={16} />, which a fork undid
+            in place of <Copyable text={hash} label="replaced transaction" shown={16} />, which a fork removed
           </Line>
         ))}
       </>
@@ -114,7 +114,7 @@ const Detail = ({
         )}
         {units_total !== undefined && (
           <Line>
-            {units.toLocaleString('en')} of {units_total.toLocaleString('en')} units drawn since,{' '}
+            {units.toLocaleString('en')} of {units_total.toLocaleString('en')} units consumed since,{' '}
             {(units_remaining ?? 0).toLocaleString('en')} left
           </Line>
         )}
@@ -128,7 +128,7 @@ const Detail = ({
         {failure.message} (<code>{failure.code}</code>). No money moved.
       </Line>
     );
-  if (kind === 'reversed') return <Line>The chain has taken the payment back.</Line>;
+  if (kind === 'reversed') return <Line>The payment was reversed on chain.</Line>;
   if (refund !== undefined)
     return (
       <Line>
@@ -165,7 +165,7 @@ const Open = ({
   if (chain_status === 'confirmed')
     return (
       <li data-tone="wait">
-        <strong>Waiting to be final</strong>
+        <strong>Waiting for finality</strong>
       </li>
     );
   return null;

@@ -95,21 +95,21 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
     >
       {settlement.payment_attempt_id !== undefined && (
         <Notice title="You made this payment yourself">
-          Here it is as its vendor sees it. As its payer you have{' '}
+          This is the vendor’s view. As the payer you have{' '}
           <Link href={`/payments/${settlement_id}`}>the receipt</Link>.
         </Notice>
       )}
       {settlement.status === 'issued' && settlement.redeem_expires_at !== null && (
         <Notice tone="wait" title="Paid, and not redeemed yet">
           {isShut ? (
-            'It cannot be redeemed while its whole net is given back or set aside for that.'
+            'It cannot be redeemed while its whole net amount is refunded or reserved for a refund.'
           ) : (
             <>
               Your server can redeem it for <Countdown until={settlement.redeem_expires_at} over="a moment" />
               .
             </>
           )}{' '}
-          After its window it expires; the money that is left stays with you.
+          After its window it expires. The remaining money stays with you.
         </Notice>
       )}
       {settlement.failure !== null && (
@@ -136,7 +136,7 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
                 ['Platform’s fee', <Money key="fee" micro={-BigInt(fee_amount)} />],
                 ['Net', <Money key="net" micro={net_amount} />],
                 ['Refunded', refunded > 0n && <Money micro={-refunded} />],
-                ['Set aside for refunds', reserved > 0n && <Money micro={-reserved} />],
+                ['Reserved for refunds', reserved > 0n && <Money micro={-reserved} />],
               ]}
             />
           </Stack>
@@ -171,7 +171,7 @@ const Details = ({ settlement }: { settlement: Settlement }) => {
         [
           'Units',
           units_total !== undefined &&
-            `${(units_total - (units_remaining ?? 0)).toLocaleString('en')} of ${units_total.toLocaleString('en')} drawn`,
+            `${(units_total - (units_remaining ?? 0)).toLocaleString('en')} of ${units_total.toLocaleString('en')} consumed`,
         ],
         ['Scope', scope !== null && <pre className="scope">{JSON.stringify(scope, null, 2)}</pre>],
       ]}
@@ -198,13 +198,13 @@ const Refunds = ({
   const changes = [['refunds'], ['settlement', settlement.settlement_id]];
   const cancel = useAction((client, refund_id: string) => client.funding.cancelRefund({ refund_id }), {
     changes,
-    done: () => toast('The refund is cancelled; what it had set aside is free again.'),
+    done: () => toast('The refund is cancelled, and its reservation is released.'),
   });
   const canRefund = left > 0n;
   return (
     <Section
       title="Refunds"
-      about="Out of the net amount, back to the wallet that paid. The fee is not returned."
+      about="From the net amount to the wallet that paid. The fee is not refunded."
       actions={
         canRefund && (
           <Button variant="primary" onPress={() => setAsked({ refund: null })}>
@@ -216,9 +216,9 @@ const Refunds = ({
       <Table
         label="Refunds of this payment"
         items={refunds}
-        waiting="Asking for its refunds…"
+        waiting="Loading its refunds…"
         keyOf={({ refund_id }) => refund_id}
-        empty={<Empty title={isPaid ? 'Nothing was given back' : 'There is nothing to give back'} />}
+        empty={<Empty title={isPaid ? 'Nothing was refunded' : 'There is nothing to refund'} />}
         columns={[
           { heading: 'Prepared', show: ({ created_at }) => <Time at={created_at} /> },
           { heading: 'Amount', align: 'end', show: ({ amount }) => <Money micro={amount} /> },

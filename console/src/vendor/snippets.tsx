@@ -61,8 +61,8 @@ const SnippetsPage = () => {
           />
           {own.service !== undefined && (
             <Notice>
-              You saw the service key when it was made, and it is not shown again. Keep it in the environment
-              of your server, never in code or in a page.
+              The service key was shown when it was created, and is not shown again. Store it in the
+              environment of your server, never in code or in a page.
             </Notice>
           )}
         </Stack>
@@ -74,13 +74,13 @@ const SnippetsPage = () => {
         <Stack>
           <Code label="In your project" text="npm install @quittance/sdk" />
           <p className="quiet">
-            Where your registry does not have it: <code>npm pack ./sdk</code> in the repository of the system
-            makes a file, and <code>npm install</code> takes that file.
+            If your registry does not have it: <code>npm pack ./sdk</code> in the repository of the system
+            creates a file, and <code>npm install</code> installs that file.
           </p>
           <Code label="paywall.ts" text={given(EXAMPLES.paywall, { baseUrl, serviceId })} />
           <p className="quiet">
-            <code>store</code> and <code>logger</code> are yours. A store is what several processes share;
-            with a single one, leave that line out.
+            <code>store</code> and <code>logger</code> are yours. Several processes share a store. With a
+            single process, leave that line out.
           </p>
           <Tabs
             label="Framework"
@@ -106,7 +106,7 @@ const SnippetsPage = () => {
       </Section>
       <Section
         title="Buy from others"
-        about="A fetch that pays answers of 402 by itself, with a delegate key and within limits that you set."
+        about="A fetch that pays 402 answers automatically, with a delegate key and within limits that you set."
       >
         <Stack>
           <Code label="A fetch that pays" text={given(EXAMPLES.pay, { baseUrl })} />

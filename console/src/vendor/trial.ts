@@ -57,12 +57,13 @@ const isRedeem = ({ url }: Exchanged): boolean => url.endsWith('/redeem');
 
 /** Why the paywall refused a call, as its vendor sees it. */
 const REASONS: Record<string, string> = {
-  no_quote: 'The API gave no quote. Its answer is below: mostly the key is not one of this service.',
-  vendor_configuration: 'The API refused the service key. Nothing was taken: the payment is still good.',
+  no_quote:
+    'The API returned no quote. Its answer is below. In most cases the key does not belong to this service.',
+  vendor_configuration: 'The API refused the service key. Nothing was redeemed: the payment is still valid.',
   being_confirmed:
-    'The chain has undone the payment and it is made anew. Try this step again in some seconds.',
+    'A fork removed the payment, and it is being made again. Try this step again in some seconds.',
   invalid_token: 'The settlement token is not one that the API signed.',
-  settlement_expired: 'The settlement was not redeemed in time. Begin anew.',
+  settlement_expired: 'The settlement was not redeemed in time. Start again.',
   spent: 'The settlement was redeemed before, by another request.',
 };
 const reasonOf = (exchanged: Exchanged): string => {
@@ -148,7 +149,7 @@ export const createTrial = ({
         const keys = async () => (await client.gateway.jwks({ environment })).keys;
         const claims = await createTokenVerifier(environment, keys)('quote', quoteToken);
         if (Date.parse(claims.expires_at) < Date.now())
-          return { claims, trouble: 'The quote has lapsed while you looked at it. Begin anew.' };
+          return { claims, trouble: 'The quote has expired. Start again.' };
         return claims.scope?.resource === RESOURCE
           ? { claims }
           : { claims, trouble: 'The quote is for another address: a buyer must not pay it.' };

@@ -44,7 +44,7 @@ export const ServiceKey = ({
     <>
       <TextField
         label="Its key"
-        hint="Stays in the memory of this page: it is not stored, and sent to this gateway alone."
+        hint="It stays in the memory of this page. It is not stored, and is sent to this gateway only."
         type="password"
         autoComplete="off"
         placeholder="vendor_test_…"
@@ -60,26 +60,26 @@ export const ServiceKey = ({
       {made !== null && made === value ? (
         <Notice tone="good" title="This is the service’s new key">
           <Copyable label="the new key" text={made} shown={20} />
-          <p>Copy it if you want to keep it: it is shown this once, and gone with this page.</p>
+          <p>Copy it if you need it later: it is shown only once, and is lost when this page is closed.</p>
         </Notice>
       ) : (
         <div>
           <Button size="small" isDisabled={isDisabled} onPress={() => setAsking(true)}>
-            Make a new key
+            Create a new key
           </Button>
         </div>
       )}
       <ConfirmDialog
-        title={`Make a new key of “${service.name}”?`}
-        confirm="Make the key"
-        doing="Making the key…"
+        title={`Create a new key of “${service.name}”?`}
+        confirm="Create the key"
+        doing="Creating the key…"
         danger={false}
         isOpen={asking}
         onClose={() => setAsking(false)}
         onConfirm={() => rotate.runOrThrow(undefined)}
       >
-        The key is rotated: the present one works for {service.key_grace_hours} more hours, one that is older
-        still ends at once. If a server of yours sells this service, give it the new key.
+        The key is rotated: the present one works for {service.key_grace_hours} more hours, and an older one
+        stops working at once. If one of your servers sells this service, give it the new key.
       </ConfirmDialog>
     </>
   );
@@ -117,7 +117,7 @@ export const Payer = ({
     {by === 'delegate' ? (
       <TextField
         label="Delegate key"
-        hint="Stays in the memory of this page, like the service key."
+        hint="It stays in the memory of this page, like the service key."
         type="password"
         autoComplete="off"
         placeholder="dk_test_…"
@@ -159,7 +159,7 @@ const OwnWallet = ({ price }: { price: bigint }) => {
           <Notice tone="wait" title="Your wallet cannot pay this yet">
             {holdsEnough
               ? 'Your wallet allows no payment of this price. Raise its allowance.'
-              : 'Your wallet has less USDC than this costs. In the test environment you get some for nothing.'}
+              : 'Your wallet has less USDC than this costs. In the test environment you can get some for free.'}
             <Row>
               <LinkButton to="/wallet">To the wallet</LinkButton>
               <LinkButton to="/deposits">To deposits</LinkButton>

@@ -21,20 +21,20 @@ import { RESOURCE, type Step, type Trial } from './trial.ts';
 export const STEPS: readonly { run: keyof Trial; title: string; about: ReactNode; next: string }[] = [
   {
     run: 'ask',
-    title: '1. A buyer asks, and is told the price',
+    title: '1. A buyer calls, and gets the price',
     about: (
       <>
-        The middleware has the API quote the price of <code>{RESOURCE}</code> and answers 402. Only the signed
-        token counts; the figures beside it are for display.
+        The middleware requests a quote for <code>{RESOURCE}</code> from the API and answers 402. Only the
+        signed token counts. The figures next to it are for display.
       </>
     ),
-    next: 'Ask without paying',
+    next: 'Call without paying',
   },
   {
     run: 'verify',
     title: '2. The buyer checks the quote',
     about:
-      'By the API’s published keys, here in the page: who is paid, how much, for which address and until when.',
+      'This page verifies it with the API’s published keys: who is paid, how much, for which address and until when.',
     next: 'Check the quote',
   },
   {
@@ -48,14 +48,14 @@ export const STEPS: readonly { run: keyof Trial; title: string; about: ReactNode
     run: 'call',
     title: '4. The call again, with the payment',
     about:
-      'The same request with two headers more. The middleware checks the token, takes the payment and delivers.',
+      'The same request with two more headers. The middleware checks the token, redeems the payment and delivers.',
     next: 'Call again',
   },
   {
     run: 'redeem',
     title: '5. Redeemed by the vendor’s key, once',
     about:
-      'The first redeem is the one that the middleware made in step 4. A second one by another name is answered “replayed”: it must deliver nothing. The buyer who asks again gets the kept delivery, as after a broken connection.',
+      'The middleware made the first redeem in step 4. A second redeem with another id is answered “replayed” and must deliver nothing. A buyer who repeats the call gets the stored delivery, as after a broken connection.',
     next: 'Try to redeem twice',
   },
 ];
@@ -129,7 +129,7 @@ const Claims = ({ of }: { of: QuoteClaims }) => (
       ['Fee included', <Money key="f" micro={of.fee_amount} />],
       ['For the address', <code key="r">{String(of.scope?.resource)}</code>],
       ['Paid to', <code key="p">{of.payout_address}</code>],
-      ['Good until', <Time key="t" at={of.expires_at} />],
+      ['Valid until', <Time key="t" at={of.expires_at} />],
     ]}
   />
 );
@@ -147,7 +147,7 @@ const Trouble = ({ of }: { of: unknown }) => {
   if (of instanceof PaymentUndecidedError)
     return (
       <Notice tone="wait" title="It is not decided yet whether this was paid">
-        Take the step again: it asks for the same attempt and never pays twice.
+        Repeat the step: it uses the same attempt and never pays twice.
       </Notice>
     );
   if (!(of instanceof ApiError) && !(of instanceof NoAnswerError)) return <ErrorNotice error={of} />;
@@ -155,8 +155,8 @@ const Trouble = ({ of }: { of: unknown }) => {
     <>
       <ErrorNotice error={of} />
       {of instanceof ApiError && WALLET_CODES.has(of.code) && (
-        <Notice title="Make the paying wallet ready">
-          It needs USDC of the test environment, and an allowance from which payments are drawn.
+        <Notice title="Prepare the paying wallet">
+          It needs USDC of the test environment, and an allowance for payments.
           <Row>
             <LinkButton to="/wallet">To the wallet</LinkButton>
             <LinkButton to="/deposits">To deposits</LinkButton>

@@ -17,7 +17,7 @@ const TryPage = () => {
   return (
     <Page
       title="Try it"
-      about="A call that costs something, from the 402 to the delivery: every request and answer of it, on the running system."
+      about="A paid call from the 402 to the delivery, with every request and answer, on the running system."
     >
       {environment === 'live' ? (
         <Notice tone="wait" title="Only in the test environment">
@@ -26,9 +26,9 @@ const TryPage = () => {
       ) : (
         <>
           <Notice>
-            No server is behind this page: it plays the vendor itself, by the vendor part of{' '}
-            <code>@quittance/sdk</code> on the browser’s own Request and Response. That is the same code as in
-            the middlewares for Express, Fastify, Hono and Next; what it asks of the API is real.
+            This page has no server. It acts as the vendor itself, with the vendor part of{' '}
+            <code>@quittance/sdk</code> on the browser’s Request and Response. That is the same code as in the
+            middlewares for Express, Fastify, Hono and Next. Its calls of the API are real.
           </Notice>
           <Section title="Before you start">
             <ChooseService {...own} />
@@ -43,12 +43,12 @@ export default TryPage;
 
 type Next = (typeof STEPS)[number] | undefined;
 const headingOf = (next: Next, hasFailed: boolean): string => {
-  if (next === undefined) return 'That was all of it';
+  if (next === undefined) return 'All steps are done';
   return hasFailed ? 'Go on' : next.title;
 };
 const aboutOf = (next: Next, hasFailed: boolean): ReactNode => {
-  if (next === undefined) return 'Paid once, delivered once. The settlement stands under Sales.';
-  return hasFailed ? 'Mend what is said above, then take the step again; nothing is paid twice.' : next.about;
+  if (next === undefined) return 'Paid once, delivered once. The settlement is listed under Sales.';
+  return hasFailed ? 'Correct the problem above, then repeat the step. Nothing is paid twice.' : next.about;
 };
 
 /** A valid access token. A read by the session's own client renews an expired one. */
@@ -151,17 +151,17 @@ const Exchange = ({ service }: { service: Service }) => {
       ))}
       <Section title={headingOf(next, hasFailed)} about={aboutOf(next, hasFailed)}>
         <Stack>
-          {!isReady && <p className="quiet">Give a service key, and who pays, to begin.</p>}
+          {!isReady && <p className="quiet">To begin, enter a service key and select who pays.</p>}
           <Row>
             {next !== undefined && (
               <>
                 <Button
                   variant="primary"
                   isDisabled={!isReady || busy === 'all'}
-                  busy={busy === 'one' && 'Taking the step…'}
+                  busy={busy === 'one' && 'Running the step…'}
                   onPress={() => void go(false)}
                 >
-                  {hasFailed ? 'Take the step again' : next.next}
+                  {hasFailed ? 'Repeat the step' : next.next}
                 </Button>
                 <Button
                   isDisabled={!isReady || busy === 'one'}
@@ -174,7 +174,7 @@ const Exchange = ({ service }: { service: Service }) => {
             )}
             {taken.length > 0 && (
               <Button variant="quiet" isDisabled={busy !== null} onPress={startAgain}>
-                Begin anew
+                Start again
               </Button>
             )}
           </Row>

@@ -40,7 +40,7 @@ export const Deliveries = ({ endpoint }: { endpoint: Endpoint }) => {
   const again = useAction((client, event_id: string) => client.webhook.redeliver({ endpoint_id, event_id }), {
     changes: [['deliveries', endpoint_id]],
     done: ({ redelivering }) =>
-      toast(redelivering === 0 ? 'It is on its way already.' : 'It is delivered once more.'),
+      toast(redelivering === 0 ? 'It is on its way already.' : 'It is delivered again.'),
   });
   const redeliver = ({ event_id, type }: Delivery) => (
     <Button
@@ -56,7 +56,7 @@ export const Deliveries = ({ endpoint }: { endpoint: Endpoint }) => {
   return (
     <Section
       title="Deliveries"
-      about="The last 30 days. Any 2xx within 15 seconds takes an event; else it is tried 8 times over three days. It may arrive twice: know it again by its id."
+      about="The last 30 days. A 2xx within 15 seconds accepts an event. Otherwise there are up to 8 attempts over three days. An event may arrive twice: recognise it by its id."
       actions={
         <Button size="small" isDisabled={!enabled} onPress={() => setSince(true)}>
           Redeliver all since…
@@ -81,7 +81,7 @@ export const Deliveries = ({ endpoint }: { endpoint: Endpoint }) => {
         <Table
           label="Deliveries"
           items={deliveries}
-          waiting="Asking for the log…"
+          waiting="Loading the log…"
           keyOf={({ event_id }) => event_id}
           empty={
             filter === 'all' ? (
@@ -151,7 +151,7 @@ const requestOf = (
   const { host, pathname, search } = new URL(url);
   const { event_id: id, type, created_at: timestamp, data } = event;
   const last = attempts.at(-1);
-  const at = last === undefined ? '(of the try)' : Math.floor(Date.parse(last.at) / 1000);
+  const at = last === undefined ? '(of the attempt)' : Math.floor(Date.parse(last.at) / 1000);
   return [
     `POST ${pathname}${search}`,
     `host: ${host}`,
@@ -159,7 +159,7 @@ const requestOf = (
     'user-agent: Quittance-Webhooks/1',
     `webhook-id: ${id}`,
     `webhook-timestamp: ${at}`,
-    'webhook-signature: v1,(of each try anew, not kept)',
+    'webhook-signature: v1,(new for each attempt, not stored)',
     '',
     JSON.stringify({ id, type, timestamp, data }, null, 2),
   ].join('\n');
@@ -180,18 +180,15 @@ const DeliveryDialog = ({
   );
   return (
     <Dialog title={type} wide isOpen onClose={onClose}>
-      {event.isPending && <Loading>Asking for what was sent…</Loading>}
+      {event.isPending && <Loading>Loading the request…</Loading>}
       {event.error !== null && <ErrorNotice error={event.error} retry={event.again} />}
       {event.data !== undefined && (
         <>
-          <Code
-            label="Request, to the address as it is now"
-            text={requestOf(endpoint, delivery, event.data)}
-          />
-          <p className="quiet">The body is sent in one line; it is broken here to be read.</p>
+          <Code label="Request, to the present address" text={requestOf(endpoint, delivery, event.data)} />
+          <p className="quiet">The body is sent in one line. The line breaks are added here.</p>
         </>
       )}
-      <h3>{attempts.length === 0 ? 'Not tried yet' : 'What was answered'}</h3>
+      <h3>{attempts.length === 0 ? 'Not tried yet' : 'Answers'}</h3>
       {attempts.toReversed().map((attempt) => (
         <div key={attempt.at} className="notice" data-tone={attempt.error === null ? 'good' : 'bad'}>
           <Row>
@@ -223,7 +220,7 @@ const SPANS = [
 
 const redeliveredText = (events: number): string => {
   if (events === 0) return 'There is nothing to deliver since then.';
-  return events === 1 ? 'One event is delivered once more.' : `${events} events are delivered once more.`;
+  return events === 1 ? 'One event is delivered again.' : `${events} events are delivered again.`;
 };
 
 const SinceDialog = ({ endpointId, onClose }: { endpointId: string; onClose: () => void }) => {
@@ -251,8 +248,8 @@ const SinceDialog = ({ endpointId, onClose }: { endpointId: string; onClose: () 
       <form onSubmit={submit}>
         <Stack>
           <p>
-            All events that the endpoint asks for, also those that it never got, and those that it has taken
-            already; but no test events. At most 10,000, the oldest first.
+            All events that the endpoint subscribes to, whether or not they were delivered before, without
+            test events. At most 10,000, the oldest first.
           </p>
           <Select label="What happened" value={span} onChange={setSpan} options={SPANS} />
           {span === 'own' && (
@@ -266,13 +263,13 @@ const SinceDialog = ({ endpointId, onClose }: { endpointId: string; onClose: () 
                 setWrong(null);
               }}
               error={wrong}
-              hint="In your own time zone."
+              hint="In your time zone."
             />
           )}
           {again.error !== null && <ErrorNotice error={again.error} />}
           <DialogActions>
             <Button onPress={onClose}>Cancel</Button>
-            <Button type="submit" variant="primary" busy={again.isBusy && 'Putting them into the queue…'}>
+            <Button type="submit" variant="primary" busy={again.isBusy && 'Adding them to the queue…'}>
               Redeliver them
             </Button>
           </DialogActions>

@@ -78,7 +78,7 @@ export const EndpointForm = ({
           />
           <TextField
             label="What it is for"
-            hint="For you; may stay empty."
+            hint="For you; optional."
             value={description}
             onChange={setDescription}
             maxLength={200}
@@ -93,7 +93,7 @@ export const EndpointForm = ({
               isDisabled={chosen.length === 0}
               busy={save.isBusy && 'Checking the address…'}
             >
-              {endpoint === undefined ? 'Make the endpoint' : 'Save'}
+              {endpoint === undefined ? 'Create the endpoint' : 'Save'}
             </Button>
           </DialogActions>
         </Stack>
@@ -117,7 +117,7 @@ const WantedEvents = ({
         value={everything ? 'all' : 'some'}
         onChange={(which) => onChange(which === 'all' ? ['*'] : ['settlement.*'])}
         options={[
-          ['all', 'Everything, also what is added later'],
+          ['all', 'Everything, also events that are added later'],
           ['some', 'Only what I choose'],
         ]}
       />
@@ -157,18 +157,18 @@ export const SecretDialog = ({
       <>
         <Copyable block label="the secret" text={answer.secret} />
         <p>
-          It is shown this once. Your receiver checks by it that a delivery comes from us: any library of{' '}
+          It is shown only once. With it your receiver verifies that a delivery comes from us. Any library of{' '}
           <code>standardwebhooks.com</code> does that.
         </p>
       </>
     ) : (
       <Notice tone="wait" title="The secret was in an earlier answer">
-        That answer did not arrive here and is not kept. Rotate the secret to get a new one.
+        That answer did not arrive here and is not stored. Rotate the secret to get a new one.
       </Notice>
     )}
     <DialogActions>
       <Button variant="primary" onPress={onClose}>
-        I have kept it
+        I have stored it
       </Button>
     </DialogActions>
   </Dialog>

@@ -10,15 +10,15 @@ type EventType = Delivery['type'];
 
 /** Every event that an endpoint may subscribe to. The test button sends `webhook.test` to any. */
 const EVENTS: Record<Exclude<EventType, 'webhook.test'>, string> = {
-  'quote.settling': 'Somebody pays a quote',
+  'quote.settling': 'A quote is being paid',
   'quote.settled': 'It is paid',
   'quote.expired': 'It ended unpaid',
   'settlement.issued': 'The payment is confirmed',
   'settlement.finalized': 'It cannot be undone any more',
   'settlement.redeemed': 'It was redeemed',
-  'settlement.expired': 'Nobody redeemed it in time',
+  'settlement.expired': 'It was not redeemed in time',
   'settlement.failed': 'The payment failed',
-  'settlement.reversed': 'A fork of the chain undid it',
+  'settlement.reversed': 'A fork of the chain reversed it',
   'refund.submitted': 'Signed and sent',
   'refund.confirmed': 'Confirmed',
   'refund.finalized': 'Final',
@@ -32,7 +32,7 @@ const EVENTS: Record<Exclude<EventType, 'webhook.test'>, string> = {
   'withdrawal.cancelled': 'Cancelled',
   'withdrawal.expired': 'Not signed in time',
   'deposit.awaiting_payment': 'The provider awaits the payment',
-  'deposit.processing': 'The provider works on it',
+  'deposit.processing': 'The provider processes it',
   'deposit.settling': 'On its way to the wallet',
   'deposit.completed': 'Arrived',
   'deposit.failed': 'Failed',
@@ -76,7 +76,7 @@ export const wantedText = (wanted: readonly Wanted[]): string =>
 export const OFF: Record<NonNullable<Endpoint['disabled_reason']>, string> = {
   owner: 'You turned it off.',
   failing:
-    'It was turned off because for five days every try failed. Look at the log for the reason, mend the receiver, and turn it on again.',
+    'It was turned off because every attempt failed for five days. Find the reason in the log, repair the receiver, and turn it on again.',
   gone: 'It was turned off because it answered 410 Gone, which means “send nothing here any more”.',
 };
 

@@ -34,10 +34,10 @@ const WebhookPage = () => {
   return (
     <Page
       title="Webhook endpoint"
-      about="What it is told, by which secret, and what came of it."
+      about="Its events, its signing secret and its deliveries."
       actions={<LinkButton to="/webhooks">All endpoints</LinkButton>}
     >
-      {endpoint.isPending && <Loading>Asking for the endpoint…</Loading>}
+      {endpoint.isPending && <Loading>Loading the endpoint…</Loading>}
       {endpoint.error !== null && <ErrorNotice error={endpoint.error} retry={endpoint.again} />}
       {endpoint.data !== undefined && <Shown endpoint={endpoint.data} />}
     </Page>
@@ -58,7 +58,7 @@ const Shown = ({ endpoint }: { endpoint: Endpoint }) => {
     (client, on: boolean) => client.webhook.updateEndpoint({ endpoint_id, enabled: on }),
     {
       changes: [...changes, ['deliveries', endpoint_id]],
-      done: (now) => toast(now.enabled ? 'It is told again what happens.' : 'It is told nothing any more.'),
+      done: (now) => toast(now.enabled ? 'Events are sent to it again.' : 'Events are no longer sent to it.'),
     },
   );
   const test = useAction((client, _: undefined) => client.webhook.testEndpoint({ endpoint_id }), {
@@ -130,14 +130,14 @@ const Shown = ({ endpoint }: { endpoint: Endpoint }) => {
       <ConfirmDialog
         title="Rotate the signing secret?"
         confirm="Rotate it"
-        doing="Making a new secret…"
+        doing="Creating a new secret…"
         danger={false}
         isOpen={open === 'rotate'}
         onClose={close}
         onConfirm={() => rotate.runOrThrow(undefined)}
       >
-        For 24 hours every delivery is signed with both secrets, so that your receiver may change over
-        whenever it suits you. A secret that is older still ends at once.
+        For 24 hours every delivery is signed with both secrets, so that your receiver can switch at any time.
+        An older secret stops working at once.
       </ConfirmDialog>
       <ConfirmDialog
         title="Delete this endpoint?"
@@ -147,7 +147,7 @@ const Shown = ({ endpoint }: { endpoint: Endpoint }) => {
         onClose={close}
         onConfirm={() => remove.runOrThrow(undefined)}
       >
-        It is told nothing any more, and its log is gone. The events themselves stay readable for 30 days.
+        Events are no longer sent to it, and its log is deleted. The events stay readable for 30 days.
       </ConfirmDialog>
       {rotated !== null && <SecretDialog answer={rotated} onClose={() => setRotated(null)} />}
     </Stack>
@@ -167,19 +167,19 @@ const DeliveryStatus = ({ endpoint }: { endpoint: Endpoint }) => {
     <>
       {!enabled && disabled_reason !== null && (
         <Notice tone={disabled_reason === 'owner' ? 'wait' : 'bad'} title="This endpoint is off">
-          {OFF[disabled_reason]} What happens meanwhile you can have redelivered afterwards.
+          {OFF[disabled_reason]} Events of this time can be redelivered afterwards.
         </Notice>
       )}
       {enabled && failing_since !== null && (
-        <Notice tone="wait" title="Every try fails">
-          Nothing was taken since <Time at={failing_since} />. Events wait and are tried again; after five
-          days of this the endpoint is turned off and you are mailed.
+        <Notice tone="wait" title="Every attempt fails">
+          No event was accepted since <Time at={failing_since} />. Events are sent again later. After five
+          days of failures the endpoint is turned off and you get a mail.
         </Notice>
       )}
       {overlaps && (
         <Notice tone="wait" title={`Two secrets sign for ${timeLeft(previous_secret_expires_at, now)} more`}>
-          Until <Time at={previous_secret_expires_at} /> deliveries carry a signature of each; then of the new
-          secret alone.
+          Until <Time at={previous_secret_expires_at} /> deliveries have a signature of each secret, then of
+          the new one only.
         </Notice>
       )}
     </>

@@ -27,7 +27,7 @@ const WebhooksPage = () => {
   return (
     <Page
       title="Webhooks"
-      about="Addresses of yours that are told what happens: each event is POSTed as signed JSON, until one of your servers takes it."
+      about="Addresses that get your events. Each event is POSTed as signed JSON until your server accepts it."
       actions={
         <Button variant="primary" onPress={() => setAdding(true)}>
           New endpoint
@@ -42,8 +42,8 @@ const WebhooksPage = () => {
           keyOf={({ endpoint_id }) => endpoint_id}
           empty={
             <Empty title="No endpoint yet">
-              Make one to hear of payments at once instead of asking for them. Whoever cannot be reached reads{' '}
-              <code>GET /v1/events</code>.
+              Create one to learn of payments at once, without polling. A server that cannot be reached from
+              outside reads <code>GET /v1/events</code>.
             </Empty>
           }
           columns={[

@@ -48,8 +48,8 @@ export const AddPasskeyDialog = ({ wallet, onClose }: { wallet: Wallet; onClose:
       <form onSubmit={submit}>
         <Stack>
           <p>
-            For a new device, or when the passkey that it was made with is lost. Add a passkey to your account
-            first if this device has none. What opened the wallet until now still does.
+            For a new device, or after the loss of a passkey. If this device has no passkey, add one to your
+            account first. Everything that opens the wallet now still does.
           </p>
           <CodeField value={code} onChange={setCode} />
           {add.error !== null && <Trouble error={add.error} />}

@@ -17,7 +17,7 @@ export const AllowanceDialog = ({ wallet, onClose }: { wallet: Wallet; onClose: 
   const [typed, setTyped] = useState(now === '0' ? '' : formatUsdc(BigInt(now)));
   const [tried, setTried] = useState(false);
   const [allowance, setAllowance] = useState<bigint | null>(null);
-  const submitted = useSubmit('delegate', 'It may be spent now.');
+  const submitted = useSubmit('delegate', 'Spending is allowed now.');
   const { wallet_id } = wallet;
   if (allowance !== null) {
     return (
@@ -42,7 +42,7 @@ export const AllowanceDialog = ({ wallet, onClose }: { wallet: Wallet; onClose: 
         <Stack>
           <TextField
             label="Up to"
-            hint="All payments together, until you change it. It takes the place of what is left now, and may be more than the balance."
+            hint="For all payments until you change it. It replaces the present allowance, and may exceed the balance."
             value={typed}
             onChange={setTyped}
             error={tried && parseUsdc(typed) === null ? NOT_AN_AMOUNT : null}
@@ -64,11 +64,11 @@ export const AllowanceDialog = ({ wallet, onClose }: { wallet: Wallet; onClose: 
 
 /** Revokes the allowance of the platform. */
 export const RevokeDialog = ({ wallet, onClose }: { wallet: Wallet; onClose: () => void }) => {
-  const submitted = useSubmit('revoke', 'Nobody may spend from it any more.');
+  const submitted = useSubmit('revoke', 'The platform may no longer spend from it.');
   const { wallet_id } = wallet;
   return (
     <SignDialog
-      title="End the allowance"
+      title="Revoke the allowance"
       wallet={wallet}
       wanted={{ kind: 'revoke' }}
       prepare={async () => (await session.get().client.wallet.revoke({ wallet_id })) as Prepared}
@@ -98,7 +98,7 @@ export const TestMoneyDialog = ({ wallet, onClose }: { wallet: Wallet; onClose: 
     {
       changes: CHANGES,
       done: () => {
-        toast('The test money is there.');
+        toast('The test money has arrived.');
         onClose();
       },
     },
@@ -113,7 +113,7 @@ export const TestMoneyDialog = ({ wallet, onClose }: { wallet: Wallet; onClose: 
         <Stack>
           <TextField
             label="Amount"
-            hint="Worth nothing, at most 10,000 at a time."
+            hint="It has no value. At most 10,000 at a time."
             value={typed}
             onChange={setTyped}
             error={amount === null ? NOT_AN_AMOUNT : null}

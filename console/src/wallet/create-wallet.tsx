@@ -25,7 +25,7 @@ type Made = Awaited<ReturnType<WalletWorker['make']>>;
 export class NoPrfError extends Error {
   constructor() {
     super(
-      'This passkey cannot keep keys (it has no PRF). Use another, or make the wallet with the code alone.',
+      'This passkey cannot store keys (it has no PRF). Use another, or create the wallet with the code only.',
     );
   }
 }
@@ -40,7 +40,7 @@ export const MakeDialog = ({ onClose }: { onClose: () => void }) => {
   const [made, setMade] = useState<Made | null>(null);
   const [checking, setChecking] = useState(false);
   const step = made === null ? 'begin' : checking ? 'check' : 'code';
-  const titles = { begin: 'Make a wallet', code: 'Your recovery code', check: 'Is it written down?' };
+  const titles = { begin: 'Create a wallet', code: 'Your recovery code', check: 'Is it written down?' };
   return (
     <Dialog title={titles[step]} isOpen onClose={onClose} isFixed={made !== null}>
       {step === 'begin' && (
@@ -89,25 +89,25 @@ const Begin = ({
     },
     { done: onMade },
   );
-  if (worker === null || passkeys.isPending) return <Loading>Looking for your passkeys…</Loading>;
+  if (worker === null || passkeys.isPending) return <Loading>Loading your passkeys…</Loading>;
   if (passkeys.error !== null) return <ErrorNotice error={passkeys.error} retry={passkeys.again} />;
   const hasPasskey = passkeys.data.length > 0;
   return (
     <Stack>
       <p>
-        Its key is made in this browser and never leaves it in the clear. It is kept encrypted under your
-        passkey, and once more under a code that you print. We cannot open it, nor make the code again.
+        Its key is created in this browser and never leaves it unencrypted. It is stored encrypted with your
+        passkey, and once more with a code that you print. We cannot open it or restore the code.
       </p>
       <TextField
         label="Its name"
-        hint="For you alone, “Everyday”."
+        hint="For you, for example “Everyday”."
         value={label}
         onChange={onLabel}
         maxLength={64}
       />
       {!hasPasskey && (
         <Notice tone="wait" title="You have no passkey yet">
-          With one, this device’s lock signs for you. Without, every signature asks for the whole code.
+          With a passkey, this device’s lock signs for you. Without one, every signature needs the whole code.
           <div>
             <LinkButton to="/account">Add a passkey first</LinkButton>
           </div>
@@ -117,8 +117,8 @@ const Begin = ({
       <DialogActions>
         <Button onPress={onClose}>Cancel</Button>
         {(!hasPasskey || make.error instanceof NoPrfError) && (
-          <Button busy={make.isBusy && 'Making the key…'} onPress={() => void make.run(false)}>
-            With the code alone
+          <Button busy={make.isBusy && 'Creating the key…'} onPress={() => void make.run(false)}>
+            With the code only
           </Button>
         )}
         {hasPasskey && (
@@ -127,7 +127,7 @@ const Begin = ({
             busy={make.isBusy && 'Waiting for your passkey…'}
             onPress={() => void make.run(true)}
           >
-            Make it with a passkey
+            Create it with a passkey
           </Button>
         )}
       </DialogActions>
@@ -138,8 +138,9 @@ const Begin = ({
 const ShowCode = ({ made, onClose, onNext }: { made: Made; onClose: () => void; onNext: () => void }) => (
   <Stack>
     <p>
-      Shown this once. Whoever has it and gets into your account can spend what is in the wallet; without it a
-      lost passkey is a lost wallet. Print it or write it down, and keep it off this device.
+      It is shown only once. Whoever has it and can sign in to your account can spend the wallet’s balance.
+      Without it, a lost passkey means a lost wallet. Print it or write it down, and do not store it on this
+      device.
     </p>
     <div className="sheet">
       <p className="print-only">Quittance · recovery code of wallet {made.address}</p>
@@ -193,7 +194,7 @@ const CheckCode = ({
     {
       changes: [['wallets']],
       done: () => {
-        toast('The wallet is made.');
+        toast('The wallet is created.');
         onDone();
       },
     },
@@ -208,7 +209,7 @@ const CheckCode = ({
   return (
     <form onSubmit={submit}>
       <Stack>
-        <p>Two of its seven groups, from your print:</p>
+        <p>Two of its seven groups, from your printout:</p>
         {groups.map((group, at) => (
           <TextField
             key={group}
@@ -224,8 +225,8 @@ const CheckCode = ({
         {provision.error !== null && <ErrorNotice error={provision.error} />}
         <DialogActions>
           <Button onPress={onBack}>See the code again</Button>
-          <Button type="submit" variant="primary" busy={provision.isBusy && 'Making the wallet…'}>
-            Make the wallet
+          <Button type="submit" variant="primary" busy={provision.isBusy && 'Creating the wallet…'}>
+            Create the wallet
           </Button>
         </DialogActions>
       </Stack>

@@ -52,13 +52,12 @@ const ChooseWallet = ({
     <Stack>
       {wallets.length === 0 ? (
         <Notice tone="wait" title="No wallet found in this browser">
-          Install one that speaks the Wallet Standard (Phantom, Solflare, Backpack…) and open this page again,
-          or make a wallet here.
+          Install one that supports the Wallet Standard (Phantom, Solflare, Backpack…) and open this page
+          again, or create a wallet here.
         </Notice>
       ) : (
         <p>
-          It is asked to sign a few lines of text that name your account. That moves nothing and costs
-          nothing.
+          The wallet signs a few lines of text that name your account. This moves no money and costs nothing.
         </p>
       )}
       {open.error !== null && <ErrorNotice error={open.error} />}

@@ -24,7 +24,7 @@ const usdcMint = async (): Promise<string> => {
   const { client, environment } = session.get();
   const { environments } = await client.gateway.environments();
   const mint = environments[environment]?.usdc_mint;
-  if (mint === undefined) throw new Error('The system does not say which token is USDC. Nothing was signed.');
+  if (mint === undefined) throw new Error('The system has no USDC token configured. Nothing was signed.');
   return mint;
 };
 

@@ -43,7 +43,7 @@ export const ForWallet = ({
   return (
     <Empty title={none}>
       <LinkButton to="/wallet" variant="primary">
-        Link or make one
+        Link or create one
       </LinkButton>
     </Empty>
   );

@@ -60,7 +60,7 @@ export const SignDialog = ({
         const { transaction } = await ready();
         return send(await signByWallet(how.wallet, wallet.address, transaction));
       }
-      setDoing('Asking for the backup…');
+      setDoing('Loading the backup…');
       const { backup } = await client.wallet.backup({ wallet_id: wallet.wallet_id });
       setDoing(how.by === 'code' ? 'Opening the key…' : 'Waiting for your passkey…');
       const secret: Secret =
@@ -87,7 +87,7 @@ export const SignDialog = ({
           </>
         )}
         {read === null ? (
-          error === null && <Loading>Having the transaction prepared…</Loading>
+          error === null && <Loading>Preparing the transaction…</Loading>
         ) : (
           <>
             <DeedProperties deed={read.deed} wallet={wallet} />
@@ -117,7 +117,9 @@ export const Trouble = ({ error, retry }: { error: unknown; retry?: () => void }
 const byPasskey = async (backup: string, address: string): Promise<Secret> => {
   const among = passkeysOf(readBackup(backup, address));
   if (among.length === 0)
-    throw new Error('No passkey opens this wallet: it was made with the recovery code alone. Use the code.');
+    throw new Error(
+      'No passkey opens this wallet, because it was created with the recovery code only. Use the code.',
+    );
   const given = await passkeySecret({ among });
   if (given === null) throw new Error('This device’s passkey cannot open keys. Use the recovery code.');
   return { kind: 'passkey', ...given };
@@ -132,7 +134,7 @@ const DeedProperties = ({ deed, wallet }: { deed: Deed; wallet: Wallet }) => {
         <>
           <p>
             Quittance may spend up to <Money micro={deed.allowance} /> from this wallet, for payments that you
-            or your delegates ask for. Nothing moves now, and you can end it at any time.
+            or your delegates request. No money moves now, and you can revoke it at any time.
           </p>
           <Properties
             of={[
@@ -141,14 +143,14 @@ const DeedProperties = ({ deed, wallet }: { deed: Deed; wallet: Wallet }) => {
             ]}
           />
           {delegate !== null && delegate !== deed.delegate && (
-            <Notice tone="wait">Until now another address may spend: it no longer may after this.</Notice>
+            <Notice tone="wait">Another address may spend now. After this it no longer may.</Notice>
           )}
         </>
       )}
       {deed.kind === 'revoke' && (
         <p>
-          Nobody may spend from this wallet any more. Payments of you and your delegates stop until you allow
-          it again.
+          The platform may no longer spend from this wallet. Your payments and those of your delegates are
+          refused until you allow spending again.
         </p>
       )}
       {deed.kind === 'transfer' && (
@@ -186,7 +188,7 @@ type SignProps = { busy: string | false; onClose: () => void; onSign: (how: How)
 export const CodeField = ({ value, onChange }: { value: string; onChange: (typed: string) => void }) => (
   <TextField
     label="Recovery code"
-    hint="From your print: seven groups of four. It opens the key this once and is kept nowhere."
+    hint="From your printout: seven groups of four. It opens the key for this signature and is not stored."
     value={value}
     onChange={onChange}
     autoComplete="off"

@@ -77,7 +77,7 @@ test('a PRF that differs by one bit, another passkey, another code, a mistyped o
     [flipped, 'This passkey does not open this wallet'],
     [{ ...byPasskey(made), credentialId: 'cred-2' }, 'This passkey does not open this wallet'],
     [other.code, 'This recovery code is of another wallet'],
-    [{ kind: 'code' as const, code: 'ABCD' }, 'This is not a recovery code of ours'],
+    [{ kind: 'code' as const, code: 'ABCD' }, 'This is not a recovery code of Quittance'],
   ] as const;
   for (const [secret, why] of refusals)
     await expect(unseal(backup, made.address, secret)).rejects.toThrow(why);

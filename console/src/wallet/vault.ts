@@ -153,7 +153,7 @@ export const passkeysOf = (backup: Backup): { credentialId: string; salt: Uint8A
     slot.kind === 'passkey' ? [{ credentialId: slot.credential_id, salt: bytesOf(slot.prf_salt) }] : [],
   );
 
-const TYPO = 'This is not a recovery code of ours: look for a missing or mistaken character.';
+const TYPO = 'This is not a recovery code of Quittance: a character is missing or wrong.';
 
 /**
  * Opens the private key for signing.
@@ -175,7 +175,7 @@ export const unseal = async (
   if (bytes === null) throw new LockedError(TYPO);
   const shut = new LockedError(
     secret.kind === 'passkey'
-      ? 'This passkey does not open this wallet. Use the one that it was made with, or the recovery code.'
+      ? 'This passkey does not open this wallet. Use the one that it was created with, or the recovery code.'
       : 'This recovery code is of another wallet.',
   );
   if (slot === undefined) throw shut;

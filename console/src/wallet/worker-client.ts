@@ -30,7 +30,7 @@ const start = (): { calls: WalletWorker; end: () => void } => {
   });
   worker.addEventListener('error', () => {
     for (const { reject } of waiting.values())
-      reject(new Error('The wallet’s own part of this page did not start.'));
+      reject(new Error('The wallet worker of this page did not start.'));
     waiting.clear();
   });
   const call = (name: keyof Operations) => (input: unknown) =>
