@@ -9,7 +9,7 @@ import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
 /**
- * The page of activity in real Chromium: filters, spending, the export; empty, overfull, failing
+ * The activity page in real Chromium: filters, spending, the export; empty, with many rows, failing
  * and slow.
  */
 const stack = runningStack();
@@ -24,13 +24,13 @@ const choose = async (console: ConsolePage, label: string, choice: string) => {
   await console.page.getByRole('search').getByRole('button', { name: label }).click();
   await console.page.getByRole('option', { name: choice, exact: true }).click();
 };
-/** What is wider than the page: must be nothing. */
+/** Elements that are wider than the page. There must be none. */
 const tooWide = (console: ConsolePage) =>
   console.page.evaluate(
     `[...document.querySelectorAll('main *:not(thead, thead *)')].filter((each) => each.getBoundingClientRect().right > innerWidth)
       .map((each) => each.outerHTML.slice(0, 200))`,
   );
-/** Clicks and gives the text of the file that is downloaded. */
+/** Clicks and returns the text of the downloaded file. */
 const exported = async (console: ConsolePage): Promise<{ name: string; text: string }> => {
   const [file] = await Promise.all([
     console.page.waitForEvent('download'),
@@ -40,7 +40,7 @@ const exported = async (console: ConsolePage): Promise<{ name: string; text: str
 };
 const EVIL = '=HYPERLINK("https://evil.example","Weather")';
 
-test('filters narrow the list and stand in the address; spending by day, service and delegate; the export is exact', async () => {
+test('filters narrow the list and are in the URL, spending is shown by day, service and delegate, and the export is exact', async () => {
   const payer = await signInPayer(stack);
   const weather = await createVendor(api, stack, { price: 2_500_001n, name: EVIL });
   const maps = await createVendor(api, stack, { price: 1_000_000n, name: 'Maps' });
@@ -52,7 +52,7 @@ test('filters narrow the list and stand in the address; spending by day, service
   await pay(payer.token, maps);
 
   const page = await opened({ person: payer });
-  // The projection follows the payments.
+  // The projection is updated after the payments.
   for (let tries = 0; tries < 100; tries += 1) {
     await page.go('/activity');
     if ((await rows(page).count()) === 4) break;
@@ -125,8 +125,8 @@ const expectRows = async (console: ConsolePage, count: number) => {
 };
 
 /**
- * A list of this many, as the API pages it: made here, since so many real payments would take
- * minutes.
+ * A list of this length in the API's pages. It is generated, because so many real payments would
+ * take minutes.
  */
 const overfull =
   (count: number, wait: () => Promise<void> = async () => {}) =>
@@ -152,7 +152,8 @@ const overfull =
   };
 
 /**
- * A year's spending: a payment on each of the days, or by 300 services, the first with the most.
+ * The spending of a year: one payment on each day, or payments to 300 services, the first with the
+ * most.
  */
 const overfullSpending = async (route: Route) => {
   const query = new URL(route.request().url()).searchParams;
@@ -178,7 +179,7 @@ const overfullSpending = async (route: Route) => {
   });
 };
 
-test('overfull: by the page at desktop and phone width; the export reads them all, says how far it is, and can be cancelled', async () => {
+test('a long list is read by the page at desktop and phone width, and the export reads all of it, shows its progress and can be cancelled', async () => {
   const person = await signInPerson(stack);
   for (const [width, colours] of [
     ['desktop', 'dark'],
@@ -218,8 +219,8 @@ test('overfull: by the page at desktop and phone width; the export reads them al
   expect(lines[0]).toContain('"9007199254740993","9007199254.740993"');
   await page.page.getByText('2,345 transactions are in quittance-test-').waitFor();
 
-  // One page of the list never comes: it says how far it is until it is cancelled, and makes no
-  // file.
+  // One page of the list never arrives: the export shows its progress until it is cancelled, and
+  // makes no file.
   await page.page.unroute('**/v1/transactions?*');
   await page.page.route(
     '**/v1/transactions?*',
@@ -239,7 +240,7 @@ test('overfull: by the page at desktop and phone width; the export reads them al
   expect(files).toBe(0);
 }, 180_000);
 
-test('empty, failing and slow', async () => {
+test('the page shows empty, failed and slow lists', async () => {
   const person = await signInPerson(stack);
   const page = await opened({ person });
   await page.go('/activity');

@@ -8,8 +8,8 @@ import { consoleSuite } from '../support/console-suite.ts';
 import { atOnce, runningStack } from '../support/stack.ts';
 
 /**
- * The page of delegates in real Chromium: made, spent with, narrowed, widened, given new keys and
- * revoked.
+ * The delegates page in real Chromium: delegates are created, pay, are changed, get new keys and
+ * are revoked.
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
@@ -25,7 +25,7 @@ const own = (key: string) =>
     { token: key },
   );
 
-test('made with limits, its key shown once and good; spent with; edited, with a step-up only to widen; revoked', async () => {
+test('a delegate is created with limits, its key is shown once and pays, an edit that allows more needs a step-up, and it is revoked', async () => {
   const payer = await signInPayer(stack);
   const vendor = await createVendor(api, stack, { price: 2_500_000n });
   const page = await opened({ person: payer });
@@ -66,7 +66,7 @@ test('made with limits, its key shown once and good; spent with; edited, with a 
     allowed_service_ids: [vendor.serviceId],
   });
 
-  // It pays; the meter follows, and the service has a name now.
+  // It pays. The meter follows, and the service now has a name.
   expect((await settleWith(api, key!, await quoteOf(api, vendor))).status).toBe(200);
   await page.go('/delegates');
   const today = page.page.getByRole('meter', { name: 'Today' });
@@ -76,7 +76,7 @@ test('made with limits, its key shown once and good; spent with; edited, with a 
   await page.shoot('delegates');
   expect(await page.findings()).toEqual([]);
 
-  // Narrower needs no fresh sign-in, and sends what was changed alone.
+  // A stricter limit needs no fresh sign-in, and only the changed field is sent.
   const sent: unknown[] = [];
   page.page.on('request', (request) => {
     if (request.method() === 'PATCH') sent.push(request.postDataJSON());
@@ -92,7 +92,7 @@ test('made with limits, its key shown once and good; spent with; edited, with a 
   await button(page, 'Edit Research agent').click();
   await field(page, 'Each day (UTC)').fill('');
   await field(page, 'Only these services').fill('');
-  // The API's own answer to a sign-in that is older than five minutes.
+  // The API's answer to a sign-in that is older than five minutes.
   await page.page.route(
     '**/v1/delegates/*',
     (route) =>
@@ -120,7 +120,7 @@ test('made with limits, its key shown once and good; spent with; edited, with a 
     allowed_service_ids: null,
   });
 
-  // A new key: the old one goes on, unless it is ended at once.
+  // A new key: the old one stays valid, unless it is revoked at once.
   await button(page, 'New key for Research agent').click();
   await button(page, 'Show it here').click();
   await heading(page, 'The new key of “Research agent”').waitFor();
@@ -146,7 +146,7 @@ test('made with limits, its key shown once and good; spent with; edited, with a 
   expect((await own(third!)).status).toBe(401);
 }, 180_000);
 
-test('overfull, on a phone and in the dark: many, long names, capped and spent; more by the page', async () => {
+test('many delegates with long names, caps and spending fit a phone in dark colours, with more pages', async () => {
   const payer = await signInPayer(stack);
   const names = Array.from({ length: 24 }, (_, i) =>
     i % 5 === 0
@@ -185,7 +185,7 @@ test('overfull, on a phone and in the dark: many, long names, capped and spent; 
   }
 }, 180_000);
 
-test('without a wallet, with an API that fails, and a slow one', async () => {
+test('the page shows a missing wallet, a failing API and a slow one', async () => {
   const payer = await signInPerson(stack);
   const page = await opened({ person: payer });
   await page.go('/delegates');

@@ -7,19 +7,19 @@ import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
 /**
- * Deposits in real Chromium: to the provider's page, back, and followed there until the chain has
- * it.
+ * Deposits in real Chromium: to the provider's page, back, and shown until the transfer is on the
+ * chain.
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 
-/** Reading the list, by whatever query. */
+/** Requests of the list, with any query. */
 const LIST = /\/v1\/deposits(\?.*)?$/;
 
-// Of what waits for the chain, and of a busy machine.
+// Time for the chain, and for a busy machine.
 jest.setTimeout(150_000);
 
-// The provider's own page is another origin; it is gone to, never asked from here.
+// The provider's page is another origin. The browser opens it, and the page sends no request to it.
 const provider = /^foreign: http:\/\/(localhost|127\.0\.0\.1):\d+\/(moonpay|coinbase)?/;
 const { opened } = consoleSuite(stack, { except: provider });
 const button = ({ page }: ConsolePage, name: string) => page.getByRole('button', { name, exact: true });
@@ -41,7 +41,7 @@ const depositOf = (token: string, wallet_id: string, provider: string) =>
 test.each([
   ['MoonPay', 'moonpay', 'Approve'],
   ['Coinbase Onramp', 'coinbase', 'Pay'],
-])('by %s: from the amount to the money on chain, live', async (label, provider, action) => {
+])('a deposit by %s is followed from the amount to the money on chain', async (label, provider, action) => {
   const { person, wallet } = await withWallet();
   const page = await opened({ person });
   await page.go(`/deposits?wallet=${wallet.wallet_id}`);
@@ -60,7 +60,7 @@ test.each([
 
   await page.page.getByRole('button', { name: action, exact: true }).waitFor();
   expect(page.page.url()).not.toContain('/console');
-  // Somebody who comes back without having paid finds the way there again.
+  // A user who returns without having paid finds the link to the provider again.
   await page.go('/deposits');
   await page.page.getByText('is waiting for the payment').waitFor();
   await page.shoot(`deposits-waiting-${provider}`);
@@ -74,14 +74,14 @@ test.each([
   await back.click();
   await page.page.getByRole('heading', { name: 'Deposits', exact: true }).waitFor();
   expect(page.page.url()).toContain('/console/deposits');
-  // Nobody touches the page from here on.
+  // The page updates itself from here on.
   await table(page).getByText('completed').waitFor({ timeout: 90_000 });
   await expect(page.page.getByText('On its way').count()).resolves.toBe(0);
   expect(await table(page).textContent()).toMatch(/50\.00 USD.*USDC/);
   await page.shoot(`deposits-typical-${provider}`);
 });
 
-test('at phone width in the dark, with many of them; no page but the provider’s is opened', async () => {
+test('many deposits fit a phone in dark colours, and only the provider’s page is opened', async () => {
   const { person, wallet } = await withWallet();
   for (let at = 0; at < 4; at += 1)
     await depositOf(person.token, wallet.wallet_id, at % 2 === 0 ? 'moonpay' : 'coinbase');
@@ -113,7 +113,7 @@ test('at phone width in the dark, with many of them; no page but the provider’
   expect(links).not.toContain('javascript:');
 });
 
-test('without a wallet it leads to one; when the provider is down, it says so and keeps what was typed', async () => {
+test('without a wallet the page links to one, and when the provider fails it shows the error and keeps the entered text', async () => {
   const nobody = await opened({ person: await signInPerson(stack) });
   await nobody.go('/deposits');
   await nobody.page.getByText('No wallet for a deposit yet').waitFor();

@@ -14,8 +14,8 @@ import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
 /**
- * The receipt of one payment in real Chromium: what it says, its tokens checked in the page,
- * altered ones found out.
+ * The receipt of one payment in real Chromium: its content, its tokens verified in the page,
+ * alterations detected.
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
@@ -44,7 +44,7 @@ const opened = async (options: Parameters<typeof suite.opened>[0] = {}): Promise
 const text = (console: ConsolePage) => console.page.locator('main').innerText();
 
 type Payment = Record<string, string> & { quote_token: string; settlement_token: string };
-/** Opens the receipt with the API's answer changed on its way. */
+/** Opens the receipt with a changed answer of the API. */
 const altered = async (change: (payment: Payment) => void): Promise<ConsolePage> => {
   const page = await opened();
   await page.page.route('**/v1/settlements/*', async (route) => {
@@ -57,7 +57,7 @@ const altered = async (change: (payment: Payment) => void): Promise<ConsolePage>
   return page;
 };
 
-test('shows the payment, and says of both tokens by which key of which environment; the same on paper', async () => {
+test('the receipt shows the payment, and the key and environment of both tokens, also on paper', async () => {
   for (const [width, colours] of [
     ['desktop', 'light'],
     ['phone', 'light'],
@@ -98,7 +98,7 @@ test('shows the payment, and says of both tokens by which key of which environme
   }
 });
 
-/** Another character at a place of a token, of the same alphabet. */
+/** Replaces one character of a token by another of the same alphabet. */
 const at = (token: string, index: number) => {
   const place = index < 0 ? token.length + index : index;
   return token.slice(0, place) + (token[place] === 'A' ? 'B' : 'A') + token.slice(place + 1);
@@ -147,7 +147,7 @@ test.each<[string, (payment: Payment) => void, string[]]>([
     },
     ['The settlement token is not genuine', 'not a settlement token of the test environment'],
   ],
-])('found out: %s', async (name, change, expected) => {
+])('an alteration is detected: %s', async (name, change, expected) => {
   const page = await altered(change);
   await page.page
     .getByText(/token is (not )?genuine/)
@@ -159,7 +159,7 @@ test.each<[string, (payment: Payment) => void, string[]]>([
   expect(await page.findings()).toEqual([]);
 });
 
-test('keys that the system does not publish, or that cannot be read, make no token genuine', async () => {
+test('keys that are not published, or cannot be read, make no token genuine', async () => {
   const page = await opened();
   await page.page.route('**/.well-known/jwks.json*', (route) => route.fulfill({ json: { keys: [] } }));
   await page.go(`/payments/${paid!.settlement_id}`);
@@ -174,7 +174,7 @@ test('keys that the system does not publish, or that cannot be read, make no tok
   expect(await page.findings()).toEqual([]);
 }, 120_000);
 
-test('its vendor sees no token, a stranger no payment; nor does the API show them the quote token', async () => {
+test('the vendor sees no token and a stranger no payment, and the API does not return the quote token to them', async () => {
   const show = (token: string) => api(`GET /v1/settlements/${paid!.settlement_id}`, { token });
   expect((await show(payer!.token)).body).toMatchObject({
     quote_token: expect.any(String),

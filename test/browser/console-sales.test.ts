@@ -13,7 +13,7 @@ import { type ConsolePage, type Person, signInPerson } from '../support/console.
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
-/** What a vendor sees of its sales in the console, while they happen. */
+/** A vendor's sales in the console, while they happen. */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 
@@ -28,7 +28,7 @@ const button = (console: ConsolePage, name: string) =>
 const rows = (console: ConsolePage) =>
   console.page.getByRole('table', { name: 'Sales' }).locator('tbody').getByRole('row');
 
-/** Somebody who sells and looks at the console. */
+/** A vendor who reads the console. */
 const seller = async (): Promise<Vendor & { person: Person }> => {
   const email = `seller-${crypto.randomUUID().slice(0, 8)}@example.com`;
   const vendor = await createVendor(api, stack, { email });
@@ -44,7 +44,7 @@ const redeem = (vendor: Vendor, { settlement_id, settlement_token }: Paid) =>
     }),
     'redeem',
   );
-/** The number under a step of the funnel. */
+/** The number of a step of the funnel. */
 const step = async (page: ConsolePage, name: string) =>
   (await page.page
     .locator('.funnel li', { hasText: new RegExp(`^${name}`) })
@@ -55,7 +55,7 @@ const choose = async (page: ConsolePage, label: string, option: string) => {
   await page.page.getByRole('option', { name: option, exact: true }).click();
 };
 
-test('from nothing: a quote appears by itself, is paid, is delivered, and the figures follow', async () => {
+test('an empty page shows a new quote by itself, then its payment, its delivery and the figures', async () => {
   const vendor = await seller();
   const page = await opened({ person: vendor.person });
   await page.go('/sales');
@@ -83,7 +83,7 @@ test('from nothing: a quote appears by itself, is paid, is delivered, and the fi
   await page.page.getByRole('heading', { name: 'What happened' }).waitFor();
 }, 90_000);
 
-test('typical: every way that a sale can go, by filters of state, service and time, kept in the address', async () => {
+test('every kind of sale is shown, with filters of state, service and time that are in the URL', async () => {
   const vendor = await seller();
   const second = await must(
     api<{ service_id: string; api_key: string }>('POST /v1/services', {
@@ -137,7 +137,7 @@ test('typical: every way that a sale can go, by filters of state, service and ti
   expect(await phone.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
 }, 120_000);
 
-test('1,300 quotes: read page by page as far as is said, and further when asked', async () => {
+test('1,300 quotes are read by the page up to the shown time, and further on request', async () => {
   const vendor = await seller();
   for (let i = 0; i < 65; i += 1)
     await Promise.all(Array.from({ length: 20 }, () => quoteOf(api, vendor, { expires_in_seconds: 86_400 })));
@@ -155,7 +155,7 @@ test('1,300 quotes: read page by page as far as is said, and further when asked'
   expect(await rows(page).count()).toBe(125);
 }, 180_000);
 
-test('what fails is said, what was read stays; what is awaited is said too', async () => {
+test('the page shows failures and loading, and keeps what was read', async () => {
   const vendor = await seller();
   await quoteOf(api, vendor);
   const page = await opened({ person: vendor.person });
@@ -188,7 +188,7 @@ test('what fails is said, what was read stays; what is awaited is said too', asy
   );
   await page.go('/sales');
   await page.page.getByRole('alert').getByText('forbidden').waitFor();
-  // A figure of half of what is needed would be a wrong one.
+  // A figure from incomplete data would be wrong.
   expect(await page.page.locator('.funnel').count()).toBe(0);
   await page.shoot('sales-failing-first');
 }, 60_000);

@@ -7,7 +7,7 @@ import { type ConsolePage, type Person, signInPerson } from '../support/console.
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
-/** A vendor's services in the console: made, changed, given new keys, ended. */
+/** A vendor's services in the console: created, changed, given new keys, ended. */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 
@@ -28,7 +28,7 @@ const createService = ({ token }: Person, more: object = {}): Promise<Service> =
   );
 const works = async (apiKey: string) => (await api('GET /v1/quotes', { token: apiKey })).status === 200;
 
-test('a service is made from an empty page; what cannot be is said first, and its key is shown once', async () => {
+test('a service is created from an empty page, errors are shown first, and its key is shown once', async () => {
   const person = await signInPerson(stack);
   const page = await opened({ person });
   await page.go('/services');
@@ -52,7 +52,7 @@ test('a service is made from an empty page; what cannot be is said first, and it
 
   await page.page.getByLabel('Name', { exact: true }).fill('Weather API');
   await page.page.getByLabel('Price of a call').fill('0.05');
-  // A token program owns no money: the API looks at the chain.
+  // A token program cannot own money, which the API reads from the chain.
   await page.page.getByLabel('Payout address').fill('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
   await page.page.getByLabel('Redeem window').fill('3600');
   await page.page.getByText('redeem it: 1 h.').waitFor();
@@ -81,7 +81,7 @@ test('a service is made from an empty page; what cannot be is said first, and it
   ]);
 }, 90_000);
 
-test('settings: only what was changed is sent', async () => {
+test('only changed settings are sent', async () => {
   const person = await signInPerson(stack);
   const { service_id } = await createService(person);
   const page = await opened({ person });
@@ -106,7 +106,7 @@ test('settings: only what was changed is sent', async () => {
   });
 }, 60_000);
 
-test('in live another payout address waits for a day; other settings leave it alone, and it can be taken back', async () => {
+test('in live a new payout address waits for a day, other settings do not affect it, and it can be cancelled', async () => {
   if (!('live' in stack.environments)) return;
   const person = await signInPerson(stack, { environment: 'live' });
   const { service_id } = await createService(person);
@@ -141,7 +141,7 @@ test('in live another payout address waits for a day; other settings leave it al
   expect(await shown()).toBeUndefined();
 }, 60_000);
 
-test('rotated, both keys work and the page counts down, also when opened anew; or the others end at once', async () => {
+test('after a rotation both keys work and the page counts down, also after a reload, or the other keys are revoked at once', async () => {
   const person = await signInPerson(stack);
   const { service_id, api_key } = await createService(person);
   const page = await opened({ person });
@@ -172,7 +172,7 @@ test('rotated, both keys work and the page counts down, also when opened anew; o
   expect([await works(api_key), await works(second), await works(third)]).toEqual([false, false, true]);
 }, 60_000);
 
-test('a link to a new key is mailed; the key changes when it is opened, not before', async () => {
+test('a link to a new key is mailed, and the key changes when the link is used', async () => {
   const person = await signInPerson(stack);
   const { service_id, api_key } = await createService(person);
   const page = await opened({ person });
@@ -195,7 +195,7 @@ test('a link to a new key is mailed; the key changes when it is opened, not befo
   expect(await mailed()).toContain(`service=${service_id}`);
 }, 60_000);
 
-test('a service with open quotes can only be closed; one without is deleted', async () => {
+test('a service with open quotes can only be closed, and one without is deleted', async () => {
   const person = await signInPerson(stack);
   const service = await createService(person);
   await quoteOf(api, { apiKey: service.api_key, serviceId: service.service_id });
@@ -228,7 +228,7 @@ test('a service with open quotes can only be closed; one without is deleted', as
   expect((await api(path, { token: person.token })).status).toBe(404);
 }, 60_000);
 
-test('many services with long names, at phone width and in the dark; nothing is wider than the screen', async () => {
+test('many services with long names fit a phone in dark colours', async () => {
   const person = await signInPerson(stack);
   for (let i = 0; i < 60; i += 1)
     await createService(person, {
@@ -260,7 +260,7 @@ test('many services with long names, at phone width and in the dark; nothing is 
   expect(await phone.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
 }, 120_000);
 
-test('a list that fails or waits says so in words; an unknown service too', async () => {
+test('the page shows a list that fails or loads, and an unknown service', async () => {
   const page = await opened({ person: await signInPerson(stack) });
   let answer: () => void = () => undefined;
   const asked = new Promise<void>((resolve) => {

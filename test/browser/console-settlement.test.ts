@@ -17,10 +17,7 @@ import { type ConsolePage, type Person, signInPerson } from '../support/console.
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
-/**
- * One payment as its vendor sees it, and what of it is given back, signed by a wallet of the
- * browser.
- */
+/** One payment as its vendor sees it, and its refunds, signed by a wallet of the browser. */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 const chain = chainOf(stack.environments.test!);
@@ -35,7 +32,7 @@ beforeAll(async () => {
   consumer = await createConsumer(api, stack);
 }, 90_000);
 
-/** A console of the vendor, in a sign-in of its own. */
+/** A console of the vendor, in a separate sign-in. */
 const opened = async (options: Parameters<typeof suite.opened>[0] = {}): Promise<ConsolePage> => {
   const person = await signInPerson(stack, { email: vendor.person.email });
   return suite.opened({ person, ...options });
@@ -48,8 +45,8 @@ const pay = async (body: object = {}): Promise<Paid> =>
   must(settleWith(api, consumer.token, await quoteOf(api, vendor, body)), 'settle');
 
 /**
- * Puts a wallet into the page as an extension does, by the Wallet Standard's events. Its keys stay
- * outside; what it is asked to sign is counted, and refused while `refuses` says so.
+ * Adds a wallet to the page as an extension does, by the Wallet Standard's events. Its keys stay
+ * outside of the page. Its signature requests are counted, and refused while `refuses` is set.
  */
 const addWallet = async (console: ConsolePage, name: string, keys: Keypair, lateMs = 0) => {
   const wallet = { asked: 0, refuses: false };
@@ -76,7 +73,7 @@ const addWallet = async (console: ConsolePage, name: string, keys: Keypair, late
         chains: ['solana:devnet'],
         accounts: [],
         features: {
-          // Wallets have it; a refund needs none.
+          // Wallets have it, but a refund does not need it.
           'solana:signMessage': { version: '1.0.0' },
           'standard:connect': { version: '1.0.0', connect: async () => ({ accounts: [account] }) },
           'solana:signTransaction': {
@@ -95,7 +92,7 @@ const addWallet = async (console: ConsolePage, name: string, keys: Keypair, late
         page.addEventListener('wallet-standard:app-ready', (event) =>
           register((event as CustomEvent).detail),
         );
-      // As late as it likes: after the page was loaded, before or while a refund is signed.
+      // At any time: after the page was loaded, before or during the signing of a refund.
       setTimeout(
         () => page.dispatchEvent(new CustomEvent('wallet-standard:register-wallet', { detail: register })),
         late,
@@ -106,7 +103,7 @@ const addWallet = async (console: ConsolePage, name: string, keys: Keypair, late
   return wallet;
 };
 
-test('a refund of a part: prepared, refused in the wallet, signed, paid; the story and the amounts follow', async () => {
+test('a partial refund is prepared, refused in the wallet, signed and paid, and the history and amounts follow', async () => {
   const paid = await pay();
   const page = await opened();
   const wallet = await addWallet(page, 'Payout Wallet', vendor.payout, 1500);
@@ -128,7 +125,7 @@ test('a refund of a part: prepared, refused in the wallet, signed, paid; the sto
   expect(await page.findings()).toEqual([]);
   await button(page, 'Prepare it').click();
   await button(page, 'Sign with Payout Wallet').waitFor();
-  // What is shown was read from the transaction.
+  // The shown values were read from the transaction.
   const dialog = page.page.getByRole('dialog', { name: 'Sign the refund' });
   expect(await dialog.textContent()).toMatch(/1\.00 USDC go from your payout address back to the payer/);
   expect(await dialog.textContent()).toContain(consumer.wallet.publicKey.toBase58());
@@ -154,7 +151,7 @@ test('a refund of a part: prepared, refused in the wallet, signed, paid; the sto
   expect(await page.findings()).toEqual([]);
 }, 90_000);
 
-/** A refund's transaction as somebody would make it who has the API's answers in hand. */
+/** The transaction of a refund as an attacker with access to the API's answers would make it. */
 const tampered = (
   transaction: string,
   { to = consumer.wallet.publicKey, mint = chain.mint, amount = 1_000_000n } = {},
@@ -211,14 +208,14 @@ test.each<[string, Parameters<typeof tampered>[1] & object, { amount?: string },
   60_000,
 );
 
-test('a refund that waits: signed later, by the right account only, or cancelled', async () => {
+test('a waiting refund is signed later by the right account only, or cancelled', async () => {
   const paid = await pay();
   const page = await opened();
   const wrong = await addWallet(page, 'Wrong Wallet', Keypair.generate());
   await page.go(`/sales/${paid.settlement_id}`);
   await button(page, 'Refund').click();
   await text(page, 'A refund of the whole net amount blocks redeeming').waitFor();
-  // The API's own answer to a sign-in that is older than five minutes, once.
+  // The API's answer to a sign-in that is older than five minutes, once.
   await page.page.route(
     '**/v1/refunds',
     (route) =>
@@ -264,7 +261,7 @@ test('a refund that waits: signed later, by the right account only, or cancelled
   await text(page, 'replica-7').waitFor();
 }, 90_000);
 
-test('signed elsewhere: the transaction is taken out as text and brought back', async () => {
+test('a refund is signed elsewhere: the transaction is copied as text and pasted back signed', async () => {
   const paid = await pay();
   const page = await opened();
   await page.go(`/sales/${paid.settlement_id}`);
@@ -288,7 +285,7 @@ test('signed elsewhere: the transaction is taken out as text and brought back', 
   await text(page, /^The refund is (paid|on its way)\.$/).waitFor();
 }, 90_000);
 
-test('prepaid units, a scope and a page at phone width, in the dark', async () => {
+test('prepaid units and a scope fit a phone in dark colours', async () => {
   const paid = await pay({
     scope: { units: 1000, resource: `https://api.example.com/${'long/'.repeat(30)}` },
   });
@@ -311,7 +308,7 @@ test('prepaid units, a scope and a page at phone width, in the dark', async () =
   expect(await page.findings()).toEqual([]);
 }, 60_000);
 
-test('a payment that is not there, or not this account’s, and a list that fails, are said', async () => {
+test('the page shows a payment that does not exist or belongs to another account, and a list that fails', async () => {
   const paid = await pay();
   const page = await opened({ person: await signInPerson(stack) });
   await page.go(`/sales/${paid.settlement_id}`);
@@ -326,7 +323,7 @@ test('a payment that is not there, or not this account’s, and a list that fail
   );
   await own.go(`/sales/${paid.settlement_id}`);
   await own.page.getByRole('alert').getByText('forbidden').waitFor();
-  // What is left of the net is not known then, so nothing is offered.
+  // The remaining net amount is unknown then, so no refund is offered.
   expect(await button(own, 'Refund').count()).toBe(0);
   expect(await region(own, 'Amounts').textContent()).toContain('its refunds are not known');
   await own.shoot('settlement-failing');

@@ -8,15 +8,15 @@ import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
 /**
- * Signing into the console and out of it, in real Chromium: by link, by passkey, again for what is
- * dangerous.
+ * Signing in and out of the console in real Chromium: by link, by passkey, and by step-up for
+ * sensitive actions.
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 
 const { opened } = consoleSuite(stack);
 const newAddress = () => `door-${crypto.randomUUID().slice(0, 8)}@example.com`;
-/** The newest link with this in its address that an address was mailed since. */
+/** The newest link that was mailed to an address since, with this text in its URL. */
 const mailedLink = async (email: string, since: number, part: string): Promise<string> => {
   for (let tries = 0; tries < 200; tries += 1) {
     const response = await fetch(`${stack.mail_url}/messages?to=${encodeURIComponent(email)}`);
@@ -39,7 +39,7 @@ const button = (console: ConsolePage, name: string) =>
   console.page.getByRole('button', { name, exact: true });
 const heading = (console: ConsolePage, name: string) => console.page.getByRole('heading', { name });
 
-test('by link: asked for on the page, opened in another tab, used by the click alone; the first tab follows', async () => {
+test('a link is requested on the page, opened in another tab, consumed by the click only, and the first tab follows', async () => {
   const first = await opened();
   await first.go('/account');
   await heading(first, 'Sign in').waitFor();
@@ -52,7 +52,7 @@ test('by link: asked for on the page, opened in another tab, used by the click a
   const link = await mailedLink(email, since, '/console/sign-in/link');
   const token = new URL(link).hash.slice('#token='.length);
 
-  // What a mail scanner with a browser does, and one without.
+  // The requests of a mail scanner with a browser, and of one without.
   const scanner = await opened();
   await scanner.page.goto(link, { waitUntil: 'networkidle' });
   await fetch(`${stack.gateway_url}/v1/auth/magic-link/verify?token=${token}`);
@@ -63,15 +63,15 @@ test('by link: asked for on the page, opened in another tab, used by the click a
   await tab.goto(link, { waitUntil: 'networkidle' });
   expect(tab.url()).toBe(`${stack.console_url}/sign-in/link`);
   expect(urls.filter((each) => each.includes(token) && !each.includes('#'))).toEqual([]);
-  // What it asks uses nothing up.
+  // Its requests consume nothing.
   expect(urls.filter((each) => /magic-link(?!\/read)/.test(each))).toEqual([]);
   expect(await tab.textContent('main')).toContain(email);
   await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
   await tab.getByRole('heading', { name: 'Welcome' }).waitFor();
-  // No script reads the refresh token, and nothing keeps the access token.
+  // No script can read the refresh token, and the access token is not stored.
   expect(await tab.evaluate('document.cookie + JSON.stringify(localStorage)')).not.toMatch(/rt_|eyJ/);
 
-  // The page that asked is signed in too, where it was.
+  // The page that requested the link is signed in too, and has not changed.
   await heading(first, 'Account').waitFor();
   await first.page.getByText(email).first().waitFor();
   await first.go('/account');
@@ -82,7 +82,7 @@ test('by link: asked for on the page, opened in another tab, used by the click a
   await heading(again, 'This link no longer works').waitFor();
 });
 
-test('a link that another browser asked for names its account and signs in only after that was confirmed', async () => {
+test('a link that another browser requested names its account and signs in only after a confirmation', async () => {
   const [victim, [stranger, since]] = [await signInPerson(stack), [newAddress(), Date.now()]];
   await api('POST /v1/auth/magic-link', { body: { email: stranger, environment: 'test' } });
   const link = await mailedLink(stranger, since, '/console/sign-in/link');
@@ -92,7 +92,7 @@ test('a link that another browser asked for names its account and signs in only 
   const text = (await page.page.textContent('main')) ?? '';
   expect(text).toContain(stranger);
   expect(text).toContain(`your sign-in as ${victim.email}`);
-  // The plain button, which a hurried person presses, is not there.
+  // The plain button is absent, so that a hurried user does not press it.
   expect(await button(page, 'Sign in').count()).toBe(0);
   await page.shoot('sign-in-elsewhere');
   expect(await page.findings()).toEqual([]);
@@ -101,7 +101,7 @@ test('a link that another browser asked for names its account and signs in only 
   await page.go('/account');
   await page.page.getByText(victim.email).first().waitFor();
 
-  // Whoever asked on another device confirms, and is signed in here.
+  // A user who requested the link on another device confirms, and is signed in here.
   const own = await opened();
   await own.page.goto(link, { waitUntil: 'networkidle' });
   await button(own, `Sign in here as ${stranger}`).click();
@@ -109,7 +109,7 @@ test('a link that another browser asked for names its account and signs in only 
   expect(own.trouble()).toEqual([]);
 });
 
-test('a page of a mailed link without it, or with half of one, says so and uses nothing', async () => {
+test('the page of a mailed link without a complete link shows this and consumes nothing', async () => {
   const page = await opened();
   const urls = asked(page);
   for (const path of [
@@ -127,7 +127,7 @@ test('a page of a mailed link without it, or with half of one, says so and uses 
   expect(urls.filter((each) => /verify/.test(each))).toEqual([]);
 });
 
-test('the link to a new key: the click makes it, once, and shows whose and where', async () => {
+test('the page of a link to a new key names its owner and environment, and the click creates the key once', async () => {
   const { signIn, serviceId, apiKey } = await createVendor(api, stack);
   const since = Date.now();
   await api(`POST /v1/services/${serviceId}/key/reveal`, { token: signIn.access_token, body: {} });
@@ -156,7 +156,7 @@ test('the link to a new key: the click makes it, once, and shows whose and where
   await heading(again, 'This link no longer works').waitFor();
 });
 
-test('a passkey is added, signs in after signing out, and is removed', async () => {
+test('a passkey is added, signs in after a sign-out, and is removed', async () => {
   const person = await signInPerson(stack);
   const page = await opened({ person });
   await page.go('/account');
@@ -174,7 +174,7 @@ test('a passkey is added, signs in after signing out, and is removed', async () 
   await button(page, 'Sign in with a passkey').click();
   await heading(page, 'Account').waitFor();
   await page.page.getByText(person.email).first().waitFor();
-  // It outlives the page: the cookie signs the next one in.
+  // It survives a reload: the cookie signs the page in.
   await page.go('/account');
   await page.page.getByText('this one').waitFor();
 
@@ -185,11 +185,11 @@ test('a passkey is added, signs in after signing out, and is removed', async () 
   await page.page.getByText('No passkey yet').waitFor();
   await button(page, 'Sign out').click();
   await button(page, 'Sign in with a passkey').click();
-  // The device still offers it; the API knows it no more.
+  // The device still offers it, but the API no longer has it.
   await page.page.getByRole('alert').getByText('unauthorized').waitFor();
 });
 
-test('an open sign-in of another device is ended from here, and says so there', async () => {
+test('a sign-in of another device is revoked here, and that device shows it', async () => {
   const email = newAddress();
   const [here, there] = [await signInPerson(stack, { email }), await signInPerson(stack, { email })];
   const [page, other] = [await opened({ person: here }), await opened({ person: there })];
@@ -201,13 +201,13 @@ test('an open sign-in of another device is ended from here, and says so there', 
   await expect(button(page, 'Revoke').count()).resolves.toBe(0);
   await other.page.getByRole('link', { name: 'Wallet' }).first().click();
   await other.page.getByRole('link', { name: 'Account' }).click();
-  // What it read lately is still shown; the next change asks the API.
+  // Cached data is still shown. The next change calls the API.
   await other.page.getByLabel('Name').fill('Ada');
   await button(other, 'Save').click();
   await other.page.getByText('Your sign-in has ended.').waitFor();
 });
 
-test('what needs a fresh sign-in asks for one, by passkey or link, and then goes on by itself', async () => {
+test('an action that needs a fresh sign-in asks for one, by passkey or link, and then continues', async () => {
   const person = await signInPerson(stack);
   const page = await opened({ person });
   await page.go('/account');
@@ -216,7 +216,7 @@ test('what needs a fresh sign-in asks for one, by passkey or link, and then goes
     await page.page.getByLabel('Its name').fill(label);
     await button(page, 'Go on').click();
   };
-  // The API's own answer to a sign-in that is older than five minutes, once each.
+  // The API's answer to a sign-in that is older than five minutes, once each.
   const refuseOnce = () =>
     page.page.route(
       '**/v1/auth/passkey/register/options',
@@ -241,17 +241,17 @@ test('what needs a fresh sign-in asks for one, by passkey or link, and then goes
   await tab.getByRole('heading', { name: 'Welcome' }).waitFor();
   await tab.close();
   await page.page.getByRole('table', { name: 'Passkeys' }).getByText('Phone').waitFor();
-  // The sign-in that the new one took the place of has ended.
+  // The sign-in that the new one replaced is revoked.
   expect(await api('GET /v1/accounts/me', { token: person.token })).toMatchObject({ status: 401 });
 
   await refuseOnce();
   await add('Phone again');
   await button(page, 'Use a passkey').click();
-  // It went on: the device answers that it has one already.
+  // It continued: the device answers that it has a passkey already.
   await page.page.getByText('This device already has a passkey for your account.').waitFor();
 });
 
-test('another account in another tab: this one shows that account too, and nothing of the former', async () => {
+test('after a sign-in with another account in another tab, this tab shows that account and no data of the former', async () => {
   const [first, second] = [await signInPerson(stack), newAddress()];
   const page = await opened({ person: first });
   await page.go('/account');
@@ -267,7 +267,7 @@ test('another account in another tab: this one shows that account too, and nothi
   expect(await page.page.getByLabel('Name').inputValue()).toBe('');
 });
 
-test('test and live are told apart on every page, and each has its own sign-in', async () => {
+test('test and live are distinct on every page, and each has a separate sign-in', async () => {
   const email = newAddress();
   const person = await signInPerson(stack, { email });
   const page = await opened({ person });
@@ -290,13 +290,13 @@ test('test and live are told apart on every page, and each has its own sign-in',
   await heading(page, 'Account').waitFor();
   await page.shoot('account-live');
   expect(await page.findings()).toEqual([]);
-  // Both stay signed in.
+  // Both environments stay signed in.
   await button(page, 'Switch to test').click();
   await heading(page, 'Account').waitFor();
   await page.page.getByText(person.accountId.slice(0, 20)).waitFor();
 });
 
-test('at phone width and in the dark: every page is reached, nothing is wider than the screen', async () => {
+test('all pages are reachable and fit a phone in dark colours', async () => {
   const page = await opened({ person: await signInPerson(stack), width: 'phone', colours: 'dark' });
   await page.go('/');
   await page.shoot('home');
@@ -311,7 +311,7 @@ test('at phone width and in the dark: every page is reached, nothing is wider th
   expect(await page.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
 });
 
-test('a system that does not answer is said in words, with what it said and a way to try again', async () => {
+test('an unavailable system is shown with its error and a way to try again', async () => {
   const page = await opened({ person: await signInPerson(stack) });
   await page.page.route('**/v1/accounts/me', (route) =>
     route.fulfill({
@@ -330,7 +330,7 @@ test('a system that does not answer is said in words, with what it said and a wa
   await page.page.getByText('Environment', { exact: true }).waitFor();
 });
 
-test('the first load is below 250 kB compressed, and says how soon it can be used', async () => {
+test('the first load is below 250 kB compressed, and prints the time until it is usable', async () => {
   const page = await opened({ person: await signInPerson(stack) });
   const sizes = new Map<string, Promise<number>>();
   page.page.on('response', (response) => {

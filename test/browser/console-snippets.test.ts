@@ -8,8 +8,8 @@ import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
 /**
- * The page of code to copy: the own service in it, and the rest as the manual and the examples have
- * it.
+ * The page with code to copy: the account's service is filled in, and the rest is the manual's and
+ * the examples' code.
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
@@ -17,7 +17,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 const source = (file: string) => readFileSync(path.join(root, file), 'utf8');
 
 const { opened } = consoleSuite(stack);
-/** What the button of a piece of code copies. */
+/** The text that the button of a snippet copies. */
 const copied = async ({ page }: ConsolePage, label: string): Promise<string> => {
   await page.getByRole('button', { name: `Copy: ${label}`, exact: true }).click();
   return page.evaluate<string>('navigator.clipboard.readText()');
@@ -29,7 +29,7 @@ test.each([
   ['Hono', 'examples/hono.ts', 'hono.ts'],
   ['Next', 'examples/next/app/report/route.ts', 'app/report/route.ts'],
 ])(
-  '%s: the lines of the manual and the whole example, word for word',
+  '%s: the lines of the manual and the whole example, unchanged',
   async (name, file, label) => {
     const page = await opened({ person: await signInPerson(stack) });
     await page.go('/integrate');
@@ -45,7 +45,7 @@ test.each([
   60_000,
 );
 
-test('the own service and this gateway are in the code; what is not known here stays as the manual has it', async () => {
+test('the account’s service and this gateway are filled in, and unknown values stay as in the manual', async () => {
   const email = `snippets-${crypto.randomUUID().slice(0, 8)}@example.com`;
   await createVendor(api, stack, { email, name: 'First API' });
   const { serviceId, apiKey } = await createVendor(api, stack, { email, name: 'It is the "second" API' });
@@ -70,7 +70,7 @@ test('the own service and this gateway are in the code; what is not known here s
   expect(await page.findings()).toEqual([]);
 }, 60_000);
 
-test('on a phone and without a service', async () => {
+test('the page fits a phone, and works without a service', async () => {
   const page = await opened({ person: await signInPerson(stack), width: 'phone', colours: 'dark' });
   await page.go('/integrate');
   await page.page.getByText('You have no service yet').waitFor();

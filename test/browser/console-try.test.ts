@@ -7,9 +7,7 @@ import { type ConsolePage, type Person, signInPerson } from '../support/console.
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
-/**
- * The page that plays the 402 exchange: real quotes, payments and redeems of the running system.
- */
+/** The page that runs the 402 exchange: real quotes, payments and redeems of the running system. */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 
@@ -26,10 +24,7 @@ const serviceOf = ({ token }: Person, name = 'Weather API') =>
     }),
     'service',
   );
-/**
- * Everything that is written on the page and everything that its buttons of step and answer would
- * copy.
- */
+/** The whole text of the page, and everything that its buttons of steps and answers would copy. */
 const copied = async ({ page }: ConsolePage): Promise<string> => {
   await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
   const texts = [(await page.textContent('body')) ?? ''];
@@ -40,7 +35,7 @@ const copied = async ({ page }: ConsolePage): Promise<string> => {
   return texts.join('\n');
 };
 
-test('step by step, paid by the account’s own wallet: 402, check, settle, delivery, and no second redeem', async () => {
+test('step by step, paid by the account’s wallet: 402, check, settle, delivery, and no second redeem', async () => {
   const person = await signInPerson(stack);
   const { service_id, api_key } = await serviceOf(person);
   const page = await opened({ person });
@@ -80,7 +75,7 @@ test('step by step, paid by the account’s own wallet: 402, check, settle, deli
   await page.shoot('try-done');
   expect(await page.findings()).toEqual([]);
 
-  // It happened.
+  // The payment was made.
   const { data } = await must(
     api<{ data: { service_id: string; status: string }[] }>('GET /v1/settlements', { token: api_key }),
     'settlements',
@@ -101,7 +96,7 @@ test('step by step, paid by the account’s own wallet: 402, check, settle, deli
   );
 }, 120_000);
 
-test('all at once, paid by a delegate key, with a key that is made here; anew after that', async () => {
+test('all steps run at once, paid by a delegate key, with a key that the page creates, and can start again', async () => {
   const person = await signInPerson(stack);
   const { api_key } = await serviceOf(person);
   const consumer = await createConsumer(api, stack);
@@ -129,7 +124,7 @@ test('all at once, paid by a delegate key, with a key that is made here; anew af
   await expect(region(page, /^2\. /).count()).resolves.toBe(0);
 }, 120_000);
 
-test('a step that fails says why: a key of another service, a payer without money; it can be taken again', async () => {
+test('a failed step shows the reason (a key of another service, a payer without money) and can be repeated', async () => {
   const person = await signInPerson(stack);
   const { api_key } = await serviceOf(person);
   const other = await createVendor(api, stack);
@@ -158,7 +153,7 @@ test('a step that fails says why: a key of another service, a payer without mone
   await seen(page, 'All steps are done');
 }, 120_000);
 
-test('live: nothing is run, and the page says why', async () => {
+test('in live nothing runs, and the page shows why', async () => {
   if (!('live' in stack.environments)) return;
   const page = await opened({ person: await signInPerson(stack, { environment: 'live' }) });
   await page.go('/try');
@@ -167,7 +162,7 @@ test('live: nothing is run, and the page says why', async () => {
   expect(await page.findings()).toEqual([]);
 }, 60_000);
 
-test('without a service it leads to making one', async () => {
+test('without a service the page links to creating one', async () => {
   const page = await opened({ person: await signInPerson(stack) });
   await page.go('/try');
   await seen(page, 'You have no service yet');

@@ -9,13 +9,13 @@ import { type ConsolePage, openConsole, type Person, signInPerson } from '../sup
 import { runningStack } from '../support/stack.ts';
 
 /**
- * The wallet page in real Chromium: a wallet linked, a wallet made and recovered, what may be
- * spent, and what is refused.
+ * The wallet page in real Chromium: wallets are linked, created and recovered, allowances are
+ * changed, and unsafe requests are refused.
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 
-/** Reading the list, by whatever query. */
+/** Requests of the list, with any query. */
 const LIST = /\/v1\/wallets(\?.*)?$/;
 
 let browser: Browser;
@@ -23,7 +23,7 @@ let open: ConsolePage[] = [];
 beforeAll(async () => {
   browser = await startBrowser();
 }, 60_000);
-// Of what waits for the chain, and of a busy machine.
+// Time for the chain, and for a busy machine.
 jest.setTimeout(150_000);
 afterEach(async () => {
   const trouble = open.flatMap((each) => each.trouble());
@@ -46,7 +46,7 @@ const dialog = ({ page }: ConsolePage) => page.getByRole('dialog');
 const walletsOf = async ({ token }: Person): Promise<WalletView[]> =>
   (await must(api<{ data: WalletView[] }>('GET /v1/wallets', { token }), 'wallets')).data;
 
-/** Chooses an allowance and comes to where it is signed. */
+/** Enters an allowance and continues to the signature. */
 const allow = async (page: ConsolePage, amount: string) => {
   await page.page.getByRole('button', { name: /^(Allow spending|Change the allowance):/ }).click();
   await page.page.getByLabel('Up to').fill(amount);
@@ -59,7 +59,7 @@ const addPasskey = async (page: ConsolePage, name = 'Laptop') => {
   await button(page, 'Go on').click();
   await page.page.getByRole('table', { name: 'Passkeys' }).getByText(name).waitFor();
 };
-/** Makes a wallet, from the page without one to its card. */
+/** Creates a wallet, from the empty page to its card. */
 const make = async (page: ConsolePage, how: string): Promise<string> => {
   await page.go('/wallet');
   await button(page, 'Create a wallet').first().click();
@@ -84,7 +84,7 @@ const fillGroups = async (page: ConsolePage, code: string) => {
   }
 };
 
-test('a browser wallet is linked, filled, allowed to be spent from, changed and ended', async () => {
+test('a browser wallet is linked and funded, and its allowance is approved, changed and revoked', async () => {
   const person = await signInPerson(stack);
   const wallet = Keypair.generate();
   const page = await opened({ person, wallet });
@@ -124,7 +124,7 @@ test('a browser wallet is linked, filled, allowed to be spent from, changed and 
   await dialog(page).getByText('Instead of').waitFor();
   await button(page, 'Sign with Test Wallet').click();
   await page.page.getByText('500.000001').waitFor();
-  // More is allowed than there is.
+  // The allowance exceeds the balance.
   await page.page.getByText('Can be paid now').waitFor();
 
   await button(page, 'Revoke the allowance: Test Wallet').click();
@@ -135,7 +135,7 @@ test('a browser wallet is linked, filled, allowed to be spent from, changed and 
   expect(await walletsOf(person)).toMatchObject([{ delegation: { status: 'revoked', allowance: '0' } }]);
 });
 
-test('a wallet is made here: the code is checked, the key stays here, and the passkey signs after a new start', async () => {
+test('a created wallet checks the code, keeps its key in the browser, and signs by passkey after a reload', async () => {
   const person = await signInPerson(stack);
   const page = await opened({ person });
   await addPasskey(page);
@@ -155,7 +155,7 @@ test('a wallet is made here: the code is checked, the key stays here, and the pa
   await page.page.emulateMedia({ media: 'print' });
   await page.shoot('wallet-print');
   await page.page.emulateMedia({ media: 'screen' });
-  // A slip of the hand on the keyboard must not lose it.
+  // An accidental key press must not lose it.
   await page.page.keyboard.press('Escape');
   await button(page, 'I have it').click();
   for (const field of await dialog(page).getByRole('textbox').all()) await field.fill('AAAA');
@@ -168,7 +168,7 @@ test('a wallet is made here: the code is checked, the key stays here, and the pa
   await button(page, 'Create the wallet').click();
   await heading(page, 'Everyday').waitFor();
 
-  // What left the page: a backup that neither the code nor a group of it is in.
+  // What left the page: a backup that contains neither the code nor a group of it.
   const provision = sent.find((each) => each.includes('/v1/wallets/provision'))!;
   const backup = JSON.parse(JSON.parse(provision.slice(provision.indexOf(' ') + 1)).backup);
   expect(backup).toMatchObject({ version: 1, slots: [{ kind: 'passkey' }, { kind: 'code' }] });
@@ -186,7 +186,7 @@ test('a wallet is made here: the code is checked, the key stays here, and the pa
   await page.shoot('wallet-made');
 });
 
-test('on a new device the code opens the wallet; a wrong one, a mistyped one and no passkey say so', async () => {
+test('on a new device the code opens the wallet, and a wrong code, a mistyped one and a missing passkey show errors', async () => {
   const person = await signInPerson(stack);
   const first = await opened({ person });
   await addPasskey(first);
@@ -220,7 +220,7 @@ test('on a new device the code opens the wallet; a wrong one, a mistyped one and
   expect(await walletsOf(again)).toMatchObject([{ delegation: { status: 'active', allowance: '7500000' } }]);
 });
 
-test('another passkey is let in by the code, and signs from then on; both devices do', async () => {
+test('another passkey is added by the code and signs afterwards, and both devices can sign', async () => {
   const person = await signInPerson(stack);
   const first = await opened({ person });
   await addPasskey(first);
@@ -251,7 +251,7 @@ test('another passkey is let in by the code, and signs from then on; both device
   expect(await walletsOf(person)).toMatchObject([{ delegation: { allowance: '4000000' } }]);
 });
 
-test('what is not what was asked for is not signed: another transaction, another backup, another PRF', async () => {
+test('nothing else than the request is signed: not another transaction, another backup, another PRF', async () => {
   const person = await signInPerson(stack);
   const page = await opened({ person });
   await addPasskey(page);
@@ -262,7 +262,7 @@ test('what is not what was asked for is not signed: another transaction, another
     if (request.url().endsWith('/delegate')) submits.push(request.postData() ?? '');
   });
 
-  // The service, or somebody on its way, prepares another allowance than the person chose.
+  // The service, or an attacker in between, prepares another allowance than the user entered.
   await page.page.route('**/onboarding', (route) =>
     route.continue({ postData: JSON.stringify({ allowance: '999000000' }) }),
   );
@@ -276,7 +276,7 @@ test('what is not what was asked for is not signed: another transaction, another
   await expect(button(page, 'Sign with your passkey').count()).resolves.toBe(0);
   await page.page.unroute('**/onboarding');
 
-  // The second one, after the first was read and shown, is another.
+  // The second transaction, after the first was read and shown, is another.
   await page.go('/wallet');
   let asked = 0;
   await page.page.route('**/onboarding', async (route) => {
@@ -315,8 +315,8 @@ test('what is not what was asked for is not signed: another transaction, another
   expect(submits).toEqual([]);
 });
 
-test('a script that got into the page starts no worker, and makes no policy that would', async () => {
-  // Not among `open`: its violations are the point.
+test('an injected script can start no worker, and create no policy for one', async () => {
+  // Not among `open`, because its violations are expected.
   const page = await openConsole(browser, stack, { person: await signInPerson(stack) });
   await page.go('/wallet');
   const tried = (script: string) =>
@@ -335,7 +335,7 @@ test('a script that got into the page starts no worker, and makes no policy that
   await page.close();
 });
 
-test('at phone width and in the dark, with many wallets and long names: nothing is wider than the screen', async () => {
+test('many wallets with long names fit a phone in dark colours', async () => {
   const person = await signInPerson(stack);
   for (let at = 0; at < 23; at += 1) {
     const key = Keypair.generate();
@@ -370,7 +370,7 @@ test('at phone width and in the dark, with many wallets and long names: nothing 
   }
 });
 
-test('an API that is slow or fails: what is awaited, and what to do, in words', async () => {
+test('a slow or failing API is shown with what is loading and what to do', async () => {
   const page = await opened({ person: await signInPerson(stack) });
   let slow = true;
   await page.page.route(LIST, async (route) => {

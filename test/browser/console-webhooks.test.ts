@@ -7,7 +7,7 @@ import { consoleSuite } from '../support/console-suite.ts';
 import { type Answer, answer, type Receiver, startReceiver } from '../support/receiver.ts';
 import { atOnce, runningStack } from '../support/stack.ts';
 
-/** The webhook pages of the console against a receiver that this test runs. */
+/** The webhook pages of the console with a receiver that this test runs. */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 
@@ -25,7 +25,7 @@ const seen = (page: ConsolePage, text: string | RegExp) => page.page.getByText(t
 type Made = { endpoint_id: string; secret: string };
 const endpointOf = ({ token }: Person, body: object = {}) =>
   must(api<Made>('POST /v1/webhook-endpoints', { token, body: { url: receiver.url, ...body } }), 'endpoint');
-/** Something that happens to an account by its own doing: a key is rotated. */
+/** An event of the account: a key is rotated. */
 const keyEvent = async ({ token }: Person): Promise<void> => {
   const payout_address = Keypair.generate().publicKey.toBase58();
   const body = { name: 'Weather API', price: '2500000', payout_address };
@@ -35,7 +35,7 @@ const keyEvent = async ({ token }: Person): Promise<void> => {
   );
   await must(api(`POST /v1/services/${service_id}/key/rotate`, { token, body: {} }), 'rotate');
 };
-/** Whether the last thing that the receiver got is signed by this secret. */
+/** Whether the last delivery to the receiver is signed with this secret. */
 const isSignedBy = (secret: string): boolean => {
   const { body, headers } = receiver.received.at(-1)!;
   try {
@@ -46,7 +46,7 @@ const isSignedBy = (secret: string): boolean => {
   }
 };
 
-test('an endpoint from its making to its end: secret once, test event, log, redeliver, rotate, off and on', async () => {
+test('an endpoint is created with a secret shown once, tested, redelivered to, rotated, turned off and on, and deleted', async () => {
   behave = answer(200, {}, 'thank you');
   const person = await signInPerson(stack);
   const page = await opened({ person });
@@ -67,7 +67,7 @@ test('an endpoint from its making to its end: secret once, test event, log, rede
   await page.page.getByRole('heading', { name: 'The signing secret' }).waitFor();
   const secret = (await page.page.getByRole('dialog').locator('.copyable code').textContent()) ?? '';
   expect(secret).toMatch(/^whsec_/);
-  // A slip must not lose it.
+  // An accidental key press must not lose it.
   await page.page.keyboard.press('Escape');
   await page.shoot('webhooks-secret');
   expect(await page.findings()).toEqual([]);
@@ -136,7 +136,7 @@ test('an endpoint from its making to its end: secret once, test event, log, rede
   });
 }, 90_000);
 
-test('a receiver that fails: the answer and the next try in the log, all since a time once it is mended', async () => {
+test('a failing receiver has its answers and the next attempt in the log, and gets all events since a time once it works', async () => {
   behave = answer(500, {}, 'database is away');
   const person = await signInPerson(stack);
   const { endpoint_id } = await endpointOf(person, { event_types: ['key.*'] });
@@ -165,13 +165,13 @@ test('a receiver that fails: the answer and the next try in the log, all since a
   await seen(page, 'One event is delivered again.');
   await log(page).getByText('delivered').waitFor();
   expect(receiver.received.length).toBeGreaterThan(failed);
-  // Filtered, it is among the delivered and not among the failed.
+  // With the filter it is among the delivered and not among the failed.
   await page.page.getByRole('button', { name: /^all deliveries/ }).click();
   await page.page.getByRole('option', { name: 'failed' }).click();
   await seen(page, 'None is failed');
 }, 90_000);
 
-test('one that says 410 Gone is off, and the page says why', async () => {
+test('an endpoint that answered 410 Gone is off, and the page shows why', async () => {
   behave = answer(410);
   const person = await signInPerson(stack);
   const { endpoint_id } = await endpointOf(person);
@@ -187,7 +187,7 @@ test('one that says 410 Gone is off, and the page says why', async () => {
   await seen(page, 'off: gone');
 }, 90_000);
 
-test('many endpoints and deliveries with long names, in the dark and on a phone', async () => {
+test('many endpoints and deliveries with long names fit a phone in dark colours', async () => {
   behave = answer(200, {}, 'x'.repeat(400));
   const person = await signInPerson(stack);
   const long = `${receiver.url}/${'a-path-that-does-not-end-'.repeat(12)}`;
@@ -211,7 +211,7 @@ test('many endpoints and deliveries with long names, in the dark and on a phone'
     ['phone', 'light'],
     ['phone', 'dark'],
   ] as const) {
-    // A sign-in of its own: its cookie is good in one browser.
+    // A separate sign-in, because its cookie is valid in one browser.
     const again = await signInPerson(stack, { email: person.email });
     const page = await opened({ person: again, width, colours });
     await page.go('/webhooks');
@@ -232,7 +232,7 @@ test('many endpoints and deliveries with long names, in the dark and on a phone'
   }
 }, 120_000);
 
-test('while the API is slow the page says what it waits for, and when it fails, what it said', async () => {
+test('the page shows what it loads from a slow API, and the error of a failed call', async () => {
   const page = await opened({ person: await signInPerson(stack) });
   let answerNow: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {

@@ -9,16 +9,16 @@ import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
 /**
- * Withdrawals in real Chromium: written down, signed by the wallet's owner, followed; cancelled;
- * nothing else signed.
+ * Withdrawals in real Chromium: created, signed by the wallet's owner, followed and cancelled.
+ * Nothing else is signed.
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 
-/** Reading the list, by whatever query. */
+/** Requests of the list, with any query. */
 const LIST = /\/v1\/withdrawals(\?.*)?$/;
 
-// Of what waits for the chain, and of a busy machine.
+// Time for the chain, and for a busy machine.
 jest.setTimeout(150_000);
 const { opened } = consoleSuite(stack);
 
@@ -30,7 +30,7 @@ const write = async (page: ConsolePage, amount: string, to: string) => {
   await page.page.getByLabel('To', { exact: true }).fill(to);
   await button(page, 'Go on to sign').click();
 };
-/** A person whose wallet is in the browser and holds 50 USDC. */
+/** A person whose wallet is in the browser and has 50 USDC. */
 const fixture = async (options: Omit<Parameters<typeof opened>[0] & object, 'person'> = {}) => {
   const person = await signInPerson(stack);
   const wallet = Keypair.generate();
@@ -41,7 +41,7 @@ const fixture = async (options: Omit<Parameters<typeof opened>[0] & object, 'per
   return { person, wallet, wallet_id, page };
 };
 
-test('to an address outside: what is signed is shown, signed, and followed until it is final', async () => {
+test('a withdrawal to an external address is shown, signed, and followed until it is final', async () => {
   const { page } = await fixture();
   await page.go('/withdrawals');
   await page.page.getByText('No withdrawal yet').waitFor();
@@ -65,7 +65,7 @@ test('to an address outside: what is signed is shown, signed, and followed until
   expect(await page.findings()).toEqual([]);
 });
 
-test('one that was left is approved later, with a fresh sign-in; another is cancelled, for good', async () => {
+test('a pending withdrawal is approved later with a fresh sign-in, and another is cancelled for good', async () => {
   const { page } = await fixture();
   await page.go('/withdrawals');
   const payee = Keypair.generate().publicKey;
@@ -88,7 +88,7 @@ test('one that was left is approved later, with a fresh sign-in; another is canc
   await expect(button(page, 'Approve').count()).resolves.toBe(0);
 });
 
-test('another amount or destination than was typed is refused before anybody is asked to sign', async () => {
+test('another amount or destination than the entered one is refused before a signature is requested', async () => {
   const { page } = await fixture({ width: 'phone', colours: 'dark' });
   const [payee, thief] = [Keypair.generate().publicKey.toBase58(), Keypair.generate().publicKey.toBase58()];
   const approvals: string[] = [];
@@ -103,7 +103,7 @@ test('another amount or destination than was typed is refused before anybody is 
       const asked = route.request().postDataJSON() as object;
       const response = await route.fetch({ postData: JSON.stringify({ ...asked, ...sent }) });
       const made = (await response.json()) as object;
-      // And the answer pretends that it is what was asked for.
+      // The answer claims to be what was requested.
       await route.fulfill({ response, json: { ...made, ...asked } });
     });
     await page.go('/withdrawals');
@@ -117,7 +117,7 @@ test('another amount or destination than was typed is refused before anybody is 
   expect(approvals).toEqual([]);
 });
 
-test('with many of them, at phone width; a system that fails says what moved', async () => {
+test('many withdrawals fit a phone, and a failing system shows whether money moved', async () => {
   const { page, person, wallet_id } = await fixture({ width: 'phone' });
   await must(
     api('POST /v1/withdrawals', {

@@ -5,8 +5,8 @@ import { startBrowser } from '../support/browser.ts';
 import { runningStack } from '../support/stack.ts';
 
 /**
- * The reference page in real Chromium: it shows the API, keeps to its policy and asks nobody but
- * us.
+ * The reference page in real Chromium: it shows the API, obeys its policy and calls no other
+ * origin.
  */
 const stack = runningStack();
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => browser?.close());
 
-test('the reference page shows the operations and asks no other origin', async () => {
+test('the reference page shows the operations and calls no other origin', async () => {
   expect(stack.docs_url).toBe(`${stack.gateway_url}/docs`);
   const page = await browser.newPage();
   const asked: string[] = [];
@@ -24,7 +24,7 @@ test('the reference page shows the operations and asks no other origin', async (
   page.on('request', (request) => asked.push(request.url()));
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(error.message));
-  // A link to one operation leads there, with what the contract says of it.
+  // A link to one operation opens it, with the contract's description.
   await page.goto(`${stack.docs_url}#tag/settlement/POST/v1/settle`);
   await page.getByText('never charges twice').first().waitFor();
   // The side bar opens a service at a click.
@@ -50,7 +50,7 @@ test('the reference page shows the operations and asks no other origin', async (
   await page.close();
 }, 60_000);
 
-test('the script comes gzipped to those who take it; the page for language models is text', async () => {
+test('the script is gzipped for clients that accept it, and the page for language models is text', async () => {
   const script = await fetch(`${stack.gateway_url}/docs.js`, { headers: { 'accept-encoding': 'br, gzip' } });
   expect([script.status, script.headers.get('content-encoding')]).toEqual([200, 'gzip']);
   const plain = await fetch(`${stack.gateway_url}/docs.js`, { headers: { 'accept-encoding': 'gzip;q=0' } });

@@ -7,9 +7,8 @@ import { openPage, type PasskeyPage, startBrowser } from '../support/browser.ts'
 import { runningStack } from '../support/stack.ts';
 
 /**
- * Passkeys in real Chromium against the running system. The page stands at the gateway's own
- * address under the name `localhost`: browsers give passkeys to that without a certificate, and to
- * no bare address.
+ * Passkeys in real Chromium with the running system. The page is at the gateway's address under the
+ * name `localhost`: browsers allow passkeys there without a certificate, and at no bare address.
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
@@ -52,14 +51,14 @@ const registered = async () => {
 };
 const refusal = { status: 401, body: { error: { code: 'unauthorized' } } };
 
-test('register, sign out, sign in without naming anybody, and refresh by the cookie', async () => {
+test('a passkey is registered, signs in without an account name, and its session is refreshed by the cookie', async () => {
   const { page, person, passkey } = await registered();
   expect(passkey).toMatchObject({ label: 'Laptop', last_used_at: null });
   const token = person.access_token;
   expect(await api('POST /v1/auth/logout', { token })).toMatchObject({ status: 204 });
   expect(await api('GET /v1/accounts/me', { token })).toMatchObject({ status: 401 });
 
-  // As a page does it: all from the browser, the refresh token where no script can read it.
+  // As a page does it: all from the browser, with the refresh token where no script can read it.
   const options = await page.post('/v1/auth/passkey/login/options', {});
   const response = await page.get(options.body);
   const entered = await page.post('/v1/auth/passkey/login/verify', { response, refresh_in: 'cookie' });
@@ -77,7 +76,7 @@ test('register, sign out, sign in without naming anybody, and refresh by the coo
     'passkeys',
   );
   expect(list.data).toEqual([{ ...passkey, last_used_at: expect.any(String) }]);
-  // A passkey is a fresh sign-in: another one may be registered with it.
+  // A passkey is a fresh sign-in, so another one may be registered with it.
   expect(await api('POST /v1/auth/passkey/register/options', { token: next, body: {} })).toMatchObject({
     status: 200,
   });
@@ -91,9 +90,9 @@ test('a page of another origin cannot sign in, even on the same host', async () 
   const elsewhere = await newPage('http://localhost:59999');
   await elsewhere.put(credential!);
   expect(await verify(await elsewhere.get(await loginOptions()))).toMatchObject(refusal);
-  // What it made for a registration is refused as well.
+  // Its answer to a registration is refused as well.
   expect(await register(await newPage('http://localhost:59999'), person)).toMatchObject({ status: 400 });
-  // By its address the same machine is another site, and the browser itself refuses.
+  // By its address the same machine is another site, and the browser refuses.
   const byAddress = await newPage(stack.gateway_url);
   await expect(byAddress.get(await loginOptions())).rejects.toThrow('SecurityError');
 });
@@ -105,7 +104,7 @@ test('a replayed assertion is refused', async () => {
   expect(await verify(response)).toMatchObject(refusal);
 });
 
-test('64 uses of one assertion at once: one sign-in', async () => {
+test('64 concurrent uses of one assertion give one sign-in', async () => {
   const { page } = await registered();
   const response = await page.get(await loginOptions());
   const answers = await Promise.all(Array.from({ length: 64 }, () => verify(response)));
@@ -113,7 +112,7 @@ test('64 uses of one assertion at once: one sign-in', async () => {
   expect(answers.filter(({ status }) => status === 401)).toHaveLength(63);
 });
 
-test('a removed credential signs nobody in, whether the browser or the account forgot it', async () => {
+test('a removed credential signs in no user, whether the browser or the account removed it', async () => {
   const { page, person, passkey } = await registered();
   const response = await page.get(await loginOptions());
   const token = person.access_token;
@@ -127,7 +126,7 @@ test('a removed credential signs nobody in, whether the browser or the account f
   await expect(other.page.get(await loginOptions())).rejects.toThrow('NotAllowedError');
 });
 
-test('without user verification the browser gives nothing', async () => {
+test('without user verification the browser returns nothing', async () => {
   const { page, person } = await registered();
   await page.userVerified(false);
   await expect(page.get(await loginOptions())).rejects.toThrow('NotAllowedError');
@@ -137,7 +136,7 @@ test('without user verification the browser gives nothing', async () => {
   await expect(register(careless, person)).rejects.toThrow('NotAllowedError');
 });
 
-test('several passkeys per account, each authenticator once', async () => {
+test('an account may have several passkeys, one for each authenticator', async () => {
   const { page, person } = await registered();
   await expect(register(page, person)).rejects.toThrow('InvalidStateError');
   const second = await newPage();
@@ -148,7 +147,7 @@ test('several passkeys per account, each authenticator once', async () => {
   }
 });
 
-test('a copy with an older counter is refused, and the owner is told', async () => {
+test('a copy with an older counter is refused, and the owner is notified', async () => {
   const { page, person } = await registered();
   const [copy] = await page.credentials();
   for (let i = 0; i < 2; i += 1) await must(verify(await page.get(await loginOptions())), 'sign-in');

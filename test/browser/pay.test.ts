@@ -6,8 +6,8 @@ import { startBrowser } from '../support/browser.ts';
 import { bill, KEYS, SIGNERS, tokenFor } from '../support/scripted-vendors.ts';
 
 /**
- * The SDK that pays, in a page and in a worker of real Chromium: WebCrypto, streams and redirects
- * are the browser's own.
+ * The paying part of the SDK, in a page and in a worker of real Chromium: WebCrypto, streams and
+ * redirects are the browser's.
  */
 
 const ORIGIN = 'https://shop.example';
@@ -36,7 +36,7 @@ const run = async () => {
   return said;
 };`;
 
-/** Shop, API and pages in one: whatever is asked of the origin is answered here. */
+/** Shop, API and pages in one server: it answers every request to the origin. */
 const answerTo = (route: Route, settles: unknown[]): Promise<void> => {
   const request = route.request();
   const { pathname } = new URL(request.url());
@@ -61,7 +61,7 @@ const answerTo = (route: Route, settles: unknown[]): Promise<void> => {
 };
 
 test.each(['a page', 'a worker'])(
-  'in %s it pays, and refuses what is not in order',
+  'in %s it pays, and refuses invalid bills',
   async (where) => {
     const page = await browser.newPage();
     const settles: unknown[] = [];

@@ -15,9 +15,9 @@ import { installSdk } from '../support/sdk-package.ts';
 import { runningStack } from '../support/stack.ts';
 
 /**
- * The packed SDK in real Chromium, in a page and in a worker of it, as modules and without a
- * bundler. The page stands at the gateway's own origin under a name that browsers take for secure;
- * its files come from the test.
+ * The packed SDK in real Chromium, in a page and in a worker, as modules and without a bundler. The
+ * page is at the gateway's origin under a name that browsers consider secure. The test serves its
+ * files.
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
@@ -40,7 +40,7 @@ afterAll(async () => {
   sdk?.remove();
 });
 
-/** What the page and the worker import. */
+/** The imports of the page and the worker. */
 const ACTIONS = `
   import * as sdk from '/sdk/dist/main.js';
   import { pay } from '/sdk-payment.mjs';
@@ -77,7 +77,7 @@ const fileOf = (pathname: string): { contentType: string; body: string } | null 
   if (pathname === '/sdk-payment.mjs') return read(import.meta.dirname, '../support/sdk-payment.mjs');
   return pathname.startsWith('/sdk/') ? read(sdk.installed, pathname.slice('/sdk/'.length)) : null;
 };
-/** A browser in which the gateway's own origin has the shop's files too. */
+/** A browser in which the gateway's origin also has the shop's files. */
 const newContext = async (): Promise<BrowserContext> => {
   const context = await browser.newContext();
   await context.route(`${origin}/**`, (route) => {
@@ -119,7 +119,7 @@ const paid = {
   details: [{ path: 'service_id' }],
 };
 
-test('a page signs in, pays, is still signed in after a reload and in a worker, and signs out', async () => {
+test('a page signs in, pays, stays signed in after a reload and in a worker, and signs out', async () => {
   const context = await newContext();
   const page = await open(context);
   const { email } = consumer.signIn.account;
@@ -127,7 +127,7 @@ test('a page signs in, pays, is still signed in after a reload and in a worker, 
   expect(await inPage(page, 'refused')).toBe('unauthorized');
   const session = await inPage(page, 'signIn', { token: await mailedToken(email) });
   expect(session).toEqual({ email, given: expect.not.arrayContaining(['refresh_token']) });
-  // No script of the page can read it, wherever a page may keep things.
+  // No script of the page can read it, wherever pages store data.
   expect(await page.evaluate('document.cookie + JSON.stringify(localStorage)')).toBe('{}');
   expect(await inPage(page, 'pay', settings)).toMatchObject(paid);
 
@@ -135,7 +135,7 @@ test('a page signs in, pays, is still signed in after a reload and in a worker, 
   expect(await inPage(page, 'whoAmI')).toBe(email);
   expect(await inWorker(page, 'whoAmI')).toEqual({ said: email, inWorker: true });
   expect(await inWorker(page, 'pay', settings)).toMatchObject({ said: paid, inWorker: true });
-  // Pages and workers that need a token at the same time do not take each other for thieves.
+  // Pages and workers that need a token at the same time do not trigger the reuse detection.
   const others = await Promise.all([open(context), open(context)]);
   const names = await Promise.all([
     ...[page, ...others].map((each) => inPage(each, 'whoAmI')),
@@ -150,10 +150,10 @@ test('a page signs in, pays, is still signed in after a reload and in a worker, 
   await context.close();
 }, 60_000);
 
-test('a page on another host of the same site: the cookie is kept and sent when both settings name its origin', async () => {
+test('a page on another host of the same site uses the cookie when both settings name its origin', async () => {
   const session = newSigningKey('test.session.1');
-  // Really served: a page that only the test answers is foreign to this machine, and may not call
-  // it.
+  // The files are really served: a page that only the test answers counts as foreign to this
+  // machine, and may not call it.
   const files = createServer((request, response) => {
     const file = fileOf(request.url ?? '');
     response.writeHead(file === null ? 404 : 200, { 'content-type': file?.contentType ?? 'text/plain' });
