@@ -1,5 +1,6 @@
-// Builds the console into console/dist, which the gateway serves as it is: `node console/build.ts`.
-// Set-up runs it when the sources have changed, the Dockerfile in a stage of its own.
+// Builds the console into console/dist, which the gateway serves unchanged: `node
+// console/build.ts`. Set-up runs it when the sources have changed, the Dockerfile in a separate
+// stage.
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
@@ -18,13 +19,13 @@ await build({
     emptyOutDir: true,
     target: 'es2023',
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
-    // As data: URLs they would have to be allowed as scripts and styles.
+    // As data: URLs they would need permission as scripts and styles.
     assetsInlineLimit: 0,
-    // Its script would be inline in older browsers' place; those that run the rest need none.
+    // The preload script would be inline. Browsers that can run the console do not need it.
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: {
-      // "use client" is for servers that render React; there is none.
+      // "use client" is for servers that render React. The console has none.
       onLog: (level, log, print) => {
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE') print(level, log);
       },
@@ -32,7 +33,7 @@ await build({
   },
 });
 
-/** Compressed once here, as small as it gets, instead of by every gateway that starts. */
+/** Compressed once at build time with the best level, not by every gateway that starts. */
 const compress = (file: string): void => {
   const plain = readFileSync(file);
   const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } };

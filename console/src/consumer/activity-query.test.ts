@@ -5,7 +5,7 @@ const none = Object.fromEntries(NAMES.map((name) => [name, ''])) as Filters;
 const SERVICE = '6b0f7c52-0d0f-4a5e-9f0b-0a1b2c3d4e5f';
 const DELEGATE = 'del_01kaj5w0c0e8h9x2m4n6p8q0rs';
 
-test('what an address names is asked for; what is no choice is not', () => {
+test('the values of a URL become a query, and unknown values are ignored', () => {
   expect(queryOf(none)).toEqual({});
   expect(
     queryOf({
@@ -33,7 +33,7 @@ test('what an address names is asked for; what is no choice is not', () => {
   ).toEqual({});
 });
 
-test('days are whole days of the reader’s own calendar, the last one included', () => {
+test('days are whole days of the reader’s calendar, the last one included', () => {
   const day = (year: number, month: number, date: number) => new Date(year, month, date).toISOString();
   expect(queryOf({ ...none, from: '2026-10-25', to: '2026-10-25' })).toEqual({
     from: day(2026, 9, 25),

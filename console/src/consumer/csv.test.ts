@@ -29,7 +29,7 @@ test.each([
   expect(textCell(text)).toBe(cell);
 });
 
-test('a line has a cell for every column, amounts exactly, and a vendor’s name is no formula', () => {
+test('a line has a cell for every column with exact amounts, and a vendor’s name is not a formula', () => {
   const line = csvLine(
     {
       transaction_id: 'txn_01kaj5w0c0e8h9x2m4n6p8q0rs',

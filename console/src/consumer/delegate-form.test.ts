@@ -18,7 +18,7 @@ const delegate: Delegate = {
   created_at: '2026-11-21T10:00:00.000Z',
 };
 
-test('what is left empty is no limit, and is not sent', () => {
+test('an empty field is no limit, and is not sent', () => {
   expect(newBody({ ...empty, name: ' Robot ' })).toEqual({ name: 'Robot', limits: {} });
   expect(
     newBody({ ...empty, name: 'R', daily: '1,000', services: `${SERVICES[0]}, ${SERVICES[0]}` }),
@@ -29,7 +29,7 @@ test('what is left empty is no limit, and is not sent', () => {
   });
 });
 
-test('a form that was not touched changes nothing; one that was, that field alone', () => {
+test('an unchanged form changes nothing, and a changed field is sent alone', () => {
   const before = typedOf(delegate);
   expect(before).toMatchObject({ daily: '1,234.500001', total: '0.000001', monthly: '' });
   expect(faultsOf(before)).toEqual({});
@@ -53,6 +53,6 @@ test.each([
   ['a moment that has passed', { until: '2020-01-01T00:00' }, ['until']],
   ['half a moment', { until: '2099-' }, ['until']],
   ['nothing at all', {}, []],
-])('said to be wrong: %s', (_name, typed, fields) => {
+])('an error is shown: %s', (_name, typed, fields) => {
   expect(Object.keys(faultsOf({ ...empty, ...typed }))).toEqual(fields);
 });

@@ -21,4 +21,4 @@ test.each([
   ['-900', null],
   ['90.5', null],
   ['', null],
-])('%p typed for 30 to 604800 is %p', (typed, value) => expect(parseWhole(typed, 30, 604_800)).toBe(value));
+])('%p entered for 30 to 604800 is %p', (typed, value) => expect(parseWhole(typed, 30, 604_800)).toBe(value));

@@ -29,4 +29,4 @@ test.each([
   ['.5', null],
   ['', null],
   ['1234567890123', null],
-])('%p typed is %s', (typed, micro) => expect(parseUsdc(typed)).toBe(micro));
+])('%p entered is %s', (typed, micro) => expect(parseUsdc(typed)).toBe(micro));

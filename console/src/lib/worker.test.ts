@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { scriptOfOurs } from './worker.ts';
 
-test('a worker is made of a file of the build, and of nothing else', () => {
+test('a worker starts only from a file of the build', () => {
   expect(scriptOfOurs('/console/assets/wallet-B4_x-9.js')).toBe('/console/assets/wallet-B4_x-9.js');
   for (const address of [
     'https://elsewhere.example/console/assets/a.js',

@@ -16,7 +16,7 @@ const exchanged: Exchanged = {
   },
 };
 
-test('no secret is in what is shown or copied, wherever it stood', () => {
+test('no secret is in the shown or copied text, wherever it occurred', () => {
   const texts = [
     requestText(exchanged, secrets),
     answerText(exchanged, secrets),
@@ -28,14 +28,14 @@ test('no secret is in what is shown or copied, wherever it stood', () => {
   }
 });
 
-test('the answer has its status, the headers that say something, and its body in lines', () => {
+test('the answer has its status, the relevant headers, and its body in lines', () => {
   expect(answerText(exchanged, secrets)).toBe(
     '201\ncontent-type: application/json\nx-request-id: r1\n\n{\n  "echoed": "$SERVICE_KEY"\n}',
   );
   expect(answerText({ ...exchanged, answer: null }, secrets)).toBe('no answer came');
 });
 
-test('a shell gives curl exactly what was sent, and runs nothing of it', () => {
+test('a shell passes exactly the sent values to curl and runs nothing in them', () => {
   const script = curlText(exchanged, secrets).replace(/^curl/, 'printf "%s\\n"');
   const said = execFileSync('sh', ['-c', script], { encoding: 'utf8', env: { SERVICE_KEY: KEY } });
   expect(said.split('\n')).toEqual([

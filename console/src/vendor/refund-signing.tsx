@@ -26,10 +26,10 @@ type Submitted = Output<'funding.submitRefund'>;
 const isPrepared = (refund: Refund | Prepared | Submitted): refund is Prepared => 'transaction' in refund;
 
 /**
- * The signature of the payout address under a refund: by a wallet of this browser, or brought from
- * elsewhere. Both get the transaction only after it was read, and the person sees what was read.
- * One that would run out while it is looked at is prepared afresh first; at most one of a refund is
- * ever carried out.
+ * The signature of the payout address under a refund: by a wallet of this browser, or pasted from
+ * elsewhere. Both get the transaction only after it was read, and the user sees its content. A
+ * transaction that expires meanwhile is prepared again first. At most one transaction of a refund
+ * is ever executed.
  */
 export const SignRefund = ({
   refund,
@@ -136,7 +136,7 @@ export const SignRefund = ({
   );
 };
 
-/** For a wallet that is no browser's: a multisig, a hardware signer, a program. */
+/** For a wallet outside of the browser: a multisig, a hardware signer, a program. */
 const SignElsewhere = ({
   prepared,
   busy,

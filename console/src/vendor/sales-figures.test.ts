@@ -51,17 +51,22 @@ const payment = (id: string, more: Partial<Settlement> = {}) =>
 
 test.each([
   ['a new quote', quote('a'), null, 'quoted'],
-  ['its time is over, and nobody has marked it yet', quote('a', { expires_at: before(1) }), null, 'unpaid'],
+  [
+    'its time is over, and the job has not marked it yet',
+    quote('a', { expires_at: before(1) }),
+    null,
+    'unpaid',
+  ],
   ['marked', quote('a', { status: 'expired' }), null, 'unpaid'],
   ['being paid', quote('a', { status: 'settling' }), null, 'paying'],
-  ['paid, and the payment is not read yet', quote('a', { status: 'settled' }), null, 'paid'],
+  ['paid, and the payment is not loaded yet', quote('a', { status: 'settled' }), null, 'paid'],
   ['on its way', quote('a', { status: 'settling' }), payment('a', { status: 'pending' }), 'paying'],
   ['paid', quote('a', { status: 'settled' }), payment('a'), 'paid'],
   ['redeemed', quote('a', { status: 'settled' }), payment('a', { status: 'redeemed' }), 'delivered'],
   ['not redeemed', null, payment('a', { status: 'expired' }), 'lapsed'],
-  ['not redeemed, nor marked', null, payment('a', { redeem_expires_at: before(1) }), 'lapsed'],
-  ['an attempt failed, another may come', quote('a'), payment('a', { status: 'failed' }), 'quoted'],
-  ['an attempt failed, of a quote before', null, payment('a', { status: 'failed' }), 'failed'],
+  ['not redeemed, and not marked yet', null, payment('a', { redeem_expires_at: before(1) }), 'lapsed'],
+  ['an attempt failed, another may follow', quote('a'), payment('a', { status: 'failed' }), 'quoted'],
+  ['a failed attempt of a quote before the window', null, payment('a', { status: 'failed' }), 'failed'],
   [
     'redeemed, and reversed on chain for good',
     quote('a', { status: 'settled' }),
@@ -70,7 +75,7 @@ test.each([
   ],
 ] as const)('%s', (_what, of, by, stage) => expect(stageOf(of, by, NOW)).toBe(stage));
 
-test('one sale for a quote of several attempts, with the one that went through; newest first', () => {
+test('a quote with several attempts is one sale, with the one that succeeded, newest first', () => {
   const failed = payment('a', { settlement_id: 'stl_failed', status: 'failed' });
   for (const attempts of [
     [failed, payment('a')],
@@ -84,7 +89,7 @@ test('one sale for a quote of several attempts, with the one that went through; 
   }
 });
 
-test('conversion counts the quotes that were read, each once; revenue all payments that stand', () => {
+test('conversion counts each loaded quote once, and revenue all payments that were not reversed', () => {
   const sales = joinSales(
     [
       quote('open'),
@@ -105,7 +110,7 @@ test('conversion counts the quotes that were read, each once; revenue all paymen
   expect(revenueOf(sales)).toEqual({ gross: 3_000_003n, fees: 30_001n, net: 2_970_002n });
 });
 
-test('every day of the window is there, its payments by UTC day; a window of a day has hours', () => {
+test('every day of the window is listed with its payments by UTC day, and a window of a day has hours', () => {
   const sales = joinSales(
     [],
     [

@@ -50,7 +50,7 @@ const kindsOf = (entries: ReturnType<typeof storyOf>) =>
 test.each([
   ['under way', settlement({ status: 'pending', redeem_expires_at: null }), [], ['accepted 01']],
   [
-    'confirmed, and its event not there yet',
+    'confirmed, and its event has not arrived yet',
     settlement({ chain_status: 'confirmed' }),
     [],
     ['accepted 01', 'issued 01'],
@@ -62,7 +62,7 @@ test.each([
     ['accepted 01', 'issued 03', 'redeemed 03'],
   ],
   [
-    'delivered, final before and after',
+    'delivered, with finality before and after',
     settlement({ status: 'redeemed', redeemed_at: at(3) }),
     [event('settlement.finalized', 4), event('settlement.issued', 2)],
     ['accepted 01', 'issued 02', 'redeemed 03', 'finalized 04'],
@@ -75,7 +75,7 @@ test.each([
     ['accepted 01', 'failed 02'],
   ],
   [
-    'delivered, and the chain took it back',
+    'delivered, and reversed on chain',
     settlement({ status: 'redeemed', redeemed_at: at(3), chain_status: 'failed' }),
     [event('settlement.reversed', 9)],
     ['accepted 01', 'issued 01', 'redeemed 03', 'reversed 09'],
@@ -89,7 +89,7 @@ test('refunds stand in their order', () => {
   expect(kindsOf(entries)).toEqual(['accepted 01', 'issued 01', 'refunded 05', 'lapsed 20']);
 });
 
-test('of the net: given back, set aside, and left; what came to nothing has nothing of it', () => {
+test('parts of the net: refunded, reserved, and left; a refund that ended without effect has no part', () => {
   const all = (['finalized', 'confirmed', 'submitted', 'pending_signature'] as const).map((status) =>
     refund(status, '100'),
   );

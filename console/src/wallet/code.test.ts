@@ -18,12 +18,12 @@ test('a code is read as it was written, and as a person copies it', async () => 
   }
 });
 
-test('a slip is noticed: each character by another, two swapped, one missing', async () => {
+test('a typing error is detected: any character replaced, two swapped, one missing', async () => {
   const code = await writeCode(bytes);
   const slips = [...code].flatMap((each, at) =>
     each === '-' ? [] : [code.slice(0, at) + (each === 'X' ? 'Y' : 'X') + code.slice(at + 1)],
   );
-  // With twelve check bits, one error of 4096 would pass. None of these does.
+  // With twelve check bits, one error of 4096 would pass. None of these passes.
   for (const slip of [...slips, code.slice(1), `${code}0`, '', 'U'.repeat(28)])
     expect([slip, await readCode(slip)]).toEqual([slip, null]);
 });

@@ -22,7 +22,7 @@ import {
 } from '@solana/web3.js';
 import { type Owner, RefusedError, readTransaction, type Wanted } from './read-transaction.ts';
 
-/** Transactions as the service makes them (by web3.js), and as an attacker would. */
+/** Transactions as the service creates them (by web3.js), and as an attacker would. */
 const [owner, payer, authority, stranger, mint, payee] = Array.from(
   { length: 6 },
   () => Keypair.generate().publicKey,
@@ -47,7 +47,7 @@ const send = ({ to = theirs, amount = 25n, source = mine, of = mint } = {}) =>
 const create = (of = owner, paidBy = payer, at = account(of)) =>
   createAssociatedTokenAccountIdempotentInstruction(paidBy, at, of, mint);
 const revoke = createRevokeInstruction(mine, owner);
-/** A reference key after a transfer's own accounts, as the service adds it. */
+/** A reference key after a transfer's accounts, as the service adds it. */
 const referenced = (instruction: TransactionInstruction) => {
   instruction.keys.push({ pubkey: stranger, isSigner: false, isWritable: false });
   return instruction;
@@ -84,7 +84,7 @@ test.each([
     { kind: 'transfer', amount: 25n, creates: true },
   ],
   ['a transfer to a token account', toAccount, [send()], { kind: 'transfer', creates: false }],
-] as const)('%s is what was asked for', async (_name, wanted, instructions, deed) => {
+] as const)('%s is the requested transaction', async (_name, wanted, instructions, deed) => {
   const read = await readTransaction(wire([...instructions]), wanted, who);
   expect(read.deed).toMatchObject(deed);
 });
@@ -139,7 +139,7 @@ test.each<[string, Wanted, TransactionInstruction[], RegExp]>([
   await expect(read).rejects.toBeInstanceOf(RefusedError);
 });
 
-test('nothing is signed for which this wallet pays the fee, or in whose form something can hide', async () => {
+test('a transaction is refused if this wallet pays its fee, or if its form can hide content', async () => {
   const good = wire([approve()]);
   const bytes = Buffer.from(good, 'base64');
   const signed = Buffer.from(bytes);
@@ -163,7 +163,7 @@ test('nothing is signed for which this wallet pays the fee, or in whose form som
   );
 });
 
-test('a transaction that is right in all but the mint is refused: the mint is pinned, the account derived', async () => {
+test('a transaction with another mint only is refused: the mint is configured, and the account derived', async () => {
   const foreign = account(owner, otherMint);
   // Further values that an answer of the API may have for the wallet.
   const said = { ...who, tokenAccount: foreign.toBase58() };

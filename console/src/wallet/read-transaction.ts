@@ -169,7 +169,7 @@ const DATA_BYTES = { approve: 10, revoke: 1, transfer: 10 } as const;
 /**
  * Reads a prepared transaction and compares it with the request: the action once, before it at most
  * the creation of the token account that it needs, paid by the platform, and no other program,
- * signer or account of ours.
+ * signer or account of the user.
  * @throws RefusedError with the difference
  */
 export const readTransaction = async (

@@ -3,7 +3,7 @@ import { getBase58Decoder } from '@solana/kit';
 import { writeCode } from './code.ts';
 import { addPasskey, passkeysOf, random, readBackup, seal, unseal } from './vault.ts';
 
-/** Uses WebCrypto itself, which Node and browsers share. */
+/** Uses the WebCrypto of Node, which has the same interface as in browsers. */
 const make = async (passkey = { credentialId: 'cred-1', output: random(32), salt: random(32) }) => {
   const keys = (await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify'])) as CryptoKeyPair;
   const raw = new Uint8Array(await crypto.subtle.exportKey('raw', keys.publicKey));
@@ -38,7 +38,7 @@ test('the passkey and the code open the same key, which signs and cannot be read
   expect(passkeysOf(backup)).toEqual([{ credentialId: 'cred-1', salt: made.passkey.salt }]);
 });
 
-test('a further passkey opens it too, and takes its own place again', async () => {
+test('a further passkey opens it too, and a repeated one replaces its slot', async () => {
   const backup = readBackup(made.text, made.address);
   const key = await unseal(backup, made.address, made.code, { toWrap: true });
   const phone = { credentialId: 'cred-2', output: random(32), salt: random(32) };
@@ -69,7 +69,7 @@ test('nothing of the key is in the backup', async () => {
   expect(made.text).not.toContain(made.code.code.slice(0, 9));
 });
 
-test('a PRF that differs by one bit, another passkey, another code, a mistyped one: each is refused in text', async () => {
+test('a PRF that differs by one bit, another passkey, another code and a mistyped one are refused with a text', async () => {
   const backup = readBackup(made.text, made.address);
   const flipped = byPasskey(made);
   flipped.output[31]! ^= 1;
@@ -83,7 +83,7 @@ test('a PRF that differs by one bit, another passkey, another code, a mistyped o
     await expect(unseal(backup, made.address, secret)).rejects.toThrow(why);
 });
 
-test('a backup of another wallet is refused, also under a name that was changed to this one', async () => {
+test('a backup of another wallet is refused, also with its name changed to this one', async () => {
   // The same passkey opens both wallets, so only the address inside distinguishes them.
   const mine = await make(made.passkey);
   expect(() => readBackup(mine.text, made.address)).toThrow('of another wallet');
@@ -93,7 +93,7 @@ test('a backup of another wallet is refused, also under a name that was changed 
   await expect(unseal(backup, made.address, mine.code)).rejects.toThrow('of another wallet');
 });
 
-test('one kind of slot is not taken for the other, and no altered part opens', async () => {
+test('one kind of slot is not accepted as the other, and no altered part opens', async () => {
   const backup = readBackup(made.text, made.address);
   const [passkey, code] = backup.slots;
   const swapped = {
@@ -119,6 +119,6 @@ test.each([
   'null',
   '{"version":2,"public_key":"x","slots":[]}',
   '{"version":1,"public_key":"x","slots":[{"kind":"code"}]}',
-])('a backup of another form is none of ours: %s', (text) =>
+])('a backup of another form is refused: %s', (text) =>
   expect(() => readBackup(text, 'x')).toThrow('was not made by this console'),
 );

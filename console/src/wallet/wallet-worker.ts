@@ -80,7 +80,7 @@ const operations = {
     const key = await unseal(readBackup(backup, owner.address), owner.address, secret);
     const bytes = new Uint8Array(read.transaction.messageBytes);
     const signature = await sign(key, bytes);
-    // Whatever the backup contained, only a signature of this wallet's own key leaves the worker.
+    // Whatever the backup contained, only a signature of this wallet's key leaves the worker.
     const raw = new Uint8Array(getAddressEncoder().encode(addressOf(owner.address)));
     const publicKey = await crypto.subtle.importKey('raw', raw, 'Ed25519', false, ['verify']);
     if (!(await crypto.subtle.verify('Ed25519', publicKey, new Uint8Array(signature), bytes)))
