@@ -158,7 +158,7 @@ test('after a rotation both keys work and the page counts down, also after a rel
   };
   const second = await rotate(false);
   await page.page.getByText('Two keys work').waitFor();
-  expect(await page.page.textContent('main')).toMatch(/ends in 23 h 59 min/);
+  expect(await page.page.textContent('main')).toMatch(/stops working in 23 h 59 min/);
   expect([await works(api_key), await works(second)]).toEqual([true, true]);
   await page.go(`/services/${service_id}`);
   await page.page.getByText('Two keys work').waitFor();

@@ -241,7 +241,7 @@ test('a waiting refund is signed later by the right account only, or cancelled',
   await button(page, 'Later').click();
   const row = page.page.getByRole('table', { name: 'Refunds of this payment' }).getByRole('row').nth(1);
   await row.getByText('pending signature').waitFor();
-  expect(await region(page, 'Amounts').textContent()).toMatch(/Set aside for refunds−2\.4875/);
+  expect(await region(page, 'Amounts').textContent()).toMatch(/Reserved for refunds−2\.4875/);
   expect(await button(page, 'Refund').count()).toBe(0);
   await text(page, 'It cannot be redeemed while').waitFor();
   await text(page, 'Waiting to be redeemed').waitFor({ state: 'hidden' });

@@ -23,7 +23,7 @@ export type ServiceProcess = {
 };
 
 /**
- * Runs a service as it is deployed: its own process, its own rights, told everything by its
+ * Runs a service as it is deployed: a separate process with its rights, configured by its
  * environment.
  * @throws with its output when it ends before it is ready
  */

@@ -84,7 +84,7 @@ test.each([
   expect(kindsOf(storyOf(of, undefined, events, []))).toEqual(expected),
 );
 
-test('refunds stand in their order', () => {
+test('refunds are listed in their order', () => {
   const entries = storyOf(settlement({ status: 'expired' }), undefined, [], [refund('confirmed', '1', 5)]);
   expect(kindsOf(entries)).toEqual(['accepted 01', 'issued 01', 'refunded 05', 'lapsed 20']);
 });

@@ -51,7 +51,7 @@ const start = (): { calls: WalletWorker; end: () => void } => {
   };
 };
 
-/** A worker that lives as long as a dialog, together with its memory. Null at first. */
+/** A worker that runs as long as a dialog is open, with its memory. Null at first. */
 export const useWalletWorker = (): WalletWorker | null => {
   const [calls, setCalls] = useState<WalletWorker | null>(null);
   useEffect(() => {

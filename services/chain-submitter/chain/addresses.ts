@@ -53,7 +53,7 @@ export const isReserved = (address: string): boolean => RESERVED.has(address);
 
 /**
  * A key that stores its base58 text. web3.js sorts the keys of a message by their text and encodes
- * it anew at each comparison, which was a tenth of the time of a payment.
+ * it again at each comparison, which was a tenth of the time of a payment.
  */
 class Address extends PublicKey {
   readonly #text: string;

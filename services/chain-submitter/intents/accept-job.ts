@@ -31,10 +31,10 @@ const REUSED_ATTEMPT = {
 } as const;
 
 /**
- * Answers a job whose payment_attempt_id belongs to another settlement. Settlement's database was
- * restored from a backup, and the attempt was made anew. It must not wait for ever, and nothing is
- * paid for it. For the same quote, the known payment is published under the new id. For another
- * quote, it is certain that nothing was or will be signed.
+ * Answers a job whose payment_attempt_id belongs to another settlement: settlement's database was
+ * restored from a backup, and the attempt was created again. The job must not wait for ever, and
+ * nothing is paid for it. For the same quote, the known payment is published under the new id. For
+ * another quote, it is certain that nothing was or will be signed.
  */
 const answerConflictingJob = async (
   { pool, relay, logger }: AcceptDeps,

@@ -120,7 +120,7 @@ const toOutcome = (committed: Awaited<ReturnType<typeof commitAndBroadcast>>): O
 
 /**
  * Makes a transaction of this intent live again that was wrongly recorded as expired. It is polled,
- * and no other transaction is signed for the intent while it lives.
+ * and no other transaction is signed for the intent while it is live.
  */
 const reviveOwn = async (
   deps: AttemptDeps,

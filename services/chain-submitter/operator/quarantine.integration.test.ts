@@ -156,7 +156,7 @@ test('retry and dismiss: a job that can be parsed now is paid once, and one that
   const { payer, job } = await jobFor(fixture.quote());
   const id = await setAside(job);
   expect(await refusal(decide(id, 'retry'))).toMatch(/^conflict: .*cannot be parsed/);
-  // This call stands for the release that can parse the job.
+  // This update simulates the release that can parse the job.
   await fixture.admin.query("update quarantine set body = convert_to($1, 'UTF8') where quarantine_id = $2", [
     JSON.stringify(job),
     id,

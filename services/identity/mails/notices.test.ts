@@ -63,7 +63,7 @@ test('a stranger’s name contains no link and does not end its own quotation', 
   expect(`${mail.text}${mail.html}`).not.toMatch(/https?:\/\/|evil\.example/);
 });
 
-test('a link is in the text and, escaped, in the HTML, and a mail of the test environment says so', () => {
+test('a link is in the text and, escaped, in the HTML, and a mail of the test environment names the environment', () => {
   const link = 'https://example.com/reveal?service=1&x="#token=rv_test_a';
   const mail = noticeMail('key_reveal', { ...notice, environment: 'test' }, link)!;
   expect(mail.text).toContain(`${link}\n`);

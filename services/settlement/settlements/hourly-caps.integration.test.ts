@@ -166,7 +166,7 @@ test('refused payments of accounts without money do not use up the cap of the en
   expect(acceptedOf(await Promise.all(rich.map((payer) => attempt(payer, quote(10n * USDC)))))).toBe(9);
 });
 
-test('a payment above a cap is refused with the action stop; a wallet may have a cap of its own', async () => {
+test('a payment above a cap is refused with the action stop; a wallet may have a separate cap', async () => {
   capLimits.walletMicro = 5n * USDC;
   const [payer, raised] = [consumer(), consumer()];
   capLimits.ofWallet = new Map([[raised.owner, 20n * USDC]]);

@@ -170,7 +170,7 @@ describe('a quote that the account has paid is refused by naming its settlement'
   });
 });
 
-describe('an attempt id that was used is refused by its own state', () => {
+describe('an attempt id that was used is refused by its state', () => {
   test('the refusal of another delegate and of another quote names the existing settlement', async () => {
     const payer = consumer();
     const [first, second] = [await delegateOf(payer), await delegateOf(payer)];
@@ -288,7 +288,7 @@ test('a call that was delayed until the gateway has answered accepts nothing, be
   expect((await paid(payer, q, 'late')).answer.status).toBe('confirmed');
 });
 
-test('a refusal of an attempt without records has money_moved no and its own action', async () => {
+test('a refusal of an attempt without records has money_moved no and the action of its reason', async () => {
   const payer = consumer(500_000n);
   const no = (code: string, safe_action: string) => ({ code, money_moved: 'no', safe_action });
   expect(await refusal(pay(payer, quote()))).toEqual(no('insufficient_funds', 'top_up'));

@@ -21,7 +21,7 @@ import {
 beforeAll(startFixture);
 afterAll(stopFixture);
 
-test('spending is summed by day, service and delegate, and a delegate sees its own', async () => {
+test('spending is summed by day, service and delegate, and a delegate sees its spending only', async () => {
   const payer = account();
   const [robot, other] = [delegate(payer.account_id), delegate(payer.account_id)];
   const [weather, maps] = [newServiceId(), newServiceId()];

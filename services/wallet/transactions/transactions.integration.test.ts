@@ -86,7 +86,7 @@ test.each(HISTORIES)(
   },
 );
 
-test('64 payments with repeated events in random order end as their histories say', async () => {
+test('64 payments with repeated events in random order end in the state of their histories', async () => {
   const payer = account();
   const payments = Array.from({ length: 64 }, (_, i) => {
     const [, history, expected] = HISTORIES[i % HISTORIES.length]!;
