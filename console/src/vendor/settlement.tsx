@@ -126,7 +126,7 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
                 {!isPaid
                   ? 'was received'
                   : areKnown
-                    ? 'is yours of it now'
+                    ? 'is yours after refunds'
                     : 'net; its refunds are not known'}
               </p>
             </div>

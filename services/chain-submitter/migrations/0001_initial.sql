@@ -1,5 +1,6 @@
--- Up Migration A worker renews its registration every second. Its leases lapse a few seconds after
--- it stopped. One row for each worker replaces a renewal for each intent and second.
+-- Up Migration
+-- A worker renews its registration every second. Its leases lapse a few seconds after it stopped.
+-- One row for each worker replaces a renewal for each intent and second.
 create table workers (
   worker_id text collate "C" primary key,
   alive_until timestamptz not null
@@ -66,8 +67,8 @@ create unique index transactions_one_live on transactions (intent_id) where stat
 -- leave the index.
 create unique index transactions_one_creation on transactions (creates) where status = 'live' and creates is not null;
 
--- Transactions that a wallet's owner is to sign. The kinds differ in the request, which becomes the
--- request of the intent.
+-- Transactions that a wallet's owner has to sign. The kinds differ in the request, which becomes
+-- the request of the intent.
 create table preparations (
   preparation_id text collate "C" primary key,
   kind text not null check (kind in ('delegation', 'withdrawal', 'refund')),

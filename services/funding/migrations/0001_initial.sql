@@ -7,7 +7,7 @@ create table dev_funds (
   amount bigint not null check (amount > 0),
   status text not null default 'new' check (status in ('new', 'signed', 'confirmed', 'finalized', 'failed')),
   generation integer not null default 0,
-  -- How often the job was dispatched again. Each dispatch needs a message id of its own.
+  -- How often the job was dispatched again. Each dispatch needs a separate message id.
   dispatch_count integer not null default 0,
   tx_hash text,
   slot bigint,
@@ -34,7 +34,7 @@ create table deposits (
   -- USDC micro-units: what the provider reported last, and what arrived.
   promised_amount bigint check (promised_amount > 0),
   amount bigint check (amount > 0),
-  -- The transfer that we observed: the transaction and the instruction in it.
+  -- The observed transfer: the transaction and the instruction in it.
   tx_hash text,
   tx_instruction text,
   problem_code text,

@@ -22,7 +22,7 @@ create table login_links (
   email text collate "C" primary key,
   link_id text collate "C" not null,
   token_hash text collate "C" not null unique,
-  -- SHA-256 of the nonce of the browser that requested the link; null when no page of ours did.
+  -- SHA-256 of the nonce of the browser that requested the link; null when no page did.
   browser_hash text collate "C",
   created_at timestamptz not null default app_now(),
   expires_at timestamptz not null,

@@ -7,7 +7,7 @@ create table payers (
   owner text not null,
   authority text not null,
   balance bigint not null check (balance >= 0),
-  -- What our delegate authority may still spend. 0: it is not the delegate.
+  -- What the platform's delegate authority may still spend. 0: it is not the delegate.
   allowance bigint not null check (allowance >= 0),
   as_of_slot bigint not null,
   -- The newest slot of a payment that was subtracted from the snapshot. A snapshot of an older slot
@@ -49,14 +49,14 @@ create table settlements (
   holding boolean not null default true,
   generation integer not null default 0,
   tx_hash text,
-  -- Transactions that were confirmed and then forked away.
+  -- Transactions that were confirmed and then removed by a fork.
   superseded_tx_hashes text[] not null default '{}',
   settlement_token text,
   issued_at timestamptz,
   redeem_expires_at timestamptz,
-  -- While a payment is forked away nobody can redeem it, so its window is extended by that time:
-  -- since when it is forked away, and how long it was before. redeem_expires_at does not change,
-  -- because the payer was answered with it.
+  -- While a fork removes a payment it cannot be redeemed, so its window is extended by that time:
+  -- since when the payment is removed, and for how long it was before. redeem_expires_at does not
+  -- change, because the payer was answered with it.
   forked_at timestamptz,
   forked_for interval not null default '0',
   redeemed_at timestamptz,

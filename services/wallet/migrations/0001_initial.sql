@@ -53,7 +53,7 @@ create index preparations_by_wallet on preparations (wallet_id, preparation_id d
 -- What moved on the chain, one row per object: a projection of other services' events. Both sides
 -- read the same row, so an event is one write. Events arrive out of order: until the event with the
 -- details has arrived, every column but the status is null. The row names no account then, so
--- nobody sees it.
+-- no account sees it.
 create table transactions (
   object_id text collate "C" primary key,
   type text not null check (type in ('payment', 'deposit', 'withdrawal', 'refund', 'dev_fund')),
