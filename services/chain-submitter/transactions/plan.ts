@@ -36,7 +36,7 @@ export const planTransaction = async (
   switch (order.kind) {
     case 'settle': {
       const state = await tokenAccounts.getState(order.payout);
-      if (state === 'foreign') return failed('the vendor’s token account is not the vendor’s any more');
+      if (state === 'foreign') return failed('the vendor’s token account belongs to another owner');
       if (state === 'ready')
         return { instructions: settle(order, network, { create: false }), creates: null };
       // The permit was reserved with the quote, so this refuses only an account that was closed
@@ -49,7 +49,7 @@ export const planTransaction = async (
     }
     case 'fund': {
       const state = await tokenAccounts.getState(order.owner);
-      if (state === 'foreign') return failed('the token account is not the wallet’s any more');
+      if (state === 'foreign') return failed('the wallet’s token account belongs to another owner');
       // The quota applies, because otherwise a user could close the account for its rent and
       // request funds again.
       const allowed = state === 'ready' ? 'exists' : await allowCreation(deps, order.accountId, order.owner);
@@ -61,7 +61,7 @@ export const planTransaction = async (
     case 'createTokenAccount': {
       const { account } = await tokenAccounts.get(order.owner);
       if (account.state === 'ready') return { done: true };
-      if (account.state === 'foreign') return failed('the token account is not the wallet’s any more');
+      if (account.state === 'foreign') return failed('the wallet’s token account belongs to another owner');
       const allowed = await allowCreation(deps, order.accountId, order.owner);
       if (allowed === 'exists') return { done: true };
       if (allowed === 'refused') return failed(QUOTA_USED_UP);

@@ -32,7 +32,7 @@ type Deps = {
 const creates = async (deps: Deps, order: DelegationOrder): Promise<boolean> => {
   const { account } = await readForCaller(deps.tokenAccounts.get(order.owner));
   if (account.state === 'ready') return false;
-  if (account.state === 'foreign') throw conflict('the token account is not the wallet’s any more');
+  if (account.state === 'foreign') throw conflict('the wallet’s token account belongs to another owner');
   if (order.allowanceMicro === null) throw conflict('the wallet has no token account, so nothing to revoke');
   const allowed = await readForCaller(waitToAllowCreation(deps, order.accountId, order.owner));
   if (allowed === 'refused') {

@@ -53,7 +53,7 @@ const checkSource = async ({ tokenAccounts, network }: Deps, { owner, transfer: 
     throw refusal('the payout address is a vault without a key: its refunds are signed elsewhere');
   const { account } = await readForCaller(tokenAccounts.get(owner));
   const payer = kind === 'refund' ? 'the payout address' : 'the wallet';
-  if (account.state === 'foreign') throw refusal(`the token account of ${payer} is not its own any more`);
+  if (account.state === 'foreign') throw refusal(`the token account of ${payer} belongs to another owner`);
   if (account.state === 'ready' && account.frozen) throw refusal(`the token account of ${payer} is frozen`);
   if (account.state === 'missing' || account.balanceMicro < parseMicro(amount)) {
     throw new ServiceError('insufficient_funds', `the balance of ${payer} is too small`, {

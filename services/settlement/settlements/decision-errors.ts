@@ -79,4 +79,4 @@ export const paymentsPaused = (): ServiceError =>
  * 403.
  */
 export const vendorFrozen = (): ServiceError =>
-  conflict('the vendor of this quote takes no payments at the moment');
+  conflict('the vendor of this quote accepts no payments at the moment');

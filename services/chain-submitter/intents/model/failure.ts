@@ -40,7 +40,7 @@ export const settleFailure = (
   if (source.state === 'missing')
     return failed('insufficient_funds', 'the wallet holds no USDC: it has no token account');
   if (source.state === 'foreign')
-    return failed('delegation_inactive', 'the token account is no longer the wallet’s');
+    return failed('delegation_inactive', 'the wallet’s token account belongs to another owner');
   if (source.frozen) return failed('payment_failed', 'the wallet’s token account is frozen');
   if (source.balanceMicro < grossMicro)
     return failed('insufficient_funds', 'the wallet’s balance is too small');
@@ -62,7 +62,10 @@ export const otherFailure = (kind: Order['kind'], error: ChainError): Failure =>
   if (transfers && tokenErrorCode(error) === 1)
     return failed('insufficient_funds', 'the balance of the wallet that signs is too small');
   const own = kind === 'fund' || kind === 'createTokenAccount';
-  return failed('payment_failed', own ? 'the chain refused the work' : 'the chain refused the transaction');
+  return failed(
+    'payment_failed',
+    own ? 'the chain refused the platform’s transaction' : 'the chain refused the transaction',
+  );
 };
 
 /**
