@@ -108,7 +108,7 @@ const WalletCard = ({ wallet, onDeed }: { wallet: Wallet; onDeed: (deed: Deed) =
   return (
     <Section
       title={name}
-      actions={<Badge state={wallet.kind === 'provisioned' ? 'made here' : 'linked'} tone="none" />}
+      actions={<Badge state={wallet.kind === 'provisioned' ? 'created here' : 'linked'} tone="none" />}
     >
       <Stack>
         <Money micro={balance} large />

@@ -178,7 +178,7 @@ const DeedProperties = ({ deed, wallet }: { deed: Deed; wallet: Wallet }) => {
 export const ReadFromIt = ({ deed }: { deed: Deed }) => (
   <p className="quiet">
     Read from the transaction itself. The platform pays the network’s fee
-    {deed.creates && ' and the token account that is made first'}.
+    {deed.creates && ' and the token account that is created first'}.
   </p>
 );
 
