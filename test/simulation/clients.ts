@@ -118,10 +118,7 @@ export const createClients = (
       return;
     }
     if (paid.settlement_id !== answer.settlement_id || paid.settlement_token !== answer.settlement_token)
-      harness.fail(
-        '${attemptId} was answered with two settlements',
-        `${attemptId} was answered with two settlements`,
-      );
+      harness.fail('same attempt, same settlement', `${attemptId} was answered with two settlements`);
   };
 
   /** Records a refusal as the gateway words it. */

@@ -64,8 +64,7 @@ export const checkStep = (judged: Judged): void => {
   const live = new Set<string>();
   for (const { intent_id, status, signed_at, wire } of submitter.transactions.values()) {
     if (status === 'live') {
-      require(!live.has(intent_id), 'two of ${intent_id} may be included', () =>
-        `two of ${intent_id} may land`);
+      require(!live.has(intent_id), 'one live generation', () => `two of ${intent_id} may be included`);
       live.add(intent_id);
     }
     // Without bytes it was found under its reference and adopted, not signed.

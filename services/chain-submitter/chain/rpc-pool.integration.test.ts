@@ -197,5 +197,5 @@ test.each([
   ['an account that is not the mint', { USDC_MINT: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T' }],
   ['a fee wallet without a token account', { FEE_WALLET: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T' }],
 ])('the service does not start on %s', async (_name, env) => {
-  await expect(fixture.start(env)).rejects.toThrow('exited with 78');
+  await expect(fixture.start(env)).rejects.toThrow('ended with 78');
 });
