@@ -8,7 +8,7 @@ import { attacks, type Result, runAttack } from './attack.ts';
 
 const usage = `Usage: npm run economics -- [options]
 
-  --rounds 1000   how often each attack is made; prints what each of them has cost
+  --rounds 1000   rounds of each attack; prints the cost of each attack
   --attack text   only the attacks whose name contains the text
   --help          this text`;
 

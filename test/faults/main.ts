@@ -12,15 +12,15 @@ import { reportLines } from './report.ts';
 
 const usage = `Usage: npm run faults -- [options]
 
-  --seconds 60         how long faults go on
-  --faults a,b,c       only these, or all that begin so: kill, crash-before, nats-wipe (default: all)
+  --seconds 60         duration of the faults
+  --faults a,b,c       only these, or all with this prefix: kill, crash-before, nats-wipe (default: all)
   --seed n             repeats a schedule (default: a new one, printed)
-  --rate 15            payments that begin in a second
-  --slot-ms 100        pace of the chain
-  --replicas 2         processes of every service (default: two of gateway, settlement and chain-submitter, one of the others)
+  --rate 15            payments that begin per second
+  --slot-ms 100        slot time of the chain
+  --replicas 2         processes of each service (default: two of gateway, settlement and chain-submitter, one of the others)
   --mutate all         switches one rule off at a time: each must break the campaign
-  --sum                adds up what all runs so far have reached
-  --list               names the faults
+  --sum                adds up the figures of all runs so far
+  --list               lists the faults
   --help               this text`;
 
 const print = (line: string): void => console.log(line);

@@ -10,8 +10,8 @@ import { races, run } from './races.ts';
 const usage = `Usage: npm run races -- [options]
 
   --rounds 30       how often each race is run
-  --seconds 3600    after so many no new round begins
-  --only delegate   those with this in their name (default: all)
+  --seconds 3600    after this time no new round begins
+  --only delegate   races whose name contains the text (default: all)
   --help            this text`;
 
 const { values } = readCommandLine(usage, {

@@ -4,14 +4,14 @@ import type { Outcome } from './simulate.ts';
 
 const usage = `Usage: npm run simulate -- [options]
 
-  --seeds 1000   how many seeds
-  --from 1       the first of them
-  --seed n       this one alone
-  --workers n    how many at a time (default: one for each core)
-  --trace        everything that happened, not only of the first ones that break
+  --seeds 1000   number of seeds
+  --from 1       the first seed
+  --seed n       only this seed
+  --workers n    number of threads (default: one per core)
+  --trace        the trace of every seed, not only of the first broken ones
   --help         this text
 
-Prints how far it is every few seconds and each seed that breaks; exit code 1 when one did.`;
+Prints the progress every few seconds and each broken seed. The exit code is 1 if a seed broke.`;
 
 const PROGRESS_EVERY_MS = 5000;
 const TRACES = 3;

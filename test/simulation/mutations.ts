@@ -5,8 +5,8 @@ import type { Outcome } from './simulate.ts';
 
 const usage = `Usage: npm run mutations -- [options]
 
-  --seeds 4000      seeds to be tried with each rule switched off
-  --rule '<name>'   this rule alone: ${RULES.join(', ')}
+  --seeds 4000      seeds to try for each rule that is switched off
+  --rule '<name>'   only this rule: ${RULES.join(', ')}
   --help            this text`;
 
 /**
