@@ -27,6 +27,7 @@ import { chainOf } from '../support/chain.ts';
 import { startChain } from '../support/local-chain.ts';
 import { opsAt } from '../support/ops.ts';
 import { testStateDir } from '../support/test-state.ts';
+import { waitFor } from '../support/wait.ts';
 
 /**
  * What takes a restart (docs/operations.md): dump, pay on, lose everything but the chain, restore,
@@ -109,14 +110,8 @@ const run = (args: string[], env: Record<string, string> = {}) =>
     child.on('close', (code) => resolve({ code, out }));
   });
 const ops = (...args: string[]) => opsAt(running.stackFile)(...args, '--reason', 'restore', '--yes');
-const until = async <T>(read: () => Promise<T>, good: (value: T) => boolean): Promise<T> => {
-  for (let tries = 0; tries < 400; tries++) {
-    const value = await read();
-    if (good(value)) return value;
-    await sleep(100);
-  }
-  throw new Error('it did not come about');
-};
+const until = <T>(read: () => Promise<T>, good: (value: T) => boolean): Promise<T> =>
+  waitFor(read, good, 60_000, 100);
 
 const control = (url: string, method: string, ...params: unknown[]) =>
   fetch(url, {
@@ -314,7 +309,10 @@ const authorities = async () => {
 
 test('an authority is retired: new approvals name the next one, the others pay until it goes and approve again', async () => {
   expect((await ops('payments', 'resume')).code).toBe(0);
-  await sleep(2000);
+  await waitFor(
+    () => pay(consumer),
+    (outcome) => outcome === 'paid',
+  );
   const newcomer = await createConsumer(api(), running.stack);
   expect(newcomer.view.delegation).toMatchObject({ status: 'active', delegate: secondAuthority.address });
   expect(await Promise.all([newcomer, consumer, mover].map(pay))).toEqual(['paid', 'paid', 'paid']);
