@@ -1,7 +1,8 @@
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { createTestBus, type TestBus } from '../../test/support/bus.ts';
 import { startProxy, type TcpProxy } from '../../test/support/proxy.ts';
+import { waitUntil } from '../../test/support/wait.ts';
 import { subjects } from '../contract/service.ts';
 import type { Bus } from './connect.ts';
 import { publish } from './publish.ts';
@@ -29,10 +30,8 @@ afterEach(async () => {
   await bus.nc.close();
 });
 
-const until = async (good: () => boolean | Promise<boolean>, ms = SOON_MS) => {
-  for (const end = performance.now() + ms; performance.now() < end; await sleep(20)) if (await good()) return;
-  throw new Error('did not come about');
-};
+const until = (good: () => boolean | Promise<boolean>, withinMs = SOON_MS) =>
+  waitUntil(good, { withinMs, everyMs: 20 });
 /** A replica by the way of the proxy, and how often it has lost its connection. */
 const replica = async () => {
   bus = await testBus.as('settlement', proxy.port);

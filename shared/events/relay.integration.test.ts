@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createTestBus, type TestBus } from '../../test/support/bus.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import { startProxy, type TcpProxy } from '../../test/support/proxy.ts';
+import { waitUntil } from '../../test/support/wait.ts';
 import { type Bus, connectBus } from '../bus/connect.ts';
 import type { BusUser } from '../contract/service.ts';
 import { connectPool } from '../db/pool.ts';
@@ -60,10 +60,7 @@ const relay = async (by?: Bus) => {
     },
   };
 };
-const until = async (good: () => Promise<boolean>, ms = 10_000) => {
-  for (const end = Date.now() + ms; Date.now() < end; await sleep(20)) if (await good()) return;
-  throw new Error('did not come about');
-};
+const until = (good: () => Promise<boolean>, withinMs = 10_000) => waitUntil(good, { withinMs, everyMs: 20 });
 const heard = async (subject: string) => {
   const bus = await connectBus({
     url: testBus.url,

@@ -8,7 +8,7 @@ import { environmentKeys } from '../../deploy/local/stack/keys.ts';
 import { chainOf } from '../support/chain.ts';
 import { openPage, submitPage } from '../support/payment-page.ts';
 import { runningStack } from '../support/stack.ts';
-import { staysFor } from '../support/wait.ts';
+import { staysFor, waitFor } from '../support/wait.ts';
 import {
   coinbaseEvent,
   coinbaseWebhook,
@@ -68,15 +68,8 @@ const get = async (id: string, by?: Consumer) => {
  * Returns the deposit once it is as expected. The time allows for busy machines and for the 32
  * slots until a transfer is final.
  */
-const until = async (id: string, good: (deposit: Deposit) => boolean, who?: Consumer): Promise<Deposit> => {
-  const deadline = Date.now() + 60_000;
-  for (;;) {
-    const deposit = await get(id, who);
-    if (good(deposit)) return deposit;
-    if (Date.now() > deadline) throw new Error(`not as expected: ${JSON.stringify(deposit)}`);
-    await sleep(200);
-  }
-};
+const until = (id: string, good: (deposit: Deposit) => boolean, who?: Consumer): Promise<Deposit> =>
+  waitFor(() => get(id, who), good, 60_000, 200);
 const hook = async (provider: Provider, { body, headers }: SignedWebhook, environment = 'test') => {
   const response = await fetch(`${stack.gateway_url}/v1/providers/${provider}/${environment}/webhook`, {
     method: 'POST',

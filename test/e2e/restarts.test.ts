@@ -27,6 +27,7 @@ import { chainOf } from '../support/chain.ts';
 import { startChain } from '../support/local-chain.ts';
 import { opsAt } from '../support/ops.ts';
 import { testStateDir } from '../support/test-state.ts';
+import { waitFor } from '../support/wait.ts';
 
 /**
  * Tests that need a restart (docs/operations.md): dump, further payments, loss of everything but
@@ -109,14 +110,8 @@ const run = (args: string[], env: Record<string, string> = {}) =>
     child.on('close', (code) => resolve({ code, out }));
   });
 const ops = (...args: string[]) => opsAt(running.stackFile)(...args, '--reason', 'restore', '--yes');
-const until = async <T>(read: () => Promise<T>, good: (value: T) => boolean): Promise<T> => {
-  for (let tries = 0; tries < 400; tries++) {
-    const value = await read();
-    if (good(value)) return value;
-    await sleep(100);
-  }
-  throw new Error('the expected state was not reached');
-};
+const until = <T>(read: () => Promise<T>, good: (value: T) => boolean): Promise<T> =>
+  waitFor(read, good, 60_000, 100);
 
 const control = (url: string, method: string, ...params: unknown[]) =>
   fetch(url, {
@@ -314,7 +309,10 @@ const authorities = async () => {
 
 test('when an authority is retired, new approvals name the next one, and the other wallets pay until its removal and approve again', async () => {
   expect((await ops('payments', 'resume')).code).toBe(0);
-  await sleep(2000);
+  await waitFor(
+    () => pay(consumer),
+    (outcome) => outcome === 'paid',
+  );
   const newcomer = await createConsumer(api(), running.stack);
   expect(newcomer.view.delegation).toMatchObject({ status: 'active', delegate: secondAuthority.address });
   expect(await Promise.all([newcomer, consumer, mover].map(pay))).toEqual(['paid', 'paid', 'paid']);

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createConsumer } from '../../deploy/local/seed/actors.ts';
@@ -8,6 +7,7 @@ import { createApi } from '../../deploy/local/seed/api.ts';
 import { opsAt } from '../support/ops.ts';
 import { scrape } from '../support/scrape.ts';
 import { runningStack } from '../support/stack.ts';
+import { waitFor } from '../support/wait.ts';
 
 /** Runs the commands and queries of docs/runbook.md. */
 const stack = runningStack();
@@ -24,13 +24,8 @@ test.each(statements.filter((sql) => sql.startsWith('select')))('the query runs:
 });
 
 /** Repeats the query for half a minute. */
-const until = async <T>(read: () => Promise<T>, good: (value: T) => boolean): Promise<T> => {
-  for (let tries = 0; ; tries++) {
-    const value = await read();
-    if (good(value) || tries > 300) return value;
-    await sleep(100);
-  }
-};
+const until = <T>(read: () => Promise<T>, good: (value: T) => boolean): Promise<T> =>
+  waitFor(read, good, 30_000, 100);
 
 test('a quarantined event is in the metrics, takes effect after a retry, and the alarm ends after the decision', async () => {
   const consumer = await createConsumer(createApi(stack.gateway_url), stack);

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from '@jest/globals';
 import {
@@ -16,6 +15,7 @@ import {
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { refund, withdraw } from '../../deploy/local/seed/transfers.ts';
 import { atOnce, runningStack } from '../support/stack.ts';
+import { waitFor } from '../support/wait.ts';
 
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
@@ -47,14 +47,8 @@ const list = (token: string, query = '') =>
   must(api<List>(`GET /v1/transactions?limit=100${query}`, { token }), 'list');
 const summary = (token: string, query = '') =>
   must(api<Summary>(`GET /v1/spending/summary?${query}`, { token }), 'summary');
-const soon = async <T>(read: () => Promise<T>, good: (value: T) => boolean): Promise<T> => {
-  for (let tries = 0; tries < 300; tries += 1) {
-    const value = await read();
-    if (good(value)) return value;
-    await sleep(100);
-  }
-  throw new Error('the expected state was not reached');
-};
+const soon = <T>(read: () => Promise<T>, good: (value: T) => boolean): Promise<T> =>
+  waitFor(read, good, 30_000, 100);
 
 let vendor: Vendor;
 let buyer: Consumer;

@@ -12,6 +12,7 @@ import {
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { answer, type Receiver, startReceiver } from '../support/receiver.ts';
 import { runningStack } from '../support/stack.ts';
+import { waitUntil } from '../support/wait.ts';
 
 /**
  * The events of a payment through the public API, for its two accounts: delivered to a receiver,
@@ -46,9 +47,7 @@ const verified = ({ received }: Receiver, { secret }: Endpoint): Body[] =>
   received
     .map(({ body, headers }) => new Webhook(secret).verify(body, headers) as Body)
     .sort((a, b) => (a.type < b.type ? -1 : 1));
-const until = async (there: () => boolean): Promise<void> => {
-  for (let tries = 0; tries < 400 && !there(); tries += 1) await sleep(50);
-};
+const until = (there: () => boolean): Promise<void> => waitUntil(there, { withinMs: 20_000, everyMs: 50 });
 const eventsOf = async (token: string): Promise<Event[]> =>
   (await must(api<{ data: Event[] }>('GET /v1/events?limit=100', { token }), 'events')).data;
 

@@ -16,6 +16,7 @@ for (const entry of (process.env.TEST_FAILPOINTS ?? '').split(',').filter((text)
     if (fault === 'crash') process.kill(process.pid, 'SIGKILL');
     if (!waited) {
       waited = true;
+      console.error(`${name} waits`);
       await sleep(WAIT_MS);
     }
   };

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createApproveCheckedInstruction,
   createAssociatedTokenAccountIdempotentInstruction,
@@ -25,6 +24,7 @@ import { chainOf } from './chain.ts';
 import { createTestDatabase } from './database.ts';
 import { startChain } from './local-chain.ts';
 import { faults, type ServiceProcess, startService } from './service-process.ts';
+import { waitFor } from './wait.ts';
 
 type ProgressEvent = { name: string; progress: Progress };
 export type Quote = { quote_id: string; quote_token: string; payout: PublicKey };
@@ -222,6 +222,14 @@ export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number }
       await send(settlementBus, 'settle', job);
       return job;
     },
+    /** Runs `act`, and waits until the chain has executed a transaction more. */
+    executes: async <T>(act: () => Promise<T>): Promise<T> => {
+      const count = async () => (await chain.call<{ executed: number }>('chain_stats')).executed;
+      const before = await count();
+      const result = await act();
+      await until(count, (executed) => executed > before);
+      return result;
+    },
     stop: async () => {
       for (const service of services) await service.stop();
       await events.stop();
@@ -257,14 +265,14 @@ const listen = async (testBus: TestBus) => {
     names: (objectId: string) =>
       heard.filter(({ progress }) => progress.object_id === objectId).map(({ name }) => name),
     /** The first event of this status. */
-    wait: async (objectId: string, status: Progress['status'], count = 1): Promise<Progress> =>
-      (
-        await until(
-          async () => of(objectId).filter((event) => event.status === status),
-          (found) => found.length >= count,
-          () => JSON.stringify(of(objectId)),
-        )
-      )[count - 1]!,
+    wait: async (objectId: string, status: Progress['status'], count = 1): Promise<Progress> => {
+      const matching = (all: Progress[]) => all.filter((event) => event.status === status);
+      const all = await until(
+        async () => of(objectId),
+        (progress) => matching(progress).length >= count,
+      );
+      return matching(all)[count - 1]!;
+    },
     stop: () => nc.close(),
   };
 };
@@ -272,16 +280,5 @@ const listen = async (testBus: TestBus) => {
 export const keypairOf = (secretKey: string): Keypair => Keypair.fromSecretKey(bs58.decode(secretKey));
 
 /** Reads until the value is as expected. Fails after 45 s, because machines may be busy. */
-export const until = async <T>(
-  read: () => Promise<T>,
-  good: (value: T) => boolean,
-  explain: () => string = () => '',
-): Promise<T> => {
-  const deadline = Date.now() + 45_000;
-  while (Date.now() < deadline) {
-    const value = await read();
-    if (good(value)) return value;
-    await sleep(10);
-  }
-  throw new Error(`the expected state was not reached ${explain()}`);
-};
+export const until = <T>(read: () => Promise<T>, good: (value: T) => boolean): Promise<T> =>
+  waitFor(read, good, 45_000, 10);

@@ -286,7 +286,8 @@ export const findFixedSleeps = (files: readonly string[]): string[] =>
         ) {
           const bindings = statement.importClause?.namedBindings;
           if (bindings && ts.isNamedImports(bindings))
-            for (const { name } of bindings.elements) sleepNames.add(name.text);
+            for (const { name, propertyName } of bindings.elements)
+              if ((propertyName ?? name).text === 'setTimeout') sleepNames.add(name.text);
         }
       const found: string[] = [];
       const visit = (node: ts.Node, inLoop: boolean) => {

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { connect } from 'nats';
 import { findBinary } from '../../deploy/local/servers/binaries.mjs';
@@ -10,6 +9,7 @@ import { createPortPicker } from '../../deploy/local/servers/ports.ts';
 import { ensureStreams } from '../../shared/bus/setup.ts';
 import { durables, inboxPrefix, natsRights, STREAMS } from '../../shared/bus/topology.ts';
 import type { BusUser } from '../../shared/contract/service.ts';
+import { waitUntil } from '../../test/support/wait.ts';
 import { clusterConf, passwordsPatch, SERVERS } from './bus.ts';
 import { clusterSecrets } from './secrets.ts';
 
@@ -100,13 +100,8 @@ afterAll(() => {
 const at = (number: number): string => `127.0.0.1:${clientPorts[number]}`;
 const as = (user: string, number = 0, pass = passwords[user]!) =>
   connect({ servers: at(number), user, pass, inboxPrefix: inboxPrefix(user as BusUser), reconnect: false });
-const until = async (condition: () => boolean | Promise<boolean>) => {
-  for (let tries = 0; tries < 300; tries += 1) {
-    if (await condition()) return;
-    await sleep(100);
-  }
-  throw new Error('it did not come true');
-};
+const until = (condition: () => boolean | Promise<boolean>) =>
+  waitUntil(condition, { withinMs: 30_000, everyMs: 100 });
 
 test('streams have a copy on each server, and every consumer is there', async () => {
   const nc = await as('admin');

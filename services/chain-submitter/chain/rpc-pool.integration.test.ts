@@ -1,6 +1,5 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { type SubmitterFixture, startSubmitterFixture, until } from '../../../test/support/submitter.ts';
 import { staysFor } from '../../../test/support/wait.ts';
@@ -8,7 +7,7 @@ import { staysFor } from '../../../test/support/wait.ts';
 /** A second provider: a proxy to the same chain that a test opens, closes, or lets hang. */
 let fixture: SubmitterFixture;
 let second: Server;
-const door = { open: true, hangs: false, sends: [] as string[] };
+const door = { open: true, hangs: false, sends: [] as string[], held: [] as string[] };
 let stopping: (() => Promise<unknown>) | undefined;
 
 beforeAll(async () => {
@@ -20,7 +19,7 @@ beforeAll(async () => {
     const { method, params } = JSON.parse(body) as { method: string; params: string[] };
     if (method === 'sendTransaction') door.sends.push(params[0]!);
     if (!door.open) return response.destroy();
-    if (door.hangs) return;
+    if (door.hangs) return void door.held.push(body);
     const answer = await fetch(fixture.chain.url, {
       method: 'POST',
       body,
@@ -135,23 +134,19 @@ test('a fork that cannot be proven while one of three providers hangs delays no 
   await chain.call('chain_clock', { paused: true });
   // The wallets themselves must survive the fork.
   await chain.call('chain_advance', 3);
-  const forked = await fixture.settle(one, fixture.quote());
-  await until(
-    () =>
-      fixture.admin.query('select from transactions join intents using (intent_id) where object_id = $1', [
-        forked.settlement_id,
-      ]),
-    ({ rowCount }) => rowCount === 1,
-  );
-  await sleep(200);
+  const forked = await fixture.executes(() => fixture.settle(one, fixture.quote()));
   await chain.call('chain_advance', 2);
   await events.wait(forked.settlement_id, 'confirmed');
   door.hangs = true;
   await chain.call('chain_fork', 3);
   await chain.call('chain_advance', 3);
+  door.held = [];
   await chain.call('chain_clock', { paused: false });
-  // The proof runs by now and waits for the provider that hangs.
-  await sleep(8000);
+  // Two queries after the fork have reached the provider that hangs, and nothing was proven.
+  await until(
+    async () => door.held.filter((body) => body.includes('getSignatureStatuses')),
+    (held) => held.length >= 2,
+  );
   const other = await fixture.settle(two, fixture.quote());
   await events.wait(other.settlement_id, 'confirmed');
   expect(events.of(forked.settlement_id).map(({ status }) => status)).not.toContain('reopened');

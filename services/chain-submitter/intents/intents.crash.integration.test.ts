@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
 import { transfersOver } from '../../../test/support/transfers.ts';
-import { staysFor } from '../../../test/support/wait.ts';
+import { staysFor, waitFor } from '../../../test/support/wait.ts';
 
 /**
  * Tests the rows of the table "Crash at each arrow" of docs/design/settle.md that concern this
@@ -76,7 +75,7 @@ test('rule 9: a worker that was paused before its commit signs nothing beside th
   const payer = await fixture.payer(5_000_000n);
   const paused = await fixture.start({}, 'submitter.afterSign=wait');
   const job = await fixture.settle(payer, fixture.quote());
-  await sleep(1500);
+  await waitFor(paused.output, (output) => output.includes('submitter.afterSign waits'));
   process.kill(paused.pid, 'SIGSTOP');
   const other = await fixture.start();
   await events.wait(job.settlement_id, 'confirmed');

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createApproveCheckedInstruction } from '@solana/spl-token';
 import { Keypair, PublicKey } from '@solana/web3.js';
@@ -248,18 +247,16 @@ test('rule 14: a settle that a fork removes is reopened and included again for t
   // The wallet itself must survive the fork.
   await chain.call('chain_advance', 3);
   try {
-    const job = await fixture.settle(payer, fixture.quote());
-    await events.wait(job.settlement_id, 'signed');
-    await sleep(200);
+    const job = await fixture.executes(() => fixture.settle(payer, fixture.quote()));
     await chain.call('chain_advance', 2);
-    await events.wait(job.settlement_id, 'confirmed');
+    const { tx_hash } = await events.wait(job.settlement_id, 'confirmed');
     await chain.call('chain_fork', 3);
     await chain.call('chain_advance', 3);
     await events.wait(job.settlement_id, 'reopened');
     await chain.call('chain_clock', { paused: false });
     const again = await events.wait(job.settlement_id, 'confirmed', 2);
     await events.wait(job.settlement_id, 'finalized');
-    expect(again.tx_hash).toBe((await events.wait(job.settlement_id, 'signed')).tx_hash);
+    expect(again.tx_hash).toBe(tx_hash);
     expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
   } finally {
     await chain.call('chain_clock', { paused: false });

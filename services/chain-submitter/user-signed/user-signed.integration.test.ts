@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createCloseAccountInstruction, createTransferInstruction } from '@solana/spl-token';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import pg from 'pg';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import { newId } from '../../../shared/lib/id.ts';
+import { waitingForLocks } from '../../../test/support/database.ts';
 import { instructionsOf, signChanged, withData } from '../../../test/support/prepared.ts';
 import {
   keypairOf,
@@ -13,6 +13,7 @@ import {
   until,
 } from '../../../test/support/submitter.ts';
 import { codeOf, transfersOver } from '../../../test/support/transfers.ts';
+import { waitFor } from '../../../test/support/wait.ts';
 
 let fixture: SubmitterFixture;
 beforeAll(async () => {
@@ -132,7 +133,10 @@ test('a submission that is refused while another of the same bytes commits gets 
     );
     await fixture.chain.call('chain_advance', 160);
     const refused = submit(prepared);
-    await sleep(500);
+    await until(
+      () => waitingForLocks(fixture.admin),
+      (statements) => statements > 0,
+    );
     await client.query('commit');
     expect(await refused).toEqual({ tx_hash: '5'.repeat(80) });
   } finally {
@@ -346,13 +350,14 @@ test('rule 14: a withdrawal that a fork removes is reopened and included again w
     const { tx_hash } = await submit(prepared);
     // Slots pass one at a time until the broadcast bytes are included. The fork then removes
     // exactly those slots.
-    await until(
+    await waitFor(
       async () => {
         await chain.call('chain_advance', 1);
-        await sleep(50);
         return events.of(prepared.id).map(({ status }) => status);
       },
       (statuses) => statuses.includes('confirmed'),
+      45_000,
+      50,
     );
     const { slot } = await events.wait(prepared.id, 'confirmed');
     const { slot: newest } = await chain.call<{ slot: number }>('chain_clock');
