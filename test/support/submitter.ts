@@ -222,7 +222,7 @@ export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number }
       await send(settlementBus, 'settle', job);
       return job;
     },
-    /** Runs `act`, and waits until the chain has executed a transaction more. */
+    /** Runs `act`, and waits until the chain has executed one more transaction. */
     executes: async <T>(act: () => Promise<T>): Promise<T> => {
       const count = async () => (await chain.call<{ executed: number }>('chain_stats')).executed;
       const before = await count();
