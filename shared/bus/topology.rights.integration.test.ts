@@ -6,7 +6,7 @@ import { type BusUser, subjects } from '../contract/service.ts';
 import { inboxPrefix, natsRights } from './topology.ts';
 
 /**
- * Forged messages on the inside: what the contract gives a user, the server lets it do, and nothing
+ * Forged messages from inside: the server allows each user what the contract grants it, and nothing
  * else.
  */
 let bus: TestBus;
@@ -16,7 +16,9 @@ beforeAll(async () => {
 afterAll(() => bus.stop());
 
 const users: BusUser[] = [...contractList.map(({ name }) => name), 'operator'];
-/** Every subject that the contract names, and those of the server that would undo it. */
+/**
+ * Every subject of the contract, and the server's subjects that could change streams and consumers.
+ */
 const everySubject = [
   ...contractList.flatMap(({ name, operations, internal, events, jobs }) => [
     ...Object.keys(operations).map((operation) => subjects.rpc(name, operation)),
@@ -44,7 +46,7 @@ const rights = natsRights();
 const mayPublish = (user: BusUser, subject: string) =>
   rights[user].publish.some((pattern) => matches(pattern, subject));
 
-/** What the server refused this connection from now on, as `publish <subject>`. */
+/** What the server refuses to this connection from now on, as `publish <subject>`. */
 const refusals = (nc: Awaited<ReturnType<TestBus['as']>>['nc']): Set<string> => {
   const found = new Set<string>();
   void (async () => {
@@ -64,7 +66,7 @@ test.each(users)(
   '%s publishes what the contract gives it, and nothing in the name of another',
   async (user) => {
     const forbidden = everySubject.filter((subject) => !mayPublish(user, subject));
-    // rpc.* carries who calls: but for the gateway nobody may say so.
+    // rpc.* carries the caller, so only the gateway may publish it.
     const rpc = everySubject.filter(
       (subject) => subject.startsWith('rpc.') && !subject.startsWith('rpc.gateway.'),
     );
@@ -90,7 +92,7 @@ test.each(users)(
   },
 );
 
-test.each(users)('%s hears its own calls and answers alone', async (user) => {
+test.each(users)('%s receives only its own calls and answers', async (user) => {
   const others = users.filter((name) => name !== user);
   const wanted = [
     '>',

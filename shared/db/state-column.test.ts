@@ -42,6 +42,6 @@ test.each([
   expect(fragment.values).toEqual([]);
 });
 
-test('an event that belongs to no state has no guard', () => {
+test('an event of no state has no guard and throws', () => {
   expect(() => state.allows('ring')).toThrow(TypeError);
 });

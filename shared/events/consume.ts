@@ -81,7 +81,7 @@ export const consume = <S extends Source>(
   };
 };
 
-/** Handles each message by itself, many at a time. */
+/** Handles each message separately, many concurrently. */
 const consumeEach = (bus: Bus, sources: readonly Source[], quarantine: Quarantine): Consuming =>
   consume(bus, sources, ({ schema, handle }, msg) => {
     const one = async () => {

@@ -15,7 +15,7 @@ test.each(
   expect(actual).toBe(expected);
 });
 
-test('until it is decided it is asked for again; confirmed it is decided, and still open', () => {
+test('undecided work is dispatched again; confirmed work is decided and still open', () => {
   expect(UNDECIDED).toEqual(['new', 'signed']);
   expect(chainWork.open).toEqual(['new', 'signed', 'confirmed']);
 });
