@@ -118,7 +118,7 @@ export const conflict = (message: string, extras: ErrorExtras = {}): ServiceErro
 export const accountFrozen = (extras: ErrorExtras = {}): ServiceError =>
   new ServiceError(
     'forbidden',
-    'this account is frozen. What is paid can be read, redeemed and refunded. Write to support to begin anything new.',
+    'this account is frozen: paid settlements can be read, redeemed and refunded, and nothing new can be started; contact support',
     extras,
   );
 
