@@ -19,7 +19,7 @@ test.each<[State, Event, State | null]>([
   ['bricked', 'knock', 'bricked'],
   ['bricked', 'push', null],
   ['shut', 'ring', null],
-])('%s, then %s: %s', (state, event, expected) => {
+])('transition from %s on %s: %s', (state, event, expected) => {
   expect(door.next(state, event)).toBe(expected);
 });
 

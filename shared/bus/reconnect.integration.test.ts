@@ -69,7 +69,7 @@ test('a connection that the server closes before the login is tried again at onc
   proxy.cut();
   await until(() => proxy.accepted() > 1 && seen.lost > 1);
   proxy.greetOnly(false);
-  await until(publishes, 4000); // A call that nobody answers would last 5 s.
+  await until(publishes, 4000); // An unanswered call would last 5 s.
 });
 
 test('a silent server is tried again, and its late answers to abandoned attempts have no effect', async () => {

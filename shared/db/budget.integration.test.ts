@@ -32,7 +32,7 @@ const reservedOf = async (asked: readonly [Budgets, bigint][], budget: Budget): 
 };
 
 test.each([0, 1, 2, 3, 4, 5, 6, 7])(
-  'many amounts of two replicas at once never pass the cap (%i)',
+  'many concurrent reservations of two replicas never exceed the cap (%i)',
   async (seed) => {
     const budget = budgetOf(10_000n);
     const replicas = [replica(), replica()];

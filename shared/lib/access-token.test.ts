@@ -111,6 +111,6 @@ test.each([
   ['empty', '', NOW, null],
   ['no token at all', 'a.b.c', NOW, null],
   ['__proto__ as kid', await forged({}, { kid: '__proto__' }), NOW, null],
-])('access token: %s', async (_name, token, now, outcome) => {
+])('an access token is verified: %s', async (_name, token, now, outcome) => {
   expect(await verifyAccessToken(token, { keys, now })).toEqual(outcome);
 });

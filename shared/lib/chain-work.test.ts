@@ -11,7 +11,7 @@ test.each(
     finalized: ['-',      '-',      '-',         '-',         '-',      '-'],
     failed:    ['-',      '-',      '-',         '-',         '-',      '-'],
   }),
-)('work that is %s, then %s: %s', (_state, _event, actual, expected) => {
+)('transition of work in state %s on %s: %s', (_state, _event, actual, expected) => {
   expect(actual).toBe(expected);
 });
 

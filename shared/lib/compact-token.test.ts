@@ -59,7 +59,7 @@ test('the unverified claims of a token with an unknown key are readable, and tho
   expect(unverifiedClaims('settlement', token)).toBeNull();
 });
 
-describe('refused, with 400', () => {
+describe('a token is refused with 400', () => {
   test.each([
     ['empty', ''],
     ['one part', payload],

@@ -31,7 +31,7 @@ test.each([
   ['Postgres refuses', { postgres: down, nats: up }, 503, 'not_ready', { postgres: 'down', nats: 'up' }],
   ['NATS refuses', { postgres: up, nats: down }, 503, 'not_ready', { postgres: 'up', nats: 'down' }],
   ['NATS is silent', { postgres: up, nats: silent }, 503, 'not_ready', { postgres: 'up', nats: 'down' }],
-])('%s', async (_, checks, status, body, dependencies) => {
+])('readiness when %s', async (_, checks, status, body, dependencies) => {
   health.begin(checks);
   // The whole body is compared, because the error's text must not be in it.
   expect(await get('/v1/health/ready')).toEqual({ status, body: { status: body, dependencies } });

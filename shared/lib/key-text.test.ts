@@ -10,7 +10,7 @@ test.each([
   ['vendor_live_', { kind: 'service_key', environment: 'live' }],
   ['dk_test_', { kind: 'delegate_key', environment: 'test' }],
   ['dk_live_', { kind: 'delegate_key', environment: 'live' }],
-] as const)('a new key of %s says what it is', (prefix, expected) => {
+] as const)('a new key with the prefix %s has its kind and environment', (prefix, expected) => {
   const text = createKeyText(prefix);
   expect(text).toMatch(new RegExp(`^${prefix}[0-9A-Za-z]{49}$`));
   expect(parseKeyText(text)).toEqual({ ...expected, hash: keyHash(text) });

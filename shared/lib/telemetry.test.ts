@@ -32,7 +32,7 @@ test.each<[string, TelemetryConfig, string]>([
     { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:9/v1/traces' },
     'traces',
   ],
-])('%s: %j exports "%s"', async (_name, config, expected) => {
+])('with %s, %j exports "%s"', async (_name, config, expected) => {
   const telemetry = await startTelemetry('quote', config, logger);
   const started = [metrics.getMeterProvider() === untouched ? [] : ['metrics'], tracing() ? ['traces'] : []];
   expect(started.flat().join()).toBe(expected);

@@ -15,6 +15,6 @@ test.each([
   ['a syntax error', withCode('42601'), false],
   ['a bug', new TypeError('x is not a function'), false],
   ['no error at all', 'ECONNREFUSED', false],
-])('%s', (_name, error, expected) => {
+])('an error means that a dependency is unavailable, or not: %s', (_name, error, expected) => {
   expect(isUnavailable(error)).toBe(expected);
 });
