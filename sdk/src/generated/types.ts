@@ -607,7 +607,7 @@ export interface paths {
         put?: never;
         /**
          * Submit the signed withdrawal, or prepare it again
-         * @description A repeat with the same transaction returns the same result. Needs a sign-in of the last 5 minutes.
+         * @description A repeat with the same transaction returns the same result.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -679,7 +679,7 @@ export interface paths {
         put?: never;
         /**
          * Prepare a refund of a settlement
-         * @description Refunds the net amount or a part of it. Several refunds are possible until the net amount is used up. The fee is not returned. No money moves until the key of the payout address has signed the transaction and it is submitted, within 24 hours. An access token needs a sign-in of the last 5 minutes.
+         * @description Refunds the net amount or a part of it. Several refunds are possible until the net amount is used up. The fee is not returned. No money moves until the key of the payout address has signed the transaction and it is submitted, within 24 hours. A service key needs no recent sign-in.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -1243,7 +1243,7 @@ export interface paths {
         put?: never;
         /**
          * Create a delegate and its key
-         * @description Needs a sign-in of the last 5 minutes. The api_key is shown only in this answer.
+         * @description The api_key is shown only in this answer.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -1393,7 +1393,7 @@ export interface paths {
         put?: never;
         /**
          * Create a webhook endpoint
-         * @description Events are POSTed to it as JSON `{ id, type, timestamp, data }`, signed as Standard Webhooks specify (webhook-id, webhook-timestamp, webhook-signature); `id` is the event_id, which identifies a repeat. A 2xx answer within 15 s acknowledges the event. Otherwise delivery is attempted 8 times over three days. Delivery is at least once, in no guaranteed order. Needs a sign-in of the last 5 minutes; at most 10 per account.
+         * @description Events are POSTed to it as JSON `{ id, type, timestamp, data }`, signed as Standard Webhooks specify (webhook-id, webhook-timestamp, webhook-signature); `id` is the event_id, which identifies a repeat. A 2xx answer within 15 s acknowledges the event. Otherwise delivery is attempted 8 times over three days. Delivery is at least once, in no guaranteed order. An account has at most 10 endpoints.
          *
          *     Needs a sign-in of the last 5 minutes.
          *

@@ -39,7 +39,7 @@ export const refunds = {
     description:
       'Refunds the net amount or a part of it. Several refunds are possible until the net amount is used up. The ' +
       'fee is not returned. No money moves until the key of the payout address has signed the transaction and it ' +
-      'is submitted, within 24 hours. An access token needs a sign-in of the last 5 minutes.',
+      'is submitted, within 24 hours. A service key needs no recent sign-in.',
     http: { method: 'POST', path: '/v1/refunds', status: 201 },
     access: ['service_key', 'jwt'],
     whenFrozen: 'served',

@@ -80,8 +80,7 @@ export const withdrawals = {
   }),
   approveWithdrawal: operation({
     summary: 'Submit the signed withdrawal, or prepare it again',
-    description:
-      'A repeat with the same transaction returns the same result. Needs a sign-in of the last 5 minutes.',
+    description: 'A repeat with the same transaction returns the same result.',
     http: { method: 'POST', path: '/v1/withdrawals/:withdrawal_id/approve', status: 200 },
     access: ['jwt'],
     stepUp: true,

@@ -59,7 +59,7 @@ const byId = z.strictObject({ delegate_id: DelegateId });
 export const delegateOperations = {
   createDelegate: operation({
     summary: 'Create a delegate and its key',
-    description: 'Needs a sign-in of the last 5 minutes. The api_key is shown only in this answer.',
+    description: 'The api_key is shown only in this answer.',
     http: { method: 'POST', path: '/v1/delegates', status: 201 },
     access: ['jwt'],
     stepUp: true,

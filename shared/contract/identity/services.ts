@@ -41,13 +41,10 @@ const RevealToken = z
   .max(256)
   .regex(/^rv_(test|live)_[A-Za-z0-9_-]+$/, 'must be a token that begins with rv_test_ or rv_live_')
   .meta({ examples: ['rv_test_Zk3mQ9'] });
-const RevokePrevious = z
-  .boolean()
-  .optional()
-  .meta({
-    description:
-      'Revoke all other keys immediately. Without it the previous key stays valid for its grace period',
-  });
+const RevokePrevious = z.boolean().optional().meta({
+  description:
+    'Revoke all other keys immediately. Without it the previous key stays valid for its grace period',
+});
 
 const apiKey = { api_key: z.string().meta({ examples: ['vendor_test_Zk3mQ9'] }) };
 

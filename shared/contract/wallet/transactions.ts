@@ -91,13 +91,10 @@ export const transactionOperations = {
     access: ['jwt', 'delegate_key'],
     query: z.strictObject({
       ...range,
-      group_by: z
-        .enum(['day', 'service', 'delegate'])
-        .optional()
-        .meta({
-          description:
-            'Default day (UTC). Days are in their order, other groups in the order of what was spent',
-        }),
+      group_by: z.enum(['day', 'service', 'delegate']).optional().meta({
+        description:
+          'Default day (UTC). Days are in their order, other groups in the order of what was spent',
+      }),
     }),
     output: z
       .strictObject({

@@ -179,7 +179,7 @@ export const operations = {
       '(webhook-id, webhook-timestamp, webhook-signature); `id` is the event_id, which identifies a repeat. A 2xx ' +
       'answer within 15 s acknowledges the event. Otherwise delivery is attempted 8 times over three days. ' +
       'Delivery is at least once, in no guaranteed order. ' +
-      `Needs a sign-in of the last 5 minutes; at most ${MAX_ENDPOINTS} per account.`,
+      `An account has at most ${MAX_ENDPOINTS} endpoints.`,
     http: { method: 'POST', path: '/v1/webhook-endpoints', status: 201 },
     access: ['jwt'],
     stepUp: true,
