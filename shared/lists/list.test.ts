@@ -107,7 +107,9 @@ test('a cursor is valid only for its list, caller and filters', async () => {
     await expect(refused).rejects.toThrow(ServiceError);
     await expect(refused).rejects.toMatchObject({
       code: 'validation_error',
-      extras: { details: [{ path: 'cursor', message: 'not a cursor of this list' }] },
+      extras: {
+        details: [{ path: 'cursor', message: 'not a cursor of this list; pass its next_cursor unchanged' }],
+      },
     });
   }
   expect((await next({ cursor, limit: '1' }, payer)).data).toEqual(['a']);

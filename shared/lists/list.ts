@@ -27,7 +27,7 @@ const openCursor = <Place>(
   // Compared as text, because decoding would accept several spellings of one cursor.
   const [received, expected] = [Buffer.from(cursor), Buffer.from(cursorOf(key, list, scope, place))];
   if (received.length !== expected.length || !timingSafeEqual(received, expected)) {
-    throw invalid('cursor', 'not a cursor of this list');
+    throw invalid('cursor', 'not a cursor of this list; pass its next_cursor unchanged');
   }
   return JSON.parse(place) as Place;
 };
