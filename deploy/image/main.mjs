@@ -1,5 +1,5 @@
-// The entry of the image: `settlement` runs services/settlement/main.js, `migrate` runs
-// shared/jobs/migrate.js.
+// The entry point of the image: the argument `settlement` runs services/settlement/main.js, and
+// `migrate` runs shared/jobs/migrate.js.
 import './signals.mjs';
 import { existsSync, globSync } from 'node:fs';
 import path from 'node:path';
