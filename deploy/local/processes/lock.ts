@@ -25,7 +25,9 @@ export type Lock = {
 export class StackRunningError extends Error {
   readonly pid: number;
   constructor(pid: number, stateDir: string) {
-    super(`A stack is already running with the state folder ${stateDir} (pid ${pid}). Stop that stack first.`);
+    super(
+      `A stack is already running with the state folder ${stateDir} (pid ${pid}). Stop that stack first.`,
+    );
     this.pid = pid;
   }
 }

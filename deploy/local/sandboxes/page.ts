@@ -88,7 +88,6 @@ export const donePage = (title: string, purchase: Purchase, added: Record<string
     : 'Paid. The USDC is being sent to the wallet.';
   const back = purchase.returnUrl === null ? null : new URL(purchase.returnUrl);
   for (const [name, value] of Object.entries(added)) back?.searchParams.set(name, value);
-  const link =
-    back === null ? '' : `<p><a href="${escapeHtml(back.href)}">Back to the merchant</a></p>`;
+  const link = back === null ? '' : `<p><a href="${escapeHtml(back.href)}">Back to the merchant</a></p>`;
   return page(title, `<p>${escapeHtml(text)}</p>${definitions({ Payment: purchase.id })}${link}`);
 };

@@ -16,7 +16,9 @@ export function useDocker(found: boolean): boolean {
   if (process.env.SERVERS !== 'docker' && found) return false;
   if (dockerAnswers()) return true;
   if (process.env.SERVERS !== 'docker') return false;
-  throw new Error('SERVERS=docker is set, but no Docker daemon answers `docker info`: start Docker or unset SERVERS');
+  throw new Error(
+    'SERVERS=docker is set, but no Docker daemon answers `docker info`: start Docker or unset SERVERS',
+  );
 }
 
 export async function dockerPostgres(options: DockerOptions, password: string): Promise<Container> {

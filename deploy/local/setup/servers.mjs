@@ -11,7 +11,9 @@ const brewPackages = { 'nats-server': 'nats-server', 'redis-server': 'redis' };
 export function ensureServers(say) {
   if (process.env.SERVERS === 'docker') {
     if (!dockerAnswers())
-      throw new Error('SERVERS=docker is set, but no Docker daemon answers `docker info`: start Docker or unset SERVERS');
+      throw new Error(
+        'SERVERS=docker is set, but no Docker daemon answers `docker info`: start Docker or unset SERVERS',
+      );
     return;
   }
   if (missing().length === 0) return;
