@@ -105,7 +105,7 @@ test('a process that keeps crashing fails the start with its last output', async
   const said: string[] = [];
   const running = newSupervisor({ print: (line) => said.push(line) });
   const start = running.start([spec('broken', 'service', 'crash')]);
-  await expect(start).rejects.toThrow(/broken does not start.*\n {2}the reason for it/);
+  await expect(start).rejects.toThrow(/broken does not start.*\n {2}the reason for the crash/);
   expect(said).toContain('[broken] exited with code 3, starting again in 100 ms');
   expect(said).toContain('[broken]   the reason for the crash');
 });
