@@ -59,7 +59,7 @@ export const call = async <S extends ServiceContract, N extends InternalName<S>>
     S['internal'][N]['output']
   >;
 
-/** Makes functions of the input alone, each of which calls an internal operation of another service. */
+/** Returns functions of the input alone. Each calls one internal operation of another service. */
 export const callsFrom =
   (bus: Bus) =>
   <S extends ServiceContract, N extends InternalName<S>>(

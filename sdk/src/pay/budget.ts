@@ -63,3 +63,4 @@ export const createLedger = ({ total, perOrigin, periodMs }: Budget) => {
     },
   };
 };
+export type Ledger = ReturnType<typeof createLedger>;

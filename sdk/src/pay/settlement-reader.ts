@@ -1,3 +1,4 @@
+import { boundedMap } from '../bounded-map.ts';
 import { NotFoundError } from '../generated/errors.ts';
 import type { ReadSettlement } from '../settle.ts';
 import type { Output } from '../types.ts';
@@ -25,7 +26,7 @@ const isOpen = ({ status, chain_status, units_remaining, redeemed_at }: Shown): 
 /** Reads the status of settlements that a vendor does not accept. */
 export const createSettlementReader = (read: ReadSettlement) => {
   /** Settlements that are used up for good. Each is read once, however many calls need it. */
-  const closed = new Set<string>();
+  const closed = boundedMap<true>(MAX_CLOSED);
   const asking = new Map<string, Promise<boolean>>();
 
   const ask = async (settlement_id: string): Promise<boolean> => {
@@ -37,10 +38,7 @@ export const createSettlementReader = (read: ReadSettlement) => {
       // nothing more is bought.
       open = !(error instanceof NotFoundError);
     }
-    if (!open) {
-      if (closed.size >= MAX_CLOSED) closed.delete(closed.keys().next().value!);
-      closed.add(settlement_id);
-    }
+    if (!open) closed.set(settlement_id, true);
     return open;
   };
 
@@ -64,3 +62,4 @@ export const createSettlementReader = (read: ReadSettlement) => {
     },
   };
 };
+export type SettlementReader = ReturnType<typeof createSettlementReader>;

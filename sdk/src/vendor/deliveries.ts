@@ -1,4 +1,5 @@
 import type { Refusal, StoredAnswer } from './answers.ts';
+import { createLeases } from './leases.ts';
 import type { PaywallStore } from './store.ts';
 
 /**
@@ -42,38 +43,24 @@ type Payment = { key: string; hash: string; open: (id: string) => Promise<Openin
 
 /** How long the same request gets its delivery without a new payment. */
 const WINDOW_MS = 600_000;
-/** How long a replica that died holds a payment. */
-const LEASE_MS = 30_000;
-const HEARTBEAT_MS = 10_000;
 
 /** True if nothing was redeemed for certain. Any other refusal may follow a lost answer. */
 const tookNothing = ({ status, reason }: Refusal): boolean => status === 402 || reason === 'rate_limited';
 
-const keepAlive = (beat: () => unknown): (() => void) => {
-  const timer: unknown = setInterval(beat, HEARTBEAT_MS);
-  // In Node the timer must not keep the process alive.
-  (timer as { unref?: () => void }).unref?.();
-  return () => clearInterval(timer as number);
+/** The outcome that needs no further work, or null. */
+const settled = (record: PaymentRecord, hash: string): Begun | null => {
+  if (record.hash !== hash) return record.opened === undefined ? null : { kind: 'spent' };
+  if (record.done === undefined) return null;
+  return record.done === null ? { kind: 'spent' } : { kind: 'replay', answer: record.done };
 };
 
-export const createDeliveries = (store: PaywallStore, onError: (error: unknown) => void) => {
-  const read = async (key: string) => {
-    const text = await store.get(key);
-    return text === null ? null : { text, record: JSON.parse(text) as PaymentRecord };
-  };
-  /** The result that needs no further work, or null. */
-  const settled = (record: PaymentRecord, hash: string): Begun | null => {
-    if (record.hash !== hash) return record.opened === undefined ? null : { kind: 'spent' };
-    if (record.done === undefined) return null;
-    return record.done === null ? { kind: 'spent' } : { kind: 'replay', answer: record.done };
-  };
-
-  const work = async ({ key, hash, open }: Payment, unlock: () => Promise<void>): Promise<Begun> => {
-    const found = await read(key);
-    const known = found === null ? null : settled(found.record, hash);
-    if (known !== null) return known;
-    let text = found?.text ?? null;
-    const write = async (next: PaymentRecord): Promise<boolean> => {
+/** The record of one payment, as this process read it. */
+const createRecord = async (store: PaywallStore, key: string) => {
+  let text = await store.get(key);
+  return {
+    found: text === null ? null : (JSON.parse(text) as PaymentRecord),
+    /** Returns false if the record has changed or its window has ended. */
+    write: async (next: PaymentRecord): Promise<boolean> => {
       const ttlMs = next.since + WINDOW_MS - Date.now();
       const json = JSON.stringify(next);
       // Compared with the text that was read, because a process that paused beyond its lease must
@@ -81,36 +68,55 @@ export const createDeliveries = (store: PaywallStore, onError: (error: unknown) 
       if (json !== text && (ttlMs <= 0 || !(await store.compareAndSet(key, text, json, ttlMs)))) return false;
       text = json;
       return true;
-    };
+    },
+    remove: async () => store.compareAndSet(key, text, null, 0),
+  };
+};
+type StoredRecord = Awaited<ReturnType<typeof createRecord>>;
 
-    const base = found?.record ?? { id: crypto.randomUUID(), since: Date.now() };
-    // A record that was never redeemed keeps its id also for another request, because no handler
-    // has run for it.
-    let record: PaymentRecord = { ...base, hash };
-    if (!(await write(record))) return { kind: 'busy' };
-    if (record.opened === undefined) {
-      const opening = await open(record.id);
-      if (opening === 'spent') {
-        // So that repeated requests cost no call.
-        await write({ ...record, hash: '', opened: true });
-        return { kind: 'spent' };
-      }
-      if (opening !== 'open') {
-        // The id was created for this call. If it were stored for invalid payments, anybody could
-        // fill the store for free.
-        if (found === null && tookNothing(opening)) await store.compareAndSet(key, text, null, 0);
-        return { kind: 'refused', refusal: opening };
-      }
-      record = { ...record, opened: true, since: Date.now() };
-      if (!(await write(record))) return { kind: 'busy' };
-    }
+/**
+ * Redeems the payment, unless its record says that this was done.
+ * @returns the record to deliver for, or why nothing is delivered
+ */
+const redeemOnce = async (stored: StoredRecord, { hash, open }: Payment): Promise<Begun | PaymentRecord> => {
+  const { found, write } = stored;
+  // A record that was never redeemed keeps its id also for another request, because no handler has
+  // run for it.
+  const record: PaymentRecord = { ...(found ?? { id: crypto.randomUUID(), since: Date.now() }), hash };
+  if (!(await write(record))) return { kind: 'busy' };
+  if (record.opened !== undefined) return record;
+  const opening = await open(record.id);
+  if (opening === 'spent') {
+    // So that repeated requests cost no call.
+    await write({ ...record, hash: '', opened: true });
+    return { kind: 'spent' };
+  }
+  if (opening !== 'open') {
+    // The id was created for this call. If it were stored for invalid payments, anybody could fill
+    // the store for free.
+    if (found === null && tookNothing(opening)) await stored.remove();
+    return { kind: 'refused', refusal: opening };
+  }
+  const opened: PaymentRecord = { ...record, opened: true, since: Date.now() };
+  return (await write(opened)) ? opened : { kind: 'busy' };
+};
 
+/** The deliveries of one paywall, shared with its replicas through the store. */
+export const createDeliveries = (store: PaywallStore, onError: (error: unknown) => void) => {
+  // After the window the record is gone, so a lock beyond it protects nothing.
+  const lockOf = createLeases(store, onError, WINDOW_MS);
+
+  const begin = async (payment: Payment, unlock: () => Promise<void>): Promise<Begun> => {
+    const stored = await createRecord(store, payment.key);
+    const known = stored.found === null ? null : settled(stored.found, payment.hash);
+    const record = known ?? (await redeemOnce(stored, payment));
+    if ('kind' in record) return record;
     let over = false;
     const finish: Finish = async (outcome) => {
       if (over) return;
       over = true;
       try {
-        if (outcome !== 'failed') await write({ ...record, done: outcome });
+        if (outcome !== 'failed') await stored.write({ ...record, done: outcome });
       } catch (error) {
         onError(error);
       }
@@ -124,34 +130,13 @@ export const createDeliveries = (store: PaywallStore, onError: (error: unknown) 
    * @throws errors of the store; nothing is lost then
    */
   return async (payment: Payment): Promise<Begun> => {
-    const found = await read(payment.key);
-    const known = found === null ? null : settled(found.record, payment.hash);
+    const { found } = await createRecord(store, payment.key);
+    const known = found === null ? null : settled(found, payment.hash);
     if (known !== null) return known;
-
-    const lock = `${payment.key}:lock`;
-    const lease = crypto.randomUUID();
-    if (!(await store.compareAndSet(lock, null, lease, LEASE_MS))) return { kind: 'busy' };
-    const startedAt = Date.now();
-    const stop = keepAlive(async () => {
-      // A handler that never ends must not hold the payment without limit. After the window the
-      // record is gone anyway.
-      if (Date.now() - startedAt > WINDOW_MS) return stop();
-      try {
-        await store.compareAndSet(lock, lease, lease, LEASE_MS);
-      } catch (error) {
-        onError(error);
-      }
-    });
-    const unlock = async () => {
-      stop();
-      try {
-        await store.compareAndSet(lock, lease, null, 0);
-      } catch (error) {
-        onError(error);
-      }
-    };
+    const unlock = await lockOf(`${payment.key}:lock`);
+    if (unlock === null) return { kind: 'busy' };
     try {
-      const begun = await work(payment, unlock);
+      const begun = await begin(payment, unlock);
       if (begun.kind !== 'deliver') await unlock();
       return begun;
     } catch (error) {

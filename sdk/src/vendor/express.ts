@@ -1,7 +1,8 @@
+import type { PaidRoute } from './admission.ts';
 import { type Incoming, readAll } from './incoming.ts';
 import { captureNode, headerOf, type NodeHeaders, type NodeResponse, parsedBytes } from './node.ts';
 import { setPayment } from './payment.ts';
-import type { PaidRoute, Paywall } from './paywall.ts';
+import type { Paywall } from './paywall.ts';
 
 /** The part of an Express 5 request that the middleware uses. */
 export type ExpressRequest = {

@@ -1,7 +1,8 @@
+import type { PaidRoute } from './admission.ts';
 import type { Incoming } from './incoming.ts';
 import { captureNode, headerOf, type NodeHeaders, type NodeResponse, parsedBytes } from './node.ts';
 import { setPayment } from './payment.ts';
-import type { PaidRoute, Paywall } from './paywall.ts';
+import type { Paywall } from './paywall.ts';
 
 /** The part of a Fastify 5 request and reply that the hook uses. */
 export type FastifyRequest = { method: string; originalUrl: string; headers: NodeHeaders };

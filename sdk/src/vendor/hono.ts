@@ -1,7 +1,8 @@
+import type { PaidRoute } from './admission.ts';
 import { capture } from './capture.ts';
 import { type Incoming, incomingOf } from './incoming.ts';
 import { setPayment } from './payment.ts';
-import type { PaidRoute, Paywall } from './paywall.ts';
+import type { Paywall } from './paywall.ts';
 
 /** The part of a Hono 4 context that the middleware uses. */
 export type HonoContext = {

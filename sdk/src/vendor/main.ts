@@ -1,16 +1,10 @@
 /** The headers that CORS must allow for pages of other origins. */
 export { PAYMENT_HEADERS } from '../pay/dialects.ts';
 export type { Environment } from '../tokens.ts';
+export type { PaidRoute, PaywallEvent, Price } from './admission.ts';
 export type { Refusal } from './answers.ts';
 export type { Bill, Dialect, Offer, Presented } from './dialect.ts';
 export type { Incoming } from './incoming.ts';
 export { type PaywallPayment, paymentOf } from './payment.ts';
-export {
-  createPaywall,
-  type PaidRoute,
-  type Paywall,
-  type PaywallEvent,
-  type PaywallOptions,
-  type Price,
-} from './paywall.ts';
+export { createPaywall, type Paywall, type PaywallOptions } from './paywall.ts';
 export { memoryStore, type PaywallStore } from './store.ts';

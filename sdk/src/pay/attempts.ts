@@ -1,0 +1,87 @@
+import { ApiError } from '../errors.ts';
+import type { Paid, Settle } from '../settle.ts';
+import { type QuoteClaims, storedClaims } from '../tokens.ts';
+import type { Ledger } from './budget.ts';
+import type { Call } from './call.ts';
+import { QuoteTakenError } from './errors.ts';
+import type { Payers } from './payers.ts';
+import type { Prepaid } from './prepaid.ts';
+import { isPrepaid } from './rules.ts';
+import type { SettlementReader } from './settlement-reader.ts';
+import type { PaymentRecord, PaymentStore } from './store.ts';
+
+/** The error code of a quote that another attempt pays or has paid. */
+export const TAKEN = 'quote_already_settled';
+
+type AttemptsDeps = {
+  settle: Settle;
+  settlements: SettlementReader;
+  ledger: Ledger;
+  payers: Payers;
+  prepaid: Prepaid;
+  store: PaymentStore;
+};
+
+/** Settles the quotes of stored records. Names are those of the store. */
+export const createAttempts = ({ settle, settlements, ledger, payers, prepaid, store }: AttemptsDeps) => {
+  /** Removes a record that has not paid the quote and will not. */
+  const giveUp = async (name: string, { id }: PaymentRecord, quote: QuoteClaims): Promise<void> => {
+    payers.delete(quote, id);
+    ledger.release(id);
+    await store.remove(name, id);
+  };
+
+  /**
+   * Adopts the payment of another attempt of the account for this quote, perhaps of a process that
+   * died.
+   */
+  const adopt = async (record: PaymentRecord, call: Call, paid: Paid): Promise<PaymentRecord> => {
+    const { settlement_id, settlement_token, payment_attempt_id } = paid;
+    const isBundle = isPrepaid(storedClaims(record.quoteToken!));
+    // If the payer is alive, it presents the payment within moments. Using it here would leave the
+    // payer without a delivery.
+    if (!isBundle) await settlements.untilRedeemed(settlement_id, call.signal);
+    ledger.release(record.id);
+    // A read with the payer's own request id gets the payer's answer again. No other delivery is
+    // used for this call.
+    const isRead = call.method === 'GET' || call.method === 'HEAD';
+    const adopted = { requestId: isRead && !isBundle ? payment_attempt_id : record.id };
+    return { ...record, settlement: { settlement_id, settlement_token }, paidAt: Date.now(), adopted };
+  };
+
+  return {
+    giveUp,
+    /**
+     * Settles the quote of a record and stores the settlement. The record keeps its hold while the
+     * outcome is unknown.
+     * @throws QuoteTakenError if another buyer pays the quote; ApiError; NoAnswerError
+     */
+    pay: async (name: string, record: PaymentRecord, call: Call): Promise<PaymentRecord> => {
+      const quote_token = record.quoteToken!;
+      const quote = storedClaims(quote_token);
+      const { signal } = call;
+      try {
+        const paid = await settle(
+          { quote_token, payment_attempt_id: record.id },
+          signal === undefined ? {} : { signal },
+        );
+        const { settlement_id, settlement_token } = paid;
+        let settled: PaymentRecord = {
+          ...record,
+          settlement: { settlement_id, settlement_token },
+          paidAt: Date.now(),
+        };
+        if (paid.payment_attempt_id === record.id) ledger.spend(record.id);
+        else settled = await adopt(record, call, paid);
+        await store.save(name, settled);
+        if (isPrepaid(quote)) await prepaid.save(settled);
+        return settled;
+      } catch (error) {
+        // Without an explicit "no" it may have been paid, so the hold and the record stay.
+        if (!(error instanceof ApiError) || error.moneyMoved !== 'no') throw error;
+        await giveUp(name, record, quote);
+        throw error.code === TAKEN ? new QuoteTakenError(quote) : error;
+      }
+    },
+  };
+};

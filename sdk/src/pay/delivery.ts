@@ -1,0 +1,102 @@
+import type { Fetch } from '../transport.ts';
+import { sleep } from '../wait.ts';
+import { type Call, sendCall } from './call.ts';
+import { readWait } from './dialects.ts';
+import { NotDeliveredError, PaidRedirectError } from './errors.ts';
+import type { Payments } from './payments.ts';
+import type { PaymentRecord } from './store.ts';
+
+/** How long a vendor delivers a settlement again to the request that redeemed it. */
+const REDELIVERY_MS = 600_000;
+/** After these statuses the same request may still be delivered. Every other answer is final. */
+const NOT_YET = new Set([401, 403, 408, 425, 429]);
+/** The longest total wait that a vendor may ask for. */
+const ASKING_MS = 60_000;
+
+/** Adds jitter, so that callers who were refused together do not return together. */
+export const jittered = (ms: number): number => ms * (1 + Math.random() / 2);
+
+const isRedirect = ({ type, status }: Response): boolean =>
+  type === 'opaqueredirect' || [301, 302, 303, 307, 308].includes(status);
+
+/** Frees the connection of an unread answer. */
+export const discard = (response: Response): void => {
+  response.body?.cancel().catch(() => undefined);
+};
+
+type DeliveryDeps = { fetch: Fetch; payments: Payments };
+
+/** Presents payments to vendors and handles their answers. Names are those of the store. */
+export const createDelivery = ({ fetch, payments }: DeliveryDeps) => {
+  /**
+   * Keeps or removes the record of a payment that the vendor did not honour.
+   * @throws NotDeliveredError always
+   */
+  const notDelivered = async (
+    name: string,
+    record: PaymentRecord,
+    message: string,
+    hasUnits?: boolean,
+  ): Promise<never> => {
+    const { settlement_id } = record.settlement!;
+    // While units are left, no other request buys more from a vendor that does not deliver what was
+    // paid.
+    if (!(hasUnits ?? (await payments.hasUnits(record))))
+      await payments.dropPrepaid(record.url, settlement_id);
+    // While a redelivery is possible, an equal request presents the payment again and does not buy.
+    // With a key it never buys.
+    const over = Date.now() - record.paidAt! > REDELIVERY_MS && !name.startsWith('key:');
+    if (record.quoteToken === null || over) await payments.remove(name, record);
+    throw new NotDeliveredError(message, settlement_id, record.id);
+  };
+
+  /** Handles the answer to a request that presented a payment. */
+  const conclude = async (
+    name: string,
+    record: PaymentRecord,
+    call: Call,
+    response: Response,
+  ): Promise<Response> => {
+    if (isRedirect(response) && call.redirect !== 'manual') {
+      discard(response);
+      const location = response.headers.get('location');
+      throw new PaidRedirectError(location, record.settlement!.settlement_id, record.id);
+    }
+    if (response.status < 500 && !NOT_YET.has(response.status)) {
+      try {
+        await payments.remove(name, record);
+      } catch {
+        // The delivery is returned nevertheless. The leftover record is presented once more and
+        // buys nothing.
+      }
+    }
+    return response;
+  };
+
+  /**
+   * Sends a call, and waits for the outcome of another buyer's payment if the vendor asks for it.
+   */
+  const sendPatiently = async (call: Call, record: PaymentRecord, refused?: string): Promise<Response> => {
+    const until = Date.now() + ASKING_MS;
+    for (;;) {
+      const response = await sendCall(fetch, call, record, refused);
+      const waitMs = await readWait(response);
+      if (waitMs === null || Date.now() + waitMs > until) return response;
+      discard(response);
+      await sleep(jittered(waitMs), call.signal);
+    }
+  };
+
+  /** Presents the payment of this request, or one that it has adopted. */
+  const collect = async (name: string, record: PaymentRecord, call: Call): Promise<Response> => {
+    const isAdopted = record.adopted !== undefined;
+    const response = await (isAdopted ? sendPatiently(call, record) : sendCall(fetch, call, record));
+    if (response.status !== 402) return conclude(name, record, call, response);
+    discard(response);
+    if (isAdopted && !(await payments.hasUnits(record))) return payments.disown(name, record);
+    return notDelivered(name, record, 'The vendor was paid and does not accept the payment.');
+  };
+
+  return { notDelivered, conclude, sendPatiently, collect };
+};
+export type Delivery = ReturnType<typeof createDelivery>;

@@ -1,0 +1,117 @@
+import { resourceOf } from '../resource.ts';
+import type { TokenVerifier } from '../tokens.ts';
+import type { Fetch } from '../transport.ts';
+import { type Call, sendCall } from './call.ts';
+import { type Delivery, discard } from './delivery.ts';
+import { readBill } from './dialects.ts';
+import { createLocks } from './lock.ts';
+import type { Bill, Payments } from './payments.ts';
+import type { Purchases } from './purchase.ts';
+import { addressOf, isPrepaid } from './rules.ts';
+import type { PaymentRecord } from './store.ts';
+
+type RequestsDeps = {
+  fetch: Fetch;
+  verify: TokenVerifier;
+  payments: Payments;
+  delivery: Delivery;
+  purchases: Purchases;
+};
+
+/** A platform's fetch may return its own Response class, so `instanceof` does not tell. */
+const isRecord = (next: Response | PaymentRecord): next is PaymentRecord => 'fingerprint' in next;
+
+/** Sends requests that have bought nothing yet. Names are those of the store. */
+export const createRequests = ({ fetch, verify, payments, delivery, purchases }: RequestsDeps) => {
+  const inTurn = createLocks();
+
+  /** Adds the prepaid settlement of the address to the record, if there is one. */
+  const withPrepaid = async (name: string, record: PaymentRecord, url: string): Promise<PaymentRecord> => {
+    const prepaid = await payments.prepaid(url);
+    if (prepaid === null) return record;
+    const { settlement, paidAt } = prepaid;
+    const prepaying = { ...record, url, settlement, paidAt };
+    await payments.keep(name, prepaying);
+    return prepaying;
+  };
+
+  /**
+   * Removes the prepaid settlement that a vendor answered with 402, because it is used up.
+   * @throws NotDeliveredError if it has units left
+   */
+  const dropUsedUp = async (name: string, record: PaymentRecord): Promise<void> => {
+    if (await payments.hasUnits(record))
+      await delivery.notDelivered(
+        name,
+        record,
+        'The vendor requests another payment while the prepaid settlement has units left.',
+        true,
+      );
+    // No unit was consumed for this request.
+    await payments.dropPrepaid(record.url, record.settlement!.settlement_id);
+    await payments.remove(name, record);
+  };
+
+  /**
+   * Pays a bill. Of many concurrent calls for a prepaid bill one buys and is served first. The
+   * others get what it bought.
+   * @returns the answer, or the record with the prepaid settlement to send
+   */
+  const pay = async (
+    name: string,
+    record: PaymentRecord,
+    call: Call,
+    bill: Bill,
+  ): Promise<Response | PaymentRecord> => {
+    const unpaid: PaymentRecord = { ...record, settlement: null, paidAt: null };
+    const purchase = () =>
+      purchases.orAnother(name, unpaid, call, () => purchases.buy(name, unpaid, call, bill));
+    if (!isPrepaid(bill.quote)) return purchase();
+    return inTurn(resourceOf(bill.url), call.signal, async () => {
+      const prepaying = await withPrepaid(name, unpaid, bill.url);
+      return prepaying.settlement === null ? purchase() : prepaying;
+    });
+  };
+
+  /**
+   * Sends the request once, and pays if the vendor requests it.
+   * @returns the answer, or the record to send next
+   */
+  const send = async (name: string, record: PaymentRecord, call: Call): Promise<Response | PaymentRecord> => {
+    const response = await sendCall(fetch, call, record);
+    const isPrepaying = record.settlement !== null;
+    if (response.status !== 402)
+      return isPrepaying ? delivery.conclude(name, record, call, response) : response;
+    const asked = await readBill(response);
+    const isPayable = asked !== null && asked !== 'refused';
+    if (!isPrepaying && !isPayable) return response;
+    discard(response);
+    if (!isPayable)
+      return delivery.notDelivered(name, record, 'The vendor no longer accepts the prepaid settlement.');
+    if (isPrepaying) await dropUsedUp(name, record);
+    const { quoteToken } = asked;
+    const quote = await verify('quote', quoteToken);
+    const url = isPrepaying ? record.url : addressOf(call, response, quote);
+    return pay(name, record, call, { quote, quoteToken, url });
+  };
+
+  const request = async (name: string, first: PaymentRecord, call: Call): Promise<Response> => {
+    let next: Response | PaymentRecord = first;
+    while (isRecord(next)) next = await send(name, next, call);
+    return next;
+  };
+
+  return {
+    /** Sends the request with its record's payment, and pays once if the vendor requests it. */
+    request,
+    /** Sends the request with the address's prepaid settlement, if there is one. */
+    requestPrepaid: async (name: string, record: PaymentRecord, call: Call): Promise<Response> => {
+      // A concurrent buyer of this address is served first, because its units may suffice only for
+      // it.
+      const prepaying = await inTurn(resourceOf(call.url), call.signal, () =>
+        withPrepaid(name, record, call.url),
+      );
+      return request(name, prepaying, call);
+    },
+  };
+};

@@ -1,0 +1,217 @@
+import { ApiError, NoAnswerError } from '../errors.ts';
+import { answer, failed, type Refusal, refuse, restore, unavailable } from './answers.ts';
+import { createDeliveries, type Finish, type Opening } from './deliveries.ts';
+import type { Bill, Dialect, Offer, Presented } from './dialect.ts';
+import { type Incoming, requestHash, requestIdOf, resourceIn } from './incoming.ts';
+import type { PaywallPayment } from './payment.ts';
+import type { PaywallStore } from './store.ts';
+import { WaitingError } from './throttle.ts';
+
+/** An event for the vendor's log: ids and codes, never a token, key or body. */
+export type PaywallEvent = {
+  event: 'quoted' | 'refused' | 'opened' | 'replayed' | 'delivered' | 'handler_failed' | 'error';
+  resource: string | null;
+  payment_id?: string;
+  request_id?: string | null;
+  status?: number;
+  reason?: string;
+};
+
+/** The price of a route: USDC micro-units as decimal digits, more than the fee. */
+export type Price<R> = string | ((request: R) => string | Promise<string>);
+export type PaidRoute<R> = {
+  price: Price<R>;
+  /** The price buys this many requests to the address with one on-chain payment. */
+  prepaid?: { units: number };
+};
+
+export type Admission =
+  | { kind: 'answer'; response: Response }
+  | {
+      kind: 'deliver';
+      payment: PaywallPayment;
+      finish: Finish;
+    };
+
+/**
+ * Decides about one request: an answer, or a delivery, after which `finish` must be called. It is
+ * meant for adapters; routes of web-standard requests use `protect`.
+ */
+export type Admit = <R>(incoming: Incoming, request: R, route: PaidRoute<R>) => Promise<Admission>;
+
+const AMOUNT = /^[1-9][0-9]{0,18}$/;
+
+const billOf = async <R>(resource: string, request: R, route: PaidRoute<R>): Promise<Bill> => {
+  const { price, prepaid } = route;
+  const amount = typeof price === 'function' ? await price(request) : price;
+  if (!AMOUNT.test(amount)) throw new TypeError('A price must be decimal digits of USDC micro-units.');
+  return { resource, amount, units: prepaid?.units ?? null, route };
+};
+
+const isRefusal = (offered: Offer | Refusal): offered is Refusal => 'status' in offered;
+
+const reasonOf = (error: unknown): string =>
+  error instanceof ApiError ? error.code : error instanceof Error ? error.name : 'unknown';
+
+type Log = (event: PaywallEvent) => void;
+
+/** Logs errors: one that many requests wait for once, and none of a call that was not made. */
+export const createErrorLog = (log: Log) => {
+  const logged = new WeakSet<object>();
+  return (error: unknown, more: Partial<PaywallEvent> = {}) => {
+    if (error instanceof WaitingError) return;
+    if (typeof error === 'object' && error !== null) {
+      if (logged.has(error)) return;
+      logged.add(error);
+    }
+    log({ event: 'error', resource: null, reason: reasonOf(error), ...more });
+  };
+};
+export type LogError = ReturnType<typeof createErrorLog>;
+
+/** Answers of the paywall itself, each with its event. */
+const createAnswers = (dialects: readonly Dialect[], log: Log, logError: LogError) => {
+  const refused = (
+    resource: string | null,
+    refusal: Refusal,
+    more: Partial<PaywallEvent> = {},
+  ): Admission => {
+    log({ event: 'refused', resource, status: refusal.status, reason: refusal.reason, ...more });
+    return { kind: 'answer', response: refuse(refusal) };
+  };
+
+  /** The 402, with the offers of all dialects. */
+  const charge = async (bill: Bill, incoming: Incoming): Promise<Admission> => {
+    const { resource } = bill;
+    try {
+      const offered = await Promise.all(dialects.map((dialect) => dialect.offer(bill, incoming)));
+      const refusal = offered.find(isRefusal);
+      if (refusal !== undefined) return refused(resource, refusal);
+      const offers = offered as Offer[];
+      log({ event: 'quoted', resource, status: 402 });
+      const body = Object.assign({ error: 'payment_required' }, ...offers.map((offer) => offer.body));
+      const headers = Object.assign({}, ...offers.map((offer) => offer.headers));
+      return { kind: 'answer', response: answer(402, body, headers) };
+    } catch (error) {
+      const waitMs = error instanceof ApiError || error instanceof NoAnswerError ? error.retryAfterMs : null;
+      logError(error, { resource });
+      return refused(resource, unavailable('no_quote', waitMs));
+    }
+  };
+  return { refused, charge };
+};
+
+/** A verified payment of a request. */
+type Payment = Presented & { key: string };
+
+/** The payment of a request, or why it has none that counts. Null: nothing was presented. */
+const presentedTo = async (
+  dialects: readonly Dialect[],
+  incoming: Incoming,
+  bill: Bill,
+): Promise<Payment | Refusal | null> => {
+  for (const dialect of dialects) {
+    const read = await dialect.read(incoming, bill);
+    if (read === null) continue;
+    return 'take' in read ? { ...read, key: `${dialect.name}:${read.id}` } : read;
+  }
+  return null;
+};
+
+/** What a delivery that cannot begin is answered with. */
+const UNDELIVERABLE = {
+  spent: failed('spent'),
+  busy: { status: 503, error: 'payment_in_progress', reason: 'in_progress', retryAfterSeconds: 1 },
+} satisfies Record<string, Refusal>;
+
+type Deliver = { kind: 'deliver'; id: string; finish: Finish };
+
+/** Adds the events of a delivery to its end. */
+const logged = (log: Log, about: Omit<PaywallEvent, 'event'>, { finish }: Deliver): Finish => {
+  log({ event: 'opened', ...about });
+  return async (outcome) => {
+    const event = outcome === 'failed' ? 'handler_failed' : 'delivered';
+    log({
+      event,
+      ...about,
+      ...(outcome === null || outcome === 'failed' ? {} : { status: outcome.status }),
+    });
+    await finish(outcome);
+  };
+};
+
+type AdmissionDeps = {
+  dialects: readonly Dialect[];
+  store: PaywallStore;
+  publicUrl: string;
+  maxBodyBytes: number;
+  log: Log;
+  logError: LogError;
+};
+
+/** Decides about the requests of one paywall. */
+export const createAdmit = (deps: AdmissionDeps): Admit => {
+  const { dialects, store, publicUrl, maxBodyBytes, log, logError } = deps;
+  const { refused, charge } = createAnswers(dialects, log, logError);
+  const once = createDeliveries(store, (error) => logError(error));
+
+  /** Delivers for a payment, or answers why not. */
+  const redeem = async (
+    payment: Payment,
+    bill: Bill,
+    incoming: Incoming,
+    requestId: string | null,
+  ): Promise<Admission> => {
+    const about = { resource: bill.resource, payment_id: payment.id, request_id: requestId };
+    const body = await incoming.body(maxBodyBytes);
+    if (body === null)
+      return refused(bill.resource, { status: 413, error: 'payload_too_large', reason: 'body' }, about);
+    const hash = await requestHash(incoming, requestId, body);
+    let exhausted = false;
+    const open = async (deliveryId: string): Promise<Opening> => {
+      const taken = await payment.take(bill, deliveryId);
+      exhausted = taken === 'exhausted';
+      return taken === 'exhausted' ? failed(taken) : taken;
+    };
+    // A prepaid settlement pays for many requests, so each request has its own record.
+    const key = bill.units === null ? payment.key : `${payment.key}:${hash}`;
+    const begun = await once({ key, hash, open }).catch((error: unknown) => {
+      logError(error, about);
+      return { kind: 'refused' as const, refusal: unavailable('store') };
+    });
+    if (exhausted) return charge(bill, incoming);
+    switch (begun.kind) {
+      case 'refused':
+        return refused(bill.resource, begun.refusal, about);
+      case 'replay':
+        log({ event: 'replayed', status: begun.answer.status, ...about });
+        return { kind: 'answer', response: restore(begun.answer) };
+      case 'deliver': {
+        const { id: deliveryId } = begun;
+        const paid = { paymentId: payment.id, deliveryId, amount: bill.amount, requestId };
+        return { kind: 'deliver', payment: paid, finish: logged(log, about, begun) };
+      }
+      default:
+        return refused(bill.resource, UNDELIVERABLE[begun.kind], about);
+    }
+  };
+
+  return async (incoming, request, route) => {
+    // A preflight is not charged, so it must not run the handler. CORS belongs before the paywall.
+    if (incoming.method === 'OPTIONS')
+      return { kind: 'answer', response: new Response(null, { status: 204 }) };
+    const resource = resourceIn(publicUrl, incoming.target);
+    const invalid = (reason: string) => refused(resource, { status: 400, error: 'validation_error', reason });
+    if (resource === null) return invalid('path');
+    const requestId = requestIdOf(incoming);
+    if (requestId === undefined) return invalid('x-payment-request-id');
+    // An answer without a body cannot carry a quote, and must not consume a payment.
+    if (incoming.method === 'HEAD')
+      return refused(resource, { status: 402, error: 'payment_required', reason: 'head' });
+
+    const bill = await billOf(resource, request, route);
+    const presented = await presentedTo(dialects, incoming, bill);
+    if (presented === null) return charge(bill, incoming);
+    return 'take' in presented ? redeem(presented, bill, incoming, requestId) : refused(resource, presented);
+  };
+};
