@@ -10,8 +10,8 @@ const USAGE = `Usage
   node tools/cluster-secrets.ts --single-node
   node tools/cluster-secrets.ts --environment test --rpc-urls https://… --smtp-url smtps://… [--environment live …]
 
---rpc-urls stands once for each --environment. Keys are made at the first call and kept in --keys <folder> (default
-.local/cluster); all of them are in what is printed.`;
+Pass --rpc-urls once for each --environment. The first call creates the keys in --keys <folder> (default .local/cluster),
+and later calls reuse them. The output contains all keys.`;
 
 const { values } = readCommandLine(USAGE, {
   options: {

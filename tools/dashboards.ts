@@ -39,8 +39,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
         panels: [
           {
             title: 'Quotes → settles → redeems',
-            about:
-              'The outcomes of quotes. The difference between accepted and issued settlements is open or failed.',
+            about: 'The outcomes of quotes. Settlements that are accepted but not issued are open or failed.',
             unit: 'reqps',
             queries: [
               { expr: rate('quittance_quotes_total'), legend: 'quoted' },
@@ -167,8 +166,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
           },
           {
             title: 'Calls that failed',
-            about:
-              'Unavailable: no answer, or one that cannot be parsed. Refused: an error from the provider.',
+            about: 'Unavailable: no answer, or an unreadable one. Refused: an error from the provider.',
             unit: 'reqps',
             queries: one(
               rate('quittance_rpc_call_duration_seconds_count', 'provider, error_type', 'error_type!="none"'),
@@ -228,8 +226,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
         panels: [
           {
             title: 'Outbox',
-            about:
-              'Age of the oldest message that is committed and not yet published. OutboxBlocked pages at 30 s.',
+            about: 'Age of the oldest committed and unpublished message. OutboxBlocked pages at 30 s.',
             unit: 's',
             queries: one(greatest('quittance_outbox_oldest_age_seconds', 'service_name'), '{{service_name}}'),
           },

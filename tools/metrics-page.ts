@@ -33,7 +33,7 @@ lists them in \`.local/stack.json\`. A histogram has three series: \`_bucket\`, 
 
 Each series has the label \`service_name\` and, for services of one environment, \`environment\`. Gauges are read from the
 record at each scrape, so all replicas report the same value: use the maximum, not the sum. \`deploy/alerts.yaml\` has the
-alarms, and \`runbook.md\` says what each means.
+alarms, and \`runbook.md\` explains each of them.
 
 ${table(['Name', 'Kind, unit', 'Labels', 'Service', 'What'], (Object.keys(METRICS) as MetricName[]).map(row))}
 `;

@@ -51,7 +51,7 @@ const replace = async (
   await client.query('set local session_replication_role = replica');
   for (const { file, rows, ...table } of manifest.tables) {
     const read = await copyIn(client, table, path.join(folder, file));
-    if (read !== rows) throw new Refusal(`${file} has ${read} rows, its manifest says ${rows}`);
+    if (read !== rows) throw new Refusal(`${file} has ${read} rows, but the manifest lists ${rows}`);
   }
   for (const { name, last } of manifest.sequences)
     if (last !== null) await client.query('select setval($1::regclass, $2)', [name, last]);
