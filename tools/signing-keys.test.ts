@@ -76,6 +76,6 @@ test.each([
   ['use of a key that is not published', () => use({ ...publish(start), publicKeys: start.publicKeys })],
   ['retire without an old key', () => retire(start)],
   ['keys that a service would refuse', () => publish({ ...start, signingKeys: 'test.session.1:short' })],
-])('refused: %s', (_name, step) => {
+])('a step out of order is refused: %s', (_name, step) => {
   expect(step).toThrow();
 });

@@ -111,7 +111,7 @@ afterAll(async () => {
 const runOnce = (name: string, env: Record<string, string> = {}) =>
   run(node, [...NODE_FLAGS, 'main.mjs', name], { cwd: app, env, ...user });
 
-test('every service runs from the image’s folder as a user without rights, and a payment goes through', async () => {
+test('every service runs from the image’s folder as a user without rights, and a payment succeeds', async () => {
   expect(Object.keys(running.stack.processes)).toEqual(expect.arrayContaining([...programNames]));
   const lines: string[] = [];
   await transcript(running.stack, (line) => lines.push(line), path.join(folder, 'state'));

@@ -40,7 +40,7 @@ afterAll(async () => {
 const transfer = (from: Keypair, to: PublicKey, lamports: number) =>
   new Transaction().add(SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to, lamports }));
 
-test('web3.js: airdrop, confirmTransaction and sendAndConfirmTransaction', async () => {
+test('web3.js: airdrop, confirmTransaction and sendAndConfirmTransaction work unchanged', async () => {
   const payer = Keypair.generate();
   const to = Keypair.generate().publicKey;
   const airdrop = await connection.requestAirdrop(payer.publicKey, 2 * LAMPORTS_PER_SOL);
@@ -71,7 +71,7 @@ test('web3.js: airdrop, confirmTransaction and sendAndConfirmTransaction', async
   );
 });
 
-test('spl-token: mint, delegate, transfer by delegate, errors 0x1 and 0x4, token balances', async () => {
+test('spl-token: mint, approval and transfer by delegate work, and a refused transfer gives error 0x1 or 0x4', async () => {
   const payer = await newPayer(chain);
   const owner = Keypair.generate();
   const delegate = Keypair.generate();
@@ -131,7 +131,7 @@ test('a transaction is found by its read-only reference key', async () => {
   expect(await list({ until: signatures[2] })).toEqual(signatures.slice(0, 2));
 });
 
-test('kit: sendAndConfirmTransactionFactory, custom program errors and token accounts', async () => {
+test('kit: sendAndConfirmTransactionFactory works, and custom program errors and token accounts are parsed', async () => {
   const rpc = kit.createSolanaRpc(chain.url);
   const rpcSubscriptions = kit.createSolanaRpcSubscriptions(chain.wsUrl);
   const sendAndConfirm = kit.sendAndConfirmTransactionFactory({ rpc, rpcSubscriptions });
@@ -210,7 +210,7 @@ test('kit: sendAndConfirmTransactionFactory, custom program errors and token acc
   expect(kit.isSolanaError(cause, kit.SOLANA_ERROR__INSTRUCTION_ERROR__CUSTOM) && cause.context.code).toBe(4);
 });
 
-test('web3.js: account and slot subscriptions', async () => {
+test('web3.js: account and slot subscriptions receive their notifications', async () => {
   const payer = await newPayer(chain);
   const to = Keypair.generate().publicKey;
   const seen: number[] = [];

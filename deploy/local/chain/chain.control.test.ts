@@ -87,7 +87,7 @@ test('a fork undoes an airdrop and an account that it created', async () => {
   await chain.call('chain_advance', 40);
 });
 
-test('chain_clock: pace, pause and slot time 0', async () => {
+test('chain_clock sets the pace, pauses the slots and sets slot time 0', async () => {
   const slot = async () => (await chain.call<Position>('chain_clock')).slot;
   const paused = await slot();
   await new Promise((resolve) => setTimeout(resolve, 60));

@@ -60,7 +60,7 @@ test('each commitment sees its slot and height', async () => {
   expect(early.error).toMatchObject({ code: -32016, data: { contextSlot: newest - 1 } });
 });
 
-test('a transaction is processed, then confirmed, then finalized, and reads see it then', async () => {
+test('a transaction is processed, then confirmed, then finalized, and reads return it from its commitment on', async () => {
   const to = someone();
   const transaction = await signedTransfer(chain, payer, to, 1_000_000);
   const name = nameOf(transaction);
@@ -271,7 +271,7 @@ test('bytes that are not a transaction are refused and the process continues', a
   expect(await chain.call('getHealth')).toBe('ok');
 });
 
-test('an airdrop above what the faucet has is refused', async () => {
+test('an airdrop above the balance of the faucet is refused', async () => {
   const answer = await chain.raw('requestAirdrop', someone().toBase58(), Number.MAX_SAFE_INTEGER);
   expect(answer.error).toBeUndefined();
   const small = await chain.raw('requestAirdrop', someone().toBase58(), 1);

@@ -65,7 +65,7 @@ test('processes that a killed stack left running are ended, and another process 
   lock.release();
 });
 
-test('a lock file cut short does not block the start', async () => {
+test('a truncated lock file does not block the start', async () => {
   writeFileSync(lockFile(), '{"supervisor":');
   const lock = await takeLock(folder, () => {});
   lock.setChildren([{ name: 'a', pid: 1, started: '0' }]);

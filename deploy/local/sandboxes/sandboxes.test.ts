@@ -208,12 +208,12 @@ const sends = async (behaviour: Partial<Behaviour>, count: number) => {
   return heard.map(({ body }) => body).join('');
 };
 test.each([
-  ['as it happens', {}, '123'],
+  ['in order', {}, '123'],
   ['twice', { twice: true }, '112233'],
-  ['the last first', { reversed: true }, '321'],
-  ['none', { silent: true }, ''],
+  ['in reverse order', { reversed: true }, '321'],
+  ['never', { silent: true }, ''],
   ['late', { lateMs: 200 }, '123'],
-])('webhooks: %s', async (_name, behaviour, expected) => {
+])('the receiver gets the webhooks %s', async (_name, behaviour, expected) => {
   expect(await sends(behaviour, expected.length)).toBe(expected);
 });
 

@@ -6,7 +6,7 @@ import { type BusUser, SERVICE_NAMES, type ServiceName } from '../../../shared/c
 import { writeAtomically } from '../processes/atomic-file.ts';
 import { busUserNames } from './programs.ts';
 
-/** Signs single-use tokens; `seed` and `publicKey` are 32 bytes as base64url. */
+/** Signs the tokens of one purpose; `seed` and `publicKey` are 32 bytes as base64url. */
 type SigningKey = { kid: string; seed: string; publicKey: string };
 
 /** `secretKey` is Solana's 64 bytes (seed, public key) in base58. */

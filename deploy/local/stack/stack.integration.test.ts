@@ -80,7 +80,7 @@ async function replaced(name: string, pid: number): Promise<number> {
   throw new Error(`${name} did not start again`);
 }
 
-test('stack.json names everything that runs, and only its owner can read it', () => {
+test('stack.json names every process that runs, and only its owner can read it', () => {
   const { environments, processes, metrics, ...urls } = stack();
   expect(Object.keys(urls)).toEqual([
     'gateway_url',

@@ -84,7 +84,7 @@ test('two instances of every service run, and each gateway has its own address',
   expect(new Set(Object.keys(metrics))).toEqual(new Set(names));
 });
 
-test('a rolling restart of everything loses no call and fails none', async () => {
+test('during a rolling restart of all services no call is lost and none fails', async () => {
   const { stack } = running;
   const balancer = startBalancer(stack.gateway_urls);
   const { api } = balancer;
