@@ -43,7 +43,9 @@ export const soak: Benchmark = {
     report.progress('soak: measuring the full load');
     const full = await pay(Math.min(FULL_LOAD_SECONDS, options.seconds));
     const perSecond = full.paid / full.seconds / 2;
-    report.note(`${(2 * perSecond).toFixed(1)} payments a second at full load; half of that from now on`);
+    report.note(
+      `${(2 * perSecond).toFixed(1)} payments per second at full load, and half of that from now on`,
+    );
 
     const samples: Record<string, number>[] = [];
     const sampling = startSampling(bench, samples, (options.seconds * 1000) / SAMPLES);

@@ -18,7 +18,7 @@ type Child = {
 export const startChild = async (file: URL, settings: object = {}): Promise<Child> => {
   const child = fork(file, [JSON.stringify(settings)], { serialization: 'advanced' });
   const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`${file.pathname} ended with ${code}`);
+    throw new Error(`${file.pathname} ended with code ${code} before it was ready`);
   });
   const [hello] = (await Promise.race([once(child, 'message'), ended])) as [unknown];
   ended.catch(() => {});

@@ -45,7 +45,8 @@ const secret = (folder: string, name: string): string => {
 const envFile = (variables: Variables): string =>
   Object.entries(variables)
     .map(([name, value]) => {
-      if (/['\n\r]/.test(value)) throw new Error(`${name} cannot be written into an env file`);
+      if (/['\n\r]/.test(value))
+        throw new Error(`${name} cannot be written into an env file: its value has a quote or a line break`);
       return `${name}='${value}'\n`;
     })
     .join('');

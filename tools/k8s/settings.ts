@@ -8,7 +8,7 @@ import type { WorkloadName } from './workloads.ts';
  * - `secret`: the Secret with the service's name, under the setting's name
  * - `settings`: the ConfigMap of that name, which an overlay fills from its settings.env
  * - `public-keys`: the ConfigMap that is created together with the Secrets
- * (tools/cluster-secrets.ts)
+ *   (tools/cluster-secrets.ts)
  * - `value`: the same in every cluster
  * - null: the default applies
  */

@@ -82,7 +82,9 @@ export const runCommand = async (
 ): Promise<number> => {
   const expected = command.args.split(' ').filter(Boolean);
   if (args.length !== expected.length)
-    throw new Refusal(`npm run ops -- ${command.name} ${command.args}`.trimEnd());
+    throw new Refusal(
+      `the number of arguments is wrong: npm run ops -- ${command.name} ${command.args}`.trimEnd(),
+    );
   const limit = Number(values.limit ?? 50);
   if (!Number.isInteger(limit) || limit < 1 || limit > 200)
     throw new Refusal('--limit must be a whole number from 1 to 200');

@@ -93,7 +93,8 @@ export const openJournal = (path: string) => {
           const text = verified(data.subarray(0, at));
           const length = at + 1;
           if (text === undefined) {
-            if (offset + length < end) throw new Error(`the journal is damaged at byte ${offset}`);
+            if (offset + length < end)
+              throw new Error(`the journal is damaged at byte ${offset}: start with an empty folder`);
             break;
           }
           yield { text, offset, length };

@@ -220,7 +220,7 @@ export const registerCoinbase = (app: FastifyInstance, options: CoinbaseOptions)
     const wanted = SessionRequest.safeParse(request.body);
     if (!wanted.success) {
       const fields = wanted.error.issues.map(({ path }) => path.join('.')).join(', ');
-      return refuse(reply, 400, 'invalid_request', `Missing or wrong: ${fields}`);
+      return refuse(reply, 400, 'invalid_request', `Missing or invalid: ${fields}`);
     }
     const token = randomUUID();
     sessions.set(token, { ...wanted.data, madeAt: Date.now() });
