@@ -11,13 +11,13 @@ ${Object.entries(benchmarks)
   .map(([name, { about }]) => `  ${name.padEnd(14)} ${about}`)
   .join('\n')}
 
-  --rounds 5             rounds of each side
-  --seconds 10           of each round (soak: 1800 in all)
+  --rounds 5             number of rounds of each side
+  --seconds 10           duration of each round (soak: 1800 in total)
   --profile              where the CPU goes
-  --sizes, --in-flight   of growth and scale-out
+  --sizes, --in-flight   for growth and for scale-out
   --help                 this text
 
-Without a name all but soak. What each measures, and how: docs/benchmarks.md.`;
+Without a name, all benchmarks except soak run. docs/benchmarks.md describes what each one measures, and how.`;
 
 const { values, positionals } = readCommandLine(usage, {
   allowPositionals: true,
@@ -30,10 +30,7 @@ const { values, positionals } = readCommandLine(usage, {
   },
 });
 
-/**
- * The soak is a command of its own: half an hour is not what somebody expects who measures
- * everything.
- */
+/** The soak runs only by its name, because half an hour is too long for a run of all benchmarks. */
 const byDefault = Object.keys(benchmarks).filter((name) => name !== 'soak');
 const wanted = positionals.length > 0 ? positionals : byDefault;
 const unknown = wanted.filter((name) => !Object.hasOwn(benchmarks, name));
@@ -78,5 +75,5 @@ for (const name of wanted) {
   }
   if (cancel.signal.aborted) break;
 }
-// What an interrupted benchmark was waiting for may still hold the loop open.
+// Open operations of an interrupted benchmark may keep the event loop alive.
 process.exit();

@@ -6,7 +6,7 @@ import { FORECASTS, LONG_REPORT_PRICE, REPORT_PRICE, reportOn } from './shop.ts'
 
 const paywall = paywallOf();
 const app = express();
-// Parsers stand before the paywall: a body belongs to the request that is paid for.
+// Body parsers come before the paywall, because the body is part of the paid request.
 app.use(express.json());
 
 app.get('/report', paid(paywall, { price: REPORT_PRICE }), (request, response) => {

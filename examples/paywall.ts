@@ -7,7 +7,7 @@ const setting = (name: string): string => {
   return value;
 };
 
-/** The paywall of all these examples, by the environment of the process. */
+/** The paywall of all examples, configured by the environment of the process. */
 export const paywallOf = (log: (event: PaywallEvent) => void = console.log): Paywall =>
   createPaywall({
     baseUrl: setting('QUITTANCE_URL'),

@@ -9,7 +9,8 @@ create table if not exists paywall (
 )`;
 
 /**
- * What replicas share, in Postgres. Rows past `ends_at` count as gone; delete them now and then.
+ * The shared state of replicas, in Postgres. Rows past `ends_at` count as deleted. Delete them
+ * periodically.
  */
 export const postgresStore = (pool: Pool): PaywallStore => ({
   get: async (key) => {

@@ -1,7 +1,7 @@
 import type { PaywallStore } from '@quittance/sdk/vendor';
 import { Redis } from 'ioredis';
 
-// '' stands for "nothing": no value of the paywall is empty.
+// '' stands for a missing value, because no value of the paywall is empty.
 const COMPARE_AND_SET = `
 if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
 if ARGV[2] == '' then redis.call('DEL', KEYS[1])
@@ -9,8 +9,8 @@ else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
 return 1`;
 
 /**
- * What replicas share, in Redis. It should write its log to disk (AOF): what it forgets, a buyer
- * cannot ask for again.
+ * The shared state of replicas, in Redis. Redis should write its log to disk (AOF), because a buyer
+ * cannot request lost data again.
  */
 export const redisStore = (url: string): PaywallStore & { close: () => void } => {
   const redis = new Redis(url, { keyPrefix: 'paywall:', maxRetriesPerRequest: 1 });

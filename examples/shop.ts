@@ -1,14 +1,14 @@
-/** What the example vendors sell, the same in every framework. */
+/** The products of the example vendors, the same in every framework. */
 
-/** What one report costs, and five forecasts: USDC micro-units. */
+/** The prices of one report, of a long report and of five forecasts, in USDC micro-units. */
 export const REPORT_PRICE = '50000';
 export const LONG_REPORT_PRICE = '500000';
 export const FORECASTS = { price: '100000', prepaid: { units: 5 } };
 
 let runs = 0;
 /**
- * A report of a city. The city of Oops has none at its first try: a failing handler costs its buyer
- * nothing.
+ * A report of a city. For the city of Oops the first attempt of a delivery fails, which shows that
+ * a failing handler costs the buyer nothing.
  */
 export const reportOn = (
   city: string,

@@ -12,7 +12,7 @@ import { createPortPicker } from '../deploy/local/servers/ports.ts';
 import { createTestDatabase, type TestDatabase } from '../test/support/database.ts';
 import { ensureStreams } from './bus/setup.ts';
 
-/** What probes see of a whole process while its real Postgres and NATS come and go. */
+/** The answers to probes of a complete process while its real Postgres and NATS stop and start. */
 const root = path.resolve(import.meta.dirname, '..');
 const user = 'wallet';
 let database: TestDatabase;
@@ -79,7 +79,7 @@ const onServer = async (statement: string) => {
   await client.end();
 };
 
-test('liveness goes by the process alone, readiness by its own Postgres and NATS', async () => {
+test('liveness depends on the process only, readiness on its own Postgres and NATS', async () => {
   const alive = { status: 200, body: { status: 'ok' } };
   const ready = { status: 200, body: { status: 'ready', dependencies: { postgres: 'up', nats: 'up' } } };
   const not = (dependencies: object) => ({ status: 503, body: { status: 'not_ready', dependencies } });

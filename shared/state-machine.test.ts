@@ -19,7 +19,7 @@ test.each<[State, Event, State | null]>([
   ['bricked', 'knock', 'bricked'],
   ['bricked', 'push', null],
   ['shut', 'ring', null],
-])('%s, then %s: %s', (state, event, expected) => {
+])('transition from %s on %s: %s', (state, event, expected) => {
   expect(door.next(state, event)).toBe(expected);
 });
 
@@ -28,13 +28,13 @@ test.each<[Event, State[], State | null]>([
   ['pull', ['ajar', 'wide'], 'shut'],
   ['brick', ['shut'], 'bricked'],
   ['ring', [], null],
-])('%s belongs to %j and leads to %s', (event, from, to) => {
+])('%s applies to %j and leads to %s', (event, from, to) => {
   expect(door.from(event)).toEqual(from);
   if (to === null) expect(() => door.to(event)).toThrow(TypeError);
   else expect(door.to(event)).toBe(to);
 });
 
-test('states and events stand in the order of the table; a state that events leave as it is is terminal', () => {
+test('states and events have the order of the table, and a state that no event changes is terminal', () => {
   expect(door.states).toEqual(['shut', 'ajar', 'wide', 'bricked']);
   expect(door.events).toEqual(['push', 'knock', 'brick', 'pull']);
   expect(door.open).toEqual(['shut', 'ajar', 'wide']);
@@ -42,12 +42,12 @@ test('states and events stand in the order of the table; a state that events lea
 });
 
 test('a wrong name does not compile', () => {
-  // @ts-expect-error a state without a line of the table
+  // @ts-expect-error a state that the table lacks
   stateMachine<'a' | 'b', 'go'>({ a: { go: 'b' } });
-  // @ts-expect-error an event that is not one
+  // @ts-expect-error an unknown event
   stateMachine<'a', 'go'>({ a: { gone: 'a' } });
-  // @ts-expect-error a state that is not one
+  // @ts-expect-error an unknown state
   stateMachine<'a', 'go'>({ a: { go: 'b' } });
-  // @ts-expect-error an event that is not one
+  // @ts-expect-error an unknown event
   expect(door.from('kick')).toEqual([]);
 });

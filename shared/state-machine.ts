@@ -1,12 +1,10 @@
 /**
- * State machines. Each is written as one table, and everything else is made from it: what code
- * asks, and the guards of the conditional updates (shared/db/state-column.ts). So code and
- * statements cannot disagree.
+ * State machines. Each is one table. The functions below and the guards of the conditional updates
+ * (shared/db/state-column.ts) are derived from it, so code and statements always agree.
  */
 
 /**
- * For each state what each event makes of it. An event that is not named there changes nothing in
- * that state.
+ * The next state for each state and event. An event that a state does not list does not change it.
  */
 export type Transitions<S extends string, E extends string> = {
   readonly [state in S]: { readonly [event in E]?: S };
@@ -15,28 +13,28 @@ export type Transitions<S extends string, E extends string> = {
 export type StateMachine<S extends string, E extends string> = {
   /** All states, in the order of the table. */
   readonly states: readonly S[];
-  /** All events that belong to some state. */
+  /** All events of the table. */
   readonly events: readonly E[];
-  /** The open states: those that some event still changes. The others are terminal. */
+  /** The open states, which at least one event changes. The others are terminal. */
   readonly open: readonly S[];
-  /** The state that an event leads to, null when it does not belong to the state it meets. */
+  /** The state that an event leads to. Null if the event does not apply to the state. */
   readonly next: (state: S, event: E) => S | null;
-  /** The states that an event belongs to, in the order of the table. */
+  /** The states that an event applies to, in the order of the table. */
   readonly from: (event: E) => readonly S[];
   /**
-   * The one state that an event leads to, whichever it meets.
-   * @throws TypeError for an event that leads to several states, or belongs to none
+   * The one state that an event leads to from every state that it applies to.
+   * @throws TypeError for an event that leads to several states, or applies to none
    */
   readonly to: (event: E) => S;
-  /** Whether no event changes a state any more. */
+  /** Whether no event changes the state. */
   readonly isTerminal: (state: S) => boolean;
 };
 
 const keysOf = <K extends string>(record: { readonly [key in K]?: unknown }) => Object.keys(record) as K[];
 
 /**
- * The machine of a table. Its types are given by name, so that a table with a wrong state or event
- * does not compile.
+ * The machine of a table. The caller names its types, so a table with a wrong state or event does
+ * not compile.
  */
 export const stateMachine = <S extends string, E extends string>(
   table: Transitions<S, E>,

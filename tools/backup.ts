@@ -1,5 +1,5 @@
-// `npm run backup -- dump <folder>` beside a running stack, `npm run backup -- restore <folder>`
-// while no service runs (docs/operations.md, Backup). POSTGRES_URL is a superuser's, of the
+// `npm run backup -- dump <folder>` while a stack runs, `npm run backup -- restore <folder>` while
+// no service runs (docs/operations.md, Backup). POSTGRES_URL is a superuser's URL of the
 // environment's database.
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
@@ -12,11 +12,11 @@ import { restore } from './backup/restore.ts';
 import { Refusal } from './ops/refusal.ts';
 
 const USAGE = `Usage
-  npm run backup -- dump <folder>                     all schemas of an environment as of one moment; services go on
-  npm run backup -- restore <folder> --reason <text>  puts it in the place of what is there; services must be stopped
+  npm run backup -- dump <folder>                     writes all schemas of an environment as of one moment; services continue
+  npm run backup -- restore <folder> --reason <text>  replaces the present data by the backup; services must be stopped
 
-In the environment: POSTGRES_URL, a superuser's, of the environment's database (dump: default the stack on this machine);
-restore: SOLANA_RPC_URLS, every provider that chain-submitter asks. --actor <name>: who, default your name on this machine.`;
+Environment variables: POSTGRES_URL is a superuser's URL of the environment's database (dump: default the stack on this machine).
+restore: SOLANA_RPC_URLS lists every provider that chain-submitter uses. --actor <name>: default your user name on this machine.`;
 
 const { POSTGRES_URL, SOLANA_RPC_URLS, STACK_FILE } = process.env;
 
@@ -25,7 +25,7 @@ const databaseOfStack = (): string => {
   try {
     return (JSON.parse(readFileSync(file, 'utf8')) as Stack).postgres_url;
   } catch {
-    throw new Refusal(`no stack runs here (${file}): set POSTGRES_URL`);
+    throw new Refusal(`no stack is running (${file}): start one, or set POSTGRES_URL`);
   }
 };
 
@@ -46,8 +46,9 @@ const main = async (): Promise<number> => {
     console.log(`${database} as of ${taken_at}: ${rows} rows of ${tables.length} tables in ${folder}`);
     return 0;
   }
-  if (!POSTGRES_URL || !SOLANA_RPC_URLS) throw new Refusal('restore needs POSTGRES_URL and SOLANA_RPC_URLS');
-  if (values.reason === undefined) throw new Refusal('--reason is needed: it is kept with the change');
+  if (!POSTGRES_URL || !SOLANA_RPC_URLS)
+    throw new Refusal('restore requires POSTGRES_URL and SOLANA_RPC_URLS: set both');
+  if (values.reason === undefined) throw new Refusal('--reason is missing: it is recorded with the change');
   const signed = {
     actor: operatorFields.actor.parse(values.actor ?? userInfo().username),
     reason: operatorFields.reason.parse(values.reason),
@@ -55,8 +56,8 @@ const main = async (): Promise<number> => {
   const rpcUrls = SOLANA_RPC_URLS.split(',').map((url) => url.trim());
   const done = await restore(POSTGRES_URL, folder, { rpcUrls, signed, print: (line) => console.error(line) });
   console.log(
-    `${done.rows} rows as of ${done.taken_at}. What was signed before could land until block ${done.dead_after}; ${done.finalized} is final.
-Start the services, look (npm run ops -- signing show, npm run reconcile), then: npm run ops -- signing resume`,
+    `${done.rows} rows as of ${done.taken_at}. Transactions signed before could be included until block ${done.dead_after}; block ${done.finalized} is final.
+Start the services, check the state (npm run ops -- signing show, npm run reconcile), then run: npm run ops -- signing resume`,
   );
   return 0;
 };

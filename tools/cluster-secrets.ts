@@ -1,5 +1,5 @@
-// Prints the Secrets of an installation for `kubectl apply --filename -` (docs/kubernetes.md);
-// whoever reads the output has all keys.
+// Prints the Secrets of an installation for `kubectl apply --filename -` (docs/kubernetes.md). The
+// output contains all keys.
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { stringify } from 'yaml';
@@ -10,8 +10,8 @@ const USAGE = `Usage
   node tools/cluster-secrets.ts --single-node
   node tools/cluster-secrets.ts --environment test --rpc-urls https://… --smtp-url smtps://… [--environment live …]
 
---rpc-urls stands once for each --environment. Keys are made at the first call and kept in --keys <folder> (default
-.local/cluster); all of them are in what is printed.`;
+Pass --rpc-urls once for each --environment. The first call creates the keys in --keys <folder> (default .local/cluster),
+and later calls reuse them. The output contains all keys.`;
 
 const { values } = readCommandLine(USAGE, {
   options: {
@@ -37,7 +37,7 @@ if (
     values.environment.length !== values['rpc-urls'].length ||
     !values['smtp-url'])
 ) {
-  refuse(`Name --single-node, or for each --environment its --rpc-urls, and one --smtp-url.\n\n${USAGE}`);
+  refuse(`Pass --single-node, or one --rpc-urls for each --environment and one --smtp-url.\n\n${USAGE}`);
 }
 
 mkdirSync(values.keys, { recursive: true, mode: 0o700 });

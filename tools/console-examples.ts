@@ -4,15 +4,18 @@ import path from 'node:path';
 const root = path.resolve(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 
-/** The one block of TypeScript of a page that contains a text. */
+/** The only block of TypeScript in a page that contains a text. */
 const blockWith = (page: string, text: string): string => {
   const found = [...page.matchAll(/```ts\n([\s\S]*?)```/g)]
     .map(([, code]) => code!)
     .filter((code) => code.includes(text));
-  if (found.length !== 1) throw new Error(`sdk/README.md has ${found.length} blocks with ${text}, not one`);
+  if (found.length !== 1)
+    throw new Error(`sdk/README.md has ${found.length} blocks with ${text}, but must have exactly one`);
   return found[0]!.trim();
 };
-/** The lines of one framework in the block that has them all, parted by empty lines. */
+/**
+ * The lines of one framework in the block with all frameworks, which are separated by empty lines.
+ */
 const partWith = (block: string, text: string): string => {
   const part = block.split('\n\n').find((each) => each.includes(text));
   if (part === undefined) throw new Error(`sdk/README.md has no lines for ${text}`);
@@ -20,8 +23,8 @@ const partWith = (block: string, text: string): string => {
 };
 
 /**
- * What the console's page of snippets shows, out of `sdk/README.md` and `examples/`: code that
- * tests run or that stands in the manual, so that the page cannot drift from them.
+ * The content of the console's page of snippets, from `sdk/README.md` and `examples/`. The tests
+ * run the examples, and the manual shows the same code, so the page cannot diverge from them.
  */
 export const consoleExamples = (): string => {
   const readme = read('sdk/README.md');

@@ -1,22 +1,22 @@
 /**
- * Migrations run before the services of their release do, beside those of the release before it. So
- * a release may add what the older services do not look at, and takes away only what no service of
- * the release before it uses any more.
+ * Migrations run before the services of their release start, while those of the previous release
+ * still run. A release may therefore add what the older services do not read, and remove only what
+ * no service of the previous release uses.
  */
 const FORBIDDEN: readonly [RegExp, string][] = [
-  [/\bdrop\s+(table|column|view|type|function|schema)\b/, 'takes away what older services may use'],
+  [/\bdrop\s+(table|column|view|type|function|schema)\b/, 'removes what older services may use'],
   [/\brename\s+(to|column)\b|\brename\s+\S+\s+to\b/, 'renames what older services use'],
   [/\bset\s+not\s+null\b/, 'refuses rows that older services write'],
   [
     /\balter\s+(column\s+)?\S+\s+(set\s+data\s+)?type\b/,
-    'changes a type, and rewrites the table under a lock',
+    'changes a type and rewrites the table under a lock',
   ],
   [/\bdrop\s+default\b/, 'refuses rows that older services write'],
   [/\badd\s+constraint\b/, 'may refuse rows that older services write'],
 ];
 const ADDED_COLUMN = /\badd\s+column\b/;
 
-/** Each statement or clause on its own, with the comment that stands above it. */
+/** Each statement or clause separately, with the comment above it. */
 const clausesOf = (sql: string): { text: string; contract: string | null }[] => {
   const clauses: { text: string; contract: string | null }[] = [];
   for (const statement of sql.split(';')) {
@@ -26,7 +26,7 @@ const clausesOf = (sql: string): { text: string; contract: string | null }[] => 
       contract = /^\s*--\s*contract:\s*(\S+)/.exec(line)?.[1] ?? contract;
       text += `${line.replace(/--.*$/, '')}\n`;
     }
-    // An `alter table` may hold several changes, and each starts a line or follows a comma.
+    // An `alter table` may contain several changes. Each starts a line or follows a comma.
     const parts = /^\s*alter\s+table\b/i.test(text) ? text.split(/,(?![^(]*\))/) : [text];
     for (const part of parts)
       clauses.push({ text: part.toLowerCase().replaceAll(/\s+/g, ' ').trim(), contract });
@@ -35,9 +35,9 @@ const clausesOf = (sql: string): { text: string; contract: string | null }[] => 
 };
 
 /**
- * What in a migration would break the services of the release before it.
- * @param releases that exist. `-- contract: <release>` above a statement says that this one no
- *   longer used it.
+ * The changes of a migration that would break the services of the previous release.
+ * @param releases the existing releases. `-- contract: <release>` above a statement declares that
+ *   this release no longer used it.
  * @returns one line per finding
  */
 export const contractingIn = (sql: string, releases: readonly string[]): string[] =>

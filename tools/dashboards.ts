@@ -1,15 +1,15 @@
 /**
- * Grafana's dashboards, declared in short; grafana.ts writes them out. Queries name metrics of the
- * catalog alone (test/alerts.test.ts reads them).
+ * Grafana's dashboards, declared in a short form that grafana.ts writes out. Queries use only
+ * metrics of the catalog (test/alerts.test.ts checks them).
  */
 type Query = { expr: string; legend?: string };
 export type Panel = {
   title: string;
-  /** What a reader at night should know of it. */
+  /** What an operator needs to understand the panel. */
   about: string;
   unit: 'short' | 's' | 'percentunit' | 'reqps' | 'micro_usdc' | 'sol' | 'bool';
   queries: readonly Query[];
-  /** A figure rather than a curve. */
+  /** A single figure instead of a curve. */
   stat?: boolean;
 };
 export type Dashboard = {
@@ -39,8 +39,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
         panels: [
           {
             title: 'Quotes → settles → redeems',
-            about:
-              'What a quote becomes. The distance between accepted and issued is what is under way or failed.',
+            about: 'The outcomes of quotes. Settlements that are accepted but not issued are open or failed.',
             unit: 'reqps',
             queries: [
               { expr: rate('quittance_quotes_total'), legend: 'quoted' },
@@ -51,7 +50,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
           },
           {
             title: 'Settled',
-            about: 'Gross amount of issued settlements, a second.',
+            about: 'Gross amount of issued settlements per second.',
             unit: 'micro_usdc',
             queries: [
               { expr: rate('quittance_settled_micro_usdc_total'), legend: 'settled' },
@@ -60,7 +59,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
           },
           {
             title: 'Time to confirm',
-            about: 'From acceptance to the issued settlement. Above 15 s callers are told 202.',
+            about: 'From acceptance to the issued settlement. Above 15 s callers get 202.',
             unit: 's',
             queries: [
               { expr: quantile(0.5, 'quittance_confirmation_seconds'), legend: 'p50' },
@@ -69,7 +68,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
           },
           {
             title: 'Time to redeem',
-            about: 'How long vendors wait with the redeem.',
+            about: 'From the issued settlement to the vendor’s redeem.',
             unit: 's',
             queries: [
               { expr: quantile(0.5, 'quittance_redeem_latency_seconds'), legend: 'p50' },
@@ -79,11 +78,11 @@ export const DASHBOARDS: readonly Dashboard[] = [
         ],
       },
       {
-        title: 'Under way',
+        title: 'Open payments',
         panels: [
           {
             title: 'Attempts',
-            about: 'Reopened ones were confirmed and forked away.',
+            about: 'Reopened attempts were confirmed and then removed by a fork.',
             unit: 'short',
             queries: one(greatest('quittance_attempts', 'state'), '{{state}}'),
           },
@@ -94,21 +93,21 @@ export const DASHBOARDS: readonly Dashboard[] = [
             queries: one(greatest('quittance_attempts_oldest_age_seconds', 'state'), '{{state}}'),
           },
           {
-            title: 'Held of wallets',
-            about: 'What attempts under way may still take.',
+            title: 'Reserved in wallets',
+            about: 'Amounts that open attempts may still move.',
             unit: 'micro_usdc',
             queries: one(greatest('quittance_held_micro_usdc')),
           },
           {
             title: 'Failures and anomalies',
-            about: 'Failures are proven: no money moved. Of anomalies each one is a case to look at.',
+            about: 'Failures are proven: no money moved. Investigate each anomaly.',
             unit: 'reqps',
             queries: [
               { expr: rate('quittance_settlement_failures_total', 'error_code'), legend: '{{error_code}}' },
               { expr: rate('quittance_anomalies_total', 'kind'), legend: 'anomaly {{kind}}' },
               {
                 expr: rate('quittance_redispatches_total', 'service_name'),
-                legend: 'redriven by {{service_name}}',
+                legend: 'redispatched by {{service_name}}',
               },
             ],
           },
@@ -125,7 +124,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
         panels: [
           {
             title: 'Intents',
-            about: 'Work of the submitter by kind and state.',
+            about: 'Work of chain-submitter by kind and state.',
             unit: 'short',
             queries: one(greatest('quittance_intents', 'kind, state'), '{{kind}} {{state}}'),
           },
@@ -138,16 +137,16 @@ export const DASHBOARDS: readonly Dashboard[] = [
           {
             title: 'Transactions',
             about:
-              'Signed again after a proof of expiry: the chain does not take them. Found: after a record was lost.',
+              'Signed again after a proof of expiry: the chain does not include them. Found: after a record was lost.',
             unit: 'reqps',
             queries: [
               { expr: rate('quittance_chain_generations_total', 'generation'), legend: '{{generation}}' },
-              { expr: rate('quittance_chain_forks_total'), legend: 'forked away' },
+              { expr: rate('quittance_chain_forks_total'), legend: 'removed by forks' },
             ],
           },
           {
             title: 'Proofs of expiry',
-            about: 'Unanswered: a provider is silent and holds up what has expired.',
+            about: 'Unanswered: a provider does not answer and delays expired payments.',
             unit: 'reqps',
             queries: one(rate('quittance_chain_expiry_proofs_total', 'outcome'), '{{outcome}}'),
           },
@@ -158,7 +157,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
         panels: [
           {
             title: 'Calls',
-            about: 'A provider is its number in SOLANA_RPC_URLS.',
+            about: 'A provider is shown by its number in SOLANA_RPC_URLS.',
             unit: 'reqps',
             queries: one(
               rate('quittance_rpc_call_duration_seconds_count', 'provider, rpc_method'),
@@ -167,7 +166,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
           },
           {
             title: 'Calls that failed',
-            about: 'Unavailable: no answer, or none that can be understood. Refused: understood and refused.',
+            about: 'Unavailable: no answer, or an unreadable one. Refused: an error from the provider.',
             unit: 'reqps',
             queries: one(
               rate('quittance_rpc_call_duration_seconds_count', 'provider, error_type', 'error_type!="none"'),
@@ -186,7 +185,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
         ],
       },
       {
-        title: 'Purse and brakes',
+        title: 'Fee payer, budgets and caps',
         panels: [
           {
             title: 'Fee payer',
@@ -197,19 +196,19 @@ export const DASHBOARDS: readonly Dashboard[] = [
           },
           {
             title: 'Caps used',
-            about: 'At 1 payments wait for the next period.',
+            about: 'At 1, payments wait for the next period.',
             unit: 'percentunit',
             queries: one(greatest('quittance_cap_used_ratio', 'cap'), '{{cap}}'),
           },
           {
             title: 'Lamport budgets used',
-            about: 'Of the UTC day. At 1 new work of this kind is refused.',
+            about: 'Share of the UTC day’s budget. At 1, new work of this kind is refused.',
             unit: 'percentunit',
             queries: one(greatest('quittance_budget_used_ratio', 'budget'), '{{budget}}'),
           },
           {
             title: 'Signing paused',
-            about: '1 while the operator’s pause stands.',
+            about: '1 while operators have paused signing.',
             unit: 'bool',
             stat: true,
             queries: one(greatest('quittance_signing_paused')),
@@ -227,7 +226,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
         panels: [
           {
             title: 'Outbox',
-            about: 'Committed and not yet published. OutboxBlocked pages at 30 s.',
+            about: 'Age of the oldest committed and unpublished message. OutboxBlocked pages at 30 s.',
             unit: 's',
             queries: one(greatest('quittance_outbox_oldest_age_seconds', 'service_name'), '{{service_name}}'),
           },
@@ -238,8 +237,8 @@ export const DASHBOARDS: readonly Dashboard[] = [
             queries: one(greatest('quittance_outbox_messages', 'service_name'), '{{service_name}}'),
           },
           {
-            title: 'Messages worked on',
-            about: 'Jobs and facts, by subject.',
+            title: 'Messages processed',
+            about: 'Jobs and events, by subject.',
             unit: 'reqps',
             queries: one(
               rate(
@@ -252,7 +251,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
           },
           {
             title: 'Quarantine and mails',
-            about: 'Messages that nobody could parse, and mails that the server does not take.',
+            about: 'Messages that a service could not parse, and mails that the mail server does not accept.',
             unit: 'short',
             queries: [
               {
@@ -269,7 +268,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
         panels: [
           {
             title: 'Statements p99',
-            about: 'The wait for a connection is not in it.',
+            about: 'Without the wait for a connection.',
             unit: 's',
             queries: one(
               quantile(0.99, 'quittance_db_operation_duration_seconds', 'service_name'),
@@ -277,8 +276,8 @@ export const DASHBOARDS: readonly Dashboard[] = [
             ),
           },
           {
-            title: 'The ten dearest statements',
-            about: 'Seconds of Postgres a second.',
+            title: 'The ten most expensive statements',
+            about: 'Seconds of Postgres per second.',
             unit: 'short',
             queries: one(
               `topk(10, ${rate('quittance_db_operation_duration_seconds_sum', 'service_name, db_query_summary')})`,
@@ -287,7 +286,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
           },
           {
             title: 'Requests between services p99',
-            about: 'As the caller sees it.',
+            about: 'Measured by the caller.',
             unit: 's',
             queries: one(
               quantile(0.99, 'quittance_bus_operation_duration_seconds', 'messaging_destination_name'),
@@ -296,7 +295,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
           },
           {
             title: 'Requests that failed',
-            about: 'service_unavailable: nobody answered in time.',
+            about: 'service_unavailable: no service answered in time.',
             unit: 'reqps',
             queries: one(
               rate(
@@ -314,7 +313,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
         panels: [
           {
             title: 'Runs that failed',
-            about: 'Of the jobs that go by the clock.',
+            about: 'Failed runs of the scheduled jobs.',
             unit: 'reqps',
             queries: one(
               rate('quittance_job_runs_total', 'service_name, task', 'outcome="error"'),
@@ -322,8 +321,8 @@ export const DASHBOARDS: readonly Dashboard[] = [
             ),
           },
           {
-            title: 'Readings that failed',
-            about: '0: this collector could not read its gauges from the record.',
+            title: 'Gauge collectors that failed',
+            about: '0: this collector could not read its gauges from the database.',
             unit: 'bool',
             queries: one(
               `min by (service_name, collector) (quittance_gauge_collector_up{${ENV}})`,
@@ -352,7 +351,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
           },
           {
             title: 'Answers by status',
-            about: '5xx are ours; 402, 409, 410 and 429 are told to the caller with what is safe to do.',
+            about: '5xx are errors of this system. 402, 409, 410 and 429 name the caller’s next safe step.',
             unit: 'reqps',
             queries: one(
               rate('quittance_http_request_duration_seconds_count', 'http_response_status_code'),
@@ -383,13 +382,13 @@ export const DASHBOARDS: readonly Dashboard[] = [
         panels: [
           {
             title: 'Refused by a limit',
-            about: 'By route. Limits of an account can be raised by operators.',
+            about: 'By route. Operators can raise the limits of an account.',
             unit: 'reqps',
             queries: one(rate('quittance_rate_limited_total', 'http_route'), '{{http_route}}'),
           },
           {
-            title: 'Repeats answered from their row',
-            about: 'Many of them: callers time out, or a client repeats without need.',
+            title: 'Repeats answered from the record',
+            about: 'Many repeats mean that callers time out or that a client repeats needlessly.',
             unit: 'reqps',
             queries: one(rate('quittance_idempotent_replays_total', 'operation'), '{{operation}}'),
           },

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { test } from '@jest/globals';
 
-test('the committed schemas are what the migrations make', async () => {
+test('the committed schemas match the migrations', async () => {
   const script = path.join(import.meta.dirname, 'dump-schema.ts');
-  // Its complaint names the file; a failure shows it.
+  // Its error names the file, and a failed test shows it.
   await promisify(execFile)(process.execPath, [script, '--check']);
 });

@@ -7,18 +7,17 @@ import { schemaName } from '../shared/db/migrate.ts';
 import { createTestDatabase } from '../test/support/database.ts';
 
 /**
- * Writes `services/<name>/schema.sql`: what the migrations of a service add up to, read back from
- * the catalogs of a freshly migrated database, so that a review sees a schema change as the change
- * it is.
+ * Writes `services/<name>/schema.sql`: the result of a service's migrations, read from the catalogs
+ * of a freshly migrated database, so that a review sees the change of the schema itself.
  *
  *   node tools/dump-schema.ts           writes the files
- *   node tools/dump-schema.ts --check   exits 1 naming every file that differs
+ *   node tools/dump-schema.ts --check   exits 1 and names every file that differs
  *
- * Uses the server of POSTGRES_URL (superuser), else starts one.
+ * Uses the server of POSTGRES_URL (superuser), or starts one.
  */
 const root = path.resolve(import.meta.dirname, '..');
 
-/** node-pg-migrate's own book-keeping is no part of a service's schema. */
+/** node-pg-migrate's tables are not part of a service's schema. */
 const NOT_OURS = ['migrations', 'migrations_shared'];
 
 const COLUMNS = `
@@ -37,7 +36,7 @@ const COLUMNS = `
   where t.relnamespace = $1::regnamespace and t.relkind in ('r', 'p') and t.relname <> all($2)
   order by t.relname, a.attnum`;
 
-// Primary key first, then unique, check, foreign. A "not null" stands with its column.
+// Primary key first, then unique, check, foreign. A "not null" is shown with its column.
 const CONSTRAINTS = `
   select t.relname as table, format('  constraint %I %s', c.conname, pg_get_constraintdef(c.oid, true)) as line
   from pg_constraint c join pg_class t on t.oid = c.conrelid
@@ -76,11 +75,11 @@ const FUNCTIONS = `
 type Line = { table: string; line: string };
 
 /**
- * The text of one schema: types, tables each with their indexes and triggers, views, functions, all
- * by name.
+ * The text of one schema: types, tables with their indexes and triggers, views, functions, all
+ * sorted by name.
  */
 const dumpSchema = async (client: pg.Client, schema: string): Promise<string> => {
-  // With the schema on the path, the catalogs name its objects without it.
+  // With the schema on the path, the catalogs print its objects without the schema name.
   await client.query(`set search_path = "${schema}", public`);
   const lines = async (query: string, ...more: unknown[]): Promise<Line[]> =>
     (await client.query<Line>(query, [schema, ...more])).rows;
@@ -96,7 +95,7 @@ const dumpSchema = async (client: pg.Client, schema: string): Promise<string> =>
   });
   const [enums, views, functions] = [await lines(ENUMS), await lines(VIEWS), await lines(FUNCTIONS)];
   const blocks = [
-    '-- Generated from the migrations by tools/dump-schema.ts; not run by anything.',
+    '-- Generated from the migrations by tools/dump-schema.ts; nothing executes it.',
     ...enums.map(({ line }) => line),
     ...tables,
     ...views.map(({ line }) => line),
@@ -112,7 +111,7 @@ const dumpAll = async (serverUrl: string): Promise<Map<ServiceName, string>> => 
     await client.connect();
     const texts = new Map<ServiceName, string>();
     for (const service of SERVICE_NAMES) {
-      // A service that is not in the tree yet has nowhere to put its schema.
+      // A service without a folder in the tree has no place for its schema.
       if (!existsSync(path.join(root, 'services', service))) continue;
       texts.set(service, await dumpSchema(client, schemaName(service)));
     }
@@ -126,9 +125,9 @@ const dumpAll = async (serverUrl: string): Promise<Map<ServiceName, string>> => 
 const withServer = async <T>(work: (serverUrl: string) => Promise<T>): Promise<T> => {
   if (process.env.POSTGRES_URL) return work(process.env.POSTGRES_URL);
   const servers = await startServers({
-    // Kept, so that only the first run creates a cluster.
+    // Reused, so that only the first run creates a cluster.
     stateDir: path.join(root, '.local', 'dump-schema'),
-    // Named, so that they are not started.
+    // Given, so that they are not started.
     external: { natsUrl: 'nats://unused', redisUrl: 'redis://unused' },
   });
   try {
@@ -144,7 +143,7 @@ for (const [service, text] of await withServer(dumpAll)) {
   const before = existsSync(path.join(root, file)) ? readFileSync(path.join(root, file), 'utf8') : '';
   if (before === text) continue;
   if (check) {
-    console.error(`${file} differs from what the migrations make: run \`node tools/dump-schema.ts\``);
+    console.error(`${file} differs from the result of the migrations: run \`node tools/dump-schema.ts\``);
     process.exitCode = 1;
   } else {
     writeFileSync(path.join(root, file), text);

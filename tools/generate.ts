@@ -10,9 +10,9 @@ import { metricsPage } from './metrics-page.ts';
 import { sdkErrors, sdkOperations, sdkTypes } from './sdk-sources.ts';
 
 /**
- * Writes what is derived from the contract, the services' settings, the catalog of metrics and the
- * examples into docs/, sdk/, k8s/ and console/. With --check it writes nothing and exits 1 where a
- * file differs from what it would write, naming the file.
+ * Writes the files that are derived from the contract, the services' settings, the catalog of
+ * metrics and the examples into docs/, sdk/, k8s/ and console/. With --check it writes nothing,
+ * names every file that differs, and exits 1 if there is one.
  */
 const root = path.resolve(import.meta.dirname, '..');
 const outputs: Record<string, string> = {
@@ -34,7 +34,7 @@ const current = (file: string): string | null =>
 const stale = Object.entries(outputs).filter(([file, content]) => current(file) !== content);
 
 if (process.argv.includes('--check')) {
-  for (const [file] of stale) console.error(`${file} is not what its sources say: run npm run generate`);
+  for (const [file] of stale) console.error(`${file} differs from its sources: run npm run generate`);
   process.exitCode = stale.length === 0 ? 0 : 1;
 } else {
   for (const [file, content] of stale) {

@@ -13,7 +13,7 @@ const DATASOURCE = { type: 'prometheus', uid: '$datasource' };
 const WIDTH = 12;
 const HEIGHT = 8;
 
-/** The panels of all rows, two side by side, under Grafana's grid of 24 columns. */
+/** The panels of all rows, two per line, on Grafana's grid of 24 columns. */
 const panelsOf = ({ rows }: Dashboard): object[] => {
   let y = 0;
   let id = 0;
@@ -50,7 +50,7 @@ const panelsOf = ({ rows }: Dashboard): object[] => {
 };
 
 /**
- * The file of a dashboard as Grafana 10 and newer is provisioned with, from
+ * The file of a dashboard in the provisioning format of Grafana 10 and newer, for
  * deploy/observability/grafana/dashboards/.
  */
 export const grafanaJson = (dashboard: Dashboard): string => {

@@ -5,7 +5,7 @@ import { limitText } from '../shared/contract/openapi.ts';
 import { operatorOperations } from '../shared/contract/operator.ts';
 import { type HttpOperation, type ServiceContract, subjects } from '../shared/contract/service.ts';
 
-/** docs/map.md: where everything is, one table per kind of thing. */
+/** docs/map.md: the place of everything, one table per kind of thing. */
 
 export const code = (text: string) => `\`${text}\``;
 const list = (names: readonly string[]) => names.map(code).join(', ') || '–';
@@ -45,7 +45,7 @@ const endpointRow = (service: string, name: string, op: HttpOperation): string[]
     list(op.access),
     op.limits.map(limitText).join('; '),
     String(status) + (alternative === undefined ? '' : ` or ${alternative.status}`),
-    // The gateway answers its own operations itself; no message is sent for them.
+    // The gateway handles its own operations, so no message is sent for them.
     service === 'gateway' ? '–' : code(subjects.rpc(service as 'quote', name)),
     code(handlerOf(service, name)),
   ];
@@ -118,7 +118,7 @@ ${endpoints()}
 
 ${internal()}
 
-## Facts (JetStream stream EVENTS)
+## Events (JetStream stream EVENTS)
 
 ${events()}
 

@@ -32,8 +32,8 @@ Written by \`npm run generate\` from \`shared/lib/metrics-catalog.ts\`. A proces
 lists them in \`.local/stack.json\`. A histogram has three series: \`_bucket\`, \`_sum\`, \`_count\`.
 
 Each series has the label \`service_name\` and, for services of one environment, \`environment\`. Gauges are read from the
-record at each scrape, so all replicas report the same value: use the maximum, not the sum. \`deploy/alerts.yaml\` has the
-alarms, and \`runbook.md\` says what each means.
+database at each scrape, so all replicas report the same value: use the maximum, not the sum. \`deploy/alerts.yaml\` has the
+alarms, and \`runbook.md\` explains each of them.
 
 ${table(['Name', 'Kind, unit', 'Labels', 'Service', 'What'], (Object.keys(METRICS) as MetricName[]).map(row))}
 `;

@@ -83,6 +83,6 @@ try {
 } catch (error) {
   const known = error instanceof Refusal || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
   console.error(known ? (error as Error).message : error);
-  // The process does not exit by itself, because the client retries an unavailable bus for ever.
+  // The process does not exit by itself, because the client retries an unavailable bus forever.
   process.exit(known ? 64 : 1);
 }

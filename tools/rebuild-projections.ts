@@ -1,6 +1,6 @@
-// npm run rebuild-projections: services/wallet/transactions/rebuild.ts against the system that `npm
-// start` runs, its first environment. A deployment runs that file itself, with the configuration of
-// its wallet service.
+// npm run rebuild-projections: runs services/wallet/transactions/rebuild.ts in the first
+// environment of the system that `npm start` runs. A deployment runs that file directly, with the
+// configuration of its wallet service.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import type { Stack } from '../deploy/local/stack/stack-file.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 
-/** What the wallet service is told, as an operator with all rights. */
+/** The configuration of the wallet service, as an operator with all rights. */
 const rebuildEnvironment = (stack: Pick<Stack, 'nats_url' | 'postgres_url' | 'environments'>) => {
   const [nats, postgres] = [new URL(stack.nats_url), new URL(stack.postgres_url)];
   postgres.searchParams.set('options', '-c search_path=wallet,public');
@@ -21,20 +21,21 @@ const rebuildEnvironment = (stack: Pick<Stack, 'nats_url' | 'postgres_url' | 'en
     NATS_USER: decodeURIComponent(nats.username),
     NATS_PASSWORD: decodeURIComponent(nats.password),
     POSTGRES_URL: postgres.href,
-    // No cursor is made.
+    // The rebuild creates no cursor.
     CURSOR_KEY: randomBytes(32).toString('base64url'),
   };
 };
 
 const USAGE = `Usage: npm run rebuild-projections
 
-Builds the lists of transactions anew from the records, beside the running services (docs/runbook.md), in the first
+Rebuilds the lists of transactions from the records while the services run (docs/runbook.md), in the first
 environment of the stack on this machine or of STACK_FILE.`;
 
 if (import.meta.main) {
   readCommandLine(USAGE, {});
   const file = process.env.STACK_FILE ?? path.join(root, '.local', 'stack.json');
-  if (!existsSync(file)) refuse(`no stack runs here (${file}): start one, or name its file in STACK_FILE`);
+  if (!existsSync(file))
+    refuse(`no stack is running (${file}): start one, or set STACK_FILE to the path of its file`);
   const stack = JSON.parse(readFileSync(file, 'utf8')) as Stack;
   const script = path.join(root, 'services', 'wallet', 'transactions', 'rebuild.ts');
   const env = { PATH: process.env.PATH, ...rebuildEnvironment(stack) };

@@ -16,7 +16,9 @@ import {
 import { isBroken } from './reconcile/compare.ts';
 import { reconcile, reportText } from './reconcile.ts';
 
-/** Real payments on a local chain, their records beside them, and then what must not happen. */
+/**
+ * Real payments on a local chain, their records, and then the errors that reconciliation must find.
+ */
 
 let fixture: SubmitterFixture;
 beforeAll(async () => {
@@ -43,7 +45,7 @@ const run = async () => {
   return { reports, found, broken: reports.filter(isBroken) };
 };
 
-/** A payment as settlement has it in its tables. */
+/** A payment in the tables of settlement. */
 const record = async (
   from: Payer,
   { quote_id, quote_token }: Quote,
@@ -64,7 +66,7 @@ const record = async (
   );
 };
 
-/** Pays a quote by the service and records it. */
+/** Pays a quote through the service and records it. */
 const paid = async (from: Payer): Promise<{ quote: Quote; settlement_id: string; tx_hash: string }> => {
   const quote = fixture.quote({ amount: GROSS, fee: FEE });
   const { settlement_id } = await fixture.settle(from, quote);
@@ -75,13 +77,13 @@ const paid = async (from: Payer): Promise<{ quote: Quote; settlement_id: string;
 
 const accountOf = (owner: PublicKey) => fixture.outside.tokenAccount(owner).toBase58();
 
-test('payments and funds in the records: nothing drifts, and what came from elsewhere is foreign', async () => {
+test('recorded payments and funds cause no drift, and transfers from elsewhere are foreign', async () => {
   const payer = await fixture.payer(5_000_000n);
   await paid(payer);
   await paid(payer);
   const { found, broken, reports } = await run();
   expect(broken).toEqual([]);
-  // The test minted the payer's balance by itself.
+  // The test itself minted the payer's balance.
   expect(found).toEqual([
     expect.objectContaining({
       kind: 'foreign',
@@ -92,7 +94,7 @@ test('payments and funds in the records: nothing drifts, and what came from else
   expect(reports.every(({ unexplained }) => unexplained === 0n)).toBe(true);
 });
 
-test('a transfer of the owner’s own is foreign and explains the drift', async () => {
+test('a transfer by the owner is foreign and explains the drift', async () => {
   const payer = await fixture.payer(5_000_000n);
   await paid(payer);
   const other = Keypair.generate();
@@ -116,7 +118,7 @@ test('a transfer of the owner’s own is foreign and explains the drift', async 
   expect(broken).toEqual([]);
 });
 
-test('a recorded payment that is not on the chain is missing, by name, on every account it would have moved', async () => {
+test('a recorded payment that is not on the chain is reported as missing, by name, on every account that it would have changed', async () => {
   const payer = await fixture.payer(5_000_000n);
   const settlement_id = newId('stl');
   const quote = fixture.quote({ amount: GROSS, fee: FEE });
@@ -135,7 +137,7 @@ test('a recorded payment that is not on the chain is missing, by name, on every 
   await fixture.admin.query('delete from settlement.settlements where settlement_id = $1', [settlement_id]);
 });
 
-test('two transactions of one record are doubled, by name, even when no table knows the second', async () => {
+test('a second transaction of one record is reported as doubled, by name, even if no table has it', async () => {
   const payer = await fixture.payer(5_000_000n);
   const { quote, settlement_id, tx_hash } = await paid(payer);
   const { keys, outside, land } = fixture;
@@ -169,7 +171,7 @@ test('two transactions of one record are doubled, by name, even when no table kn
   expect(reportText(reports)).toMatch(/accounts, 2 with unexplained drift$/);
 });
 
-test('a transfer by our keys that no record knows is never called foreign', async () => {
+test('a transfer by our keys without a record is never reported as foreign', async () => {
   const payer = await fixture.payer(5_000_000n);
   const { quote } = await paid(payer);
   const { keys, outside, land } = fixture;

@@ -1,4 +1,4 @@
-// `npm run reconcile`: holds every watched account's history on chain against the records.
+// `npm run reconcile`: compares the history of every watched account on chain with the records.
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
@@ -10,18 +10,18 @@ import { authoritiesOf, type Query, signedOf, transfersOf, watchedAccounts } fro
 
 type Place = {
   environment: string;
-  /** May read all schemas of the environment's database. */
+  /** A role that may read all schemas of the environment's database. */
   postgresUrl: string;
   rpcUrl: string;
   mint: string;
   feeWallet: string;
-  /** Those that pay and those that paid: what a former one signed is ours too. */
+  /** Current and former fee payers, because transactions of a former one are ours too. */
   feePayers: readonly string[];
 };
 
 /**
- * Compares chain and records of one environment, also while it is at work.
- * @returns a report for every account that the records know
+ * Compares chain and records of one environment. The environment may be running.
+ * @returns a report for every account in the records
  */
 export const reconcile = async (place: Place): Promise<AccountReport[]> => {
   const pool = new pg.Pool({ connectionString: place.postgresUrl, max: 3 });
@@ -46,7 +46,7 @@ export const reconcile = async (place: Place): Promise<AccountReport[]> => {
 
 /** The table and the findings below it, as text. */
 export const reportText = (reports: readonly AccountReport[]): string => {
-  const head = ['account', 'whose', 'balance', 'records', 'drift', 'unexplained', 'known', 'findings'];
+  const head = ['account', 'name', 'balance', 'records', 'drift', 'unexplained', 'known', 'findings'];
   const rows = reports.map((report) => {
     const kinds = [...new Set(report.findings.map(({ kind }) => kind))];
     const tally = kinds.map(
@@ -73,13 +73,13 @@ export const reportText = (reports: readonly AccountReport[]): string => {
 
 /**
  * The environment of a stack on this machine.
- * @throws Error for another one than the first: the stack's file names its database alone
+ * @throws Error for any environment but the first, because the stack's file names only its database
  */
 export const placeOf = (stack: Stack, environment: string): Place => {
   const found = stack.environments[environment];
   if (found === undefined) throw new Error(`this stack has no environment ${environment}`);
   if (environment !== Object.keys(stack.environments)[0])
-    throw new Error('give --postgres for this environment');
+    throw new Error('--postgres is missing: it is required for every environment but the first');
   return {
     environment,
     postgresUrl: stack.postgres_url,
@@ -95,7 +95,7 @@ const placeFrom = (options: Record<string, string | undefined>): Place => {
   if (options.postgres !== undefined) {
     const { postgres, rpc, mint, 'fee-wallet': feeWallet, 'fee-payer': feePayers } = options;
     if (!rpc || !mint || !feeWallet || !feePayers)
-      return refuse('--postgres needs --rpc, --mint, --fee-wallet and --fee-payer');
+      return refuse('--postgres requires --rpc, --mint, --fee-wallet and --fee-payer');
     return {
       environment,
       postgresUrl: postgres,
@@ -106,24 +106,25 @@ const placeFrom = (options: Record<string, string | undefined>): Place => {
     };
   }
   const file = options.stack ?? path.join('.local', 'stack.json');
-  if (!existsSync(file)) refuse(`no stack runs here (${file}): start one, or say --postgres and the rest`);
+  if (!existsSync(file))
+    refuse(`no stack is running (${file}): start one, or pass --postgres and the options that it requires`);
   return placeOf(JSON.parse(readFileSync(file, 'utf8')) as Stack, environment);
 };
 
 const USAGE = `Usage: npm run reconcile -- [options]
 
-Holds every watched account’s history on chain against the records. Only reads; exit code 1 on unexplained drift.
+Compares the history of every watched account on chain with the records. It only reads. Exit code 1 means unexplained drift.
 
-  --environment test     of the stack on this machine
+  --environment test     an environment of the stack on this machine
   --stack <file>         default .local/stack.json
   --help                 this text
 
 Elsewhere, all of:
-  --postgres <url>       of a role that may read all schemas of the environment’s database
+  --postgres <url>       a role that may read all schemas of the environment’s database
   --rpc <url>
   --mint <address>
   --fee-wallet <address>
-  --fee-payer <address>[,<former one>]`;
+  --fee-payer <address>[,<former fee payer>]`;
 
 if (import.meta.main) {
   const text = { type: 'string' } as const;

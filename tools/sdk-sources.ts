@@ -6,12 +6,14 @@ import { openApiDocument, operationId } from '../shared/contract/openapi.ts';
 import { errorsOf, type HttpOperation } from '../shared/contract/service.ts';
 
 /**
- * What the SDK knows of the contract, written out, so that neither zod nor a schema is shipped with
- * it.
+ * The parts of the contract that the SDK needs, written out, so that neither zod nor a schema is
+ * shipped with it.
  */
 
 const HEAD = '// Generated from shared/contract/ by `npm run generate`; do not edit.\n';
-/** The name of our own error shape is taken by the language; the SDK's classes say the same. */
+/**
+ * The language uses the name of our error shape already; the SDK's classes carry the same content.
+ */
 const ANY_JSON = '__schema0';
 const UNNAMED = new Set(['Error', ANY_JSON]);
 const DEFAULT_TIMEOUT_SECONDS = 5;
@@ -19,7 +21,7 @@ const DEFAULT_TIMEOUT_SECONDS = 5;
 const mapValues = <T, U>(record: Record<string, T>, make: (value: T, key: string) => U): Record<string, U> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, make(value, key)]));
 
-/** The document as far as types need it: answers of success only, since errors are classes. */
+/** The document with what types need: only successful answers, because errors are classes. */
 const slimDocument = (): Json => {
   const document = openApiDocument({ serverUrl: '/' });
   const components = document.components as Record<string, Json>;
@@ -36,18 +38,18 @@ const slimDocument = (): Json => {
     paths: mapValues(document.paths as Record<string, Record<string, Json>>, (path) =>
       mapValues(path, successes),
     ),
-    // Any JSON, which refers to itself: a type cannot in this form.
+    // Any JSON, which refers to itself. A type in this form cannot.
     components: { schemas: { ...components.schemas, [ANY_JSON]: {} } },
   };
 };
 
-/** Type declarations of everything on the wire. */
+/** Type declarations of everything in requests and answers. */
 export const sdkTypes = async (): Promise<string> =>
   `${HEAD}${astToString(await openapiTS(slimDocument() as never))}`;
 
 /**
- * Services with the operations that a client may call: a provider's webhook is not one, its
- * signature covers bytes.
+ * Services with the operations that a client may call. A provider's webhook is not one, because its
+ * signature covers the raw bytes.
  */
 const callable = (): { service: string; operations: [string, HttpOperation][] }[] =>
   contractList
@@ -59,7 +61,7 @@ const callable = (): { service: string; operations: [string, HttpOperation][] }[
 
 const isList = ({ query }: HttpOperation): boolean => 'cursor' in query.shape;
 
-/** One operation as the client needs it; what is usual is left out. */
+/** One operation as the client needs it, without default values. */
 const runtime = ({
   http,
   query,
@@ -99,7 +101,7 @@ const schemaNames = (): string[] =>
     (name) => !UNNAMED.has(name),
   );
 
-/** The client's methods: their types, and what each sends where. */
+/** The client's methods: their types, and the method and path of each. */
 export const sdkOperations = (): string => {
   const services = callable();
   const methods = services.map(

@@ -17,7 +17,7 @@ const start: KeyConfig = {
 };
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 
-/** A token as identity with this configuration signs it. */
+/** A token signed by identity with this configuration. */
 const signed = ({ signingKeys }: KeyConfig, now = NOW) =>
   signAccessToken(
     {
@@ -30,11 +30,11 @@ const signed = ({ signingKeys }: KeyConfig, now = NOW) =>
     },
     SigningKeys.parse(signingKeys)[0]!,
   );
-/** Whether a gateway with this configuration takes it. */
+/** Whether a gateway with this configuration accepts it. */
 const taken = async ({ publicKeys }: KeyConfig, token: string, now = NOW) =>
   (await verifyAccessToken(token, { keys: PublicKeyList.parse(publicKeys), now })) !== null;
 
-test('three steps, and at each everybody who is a step behind or ahead still agrees', async () => {
+test('after each of the three steps, processes that are one step behind or ahead still accept each other’s tokens', async () => {
   const published = publish(start);
   const used = use(published);
   const retired = retire(used, new Date(NOW));
@@ -46,19 +46,19 @@ test('three steps, and at each everybody who is a step behind or ahead still agr
   const steps = [start, published, used, retired];
   for (const [i, signer] of steps.entries()) {
     for (const verifier of steps.slice(Math.max(0, i - 1), i + 2)) {
-      // One verifier is not yet told of a key that only just came: publishing comes before use for
-      // that reason.
+      // One verifier lacks a key that was just added. Publishing therefore comes before use.
       expect(await taken(verifier, await signed(signer))).toBe(true);
     }
   }
   expect(await taken(start, await signed(used))).toBe(false);
-  // What the old key signed just before it was retired lives to its end; nothing signed later does.
+  // A token that the old key signed just before its retirement is valid until it expires. A later
+  // one is not.
   const last = await signed(published, NOW - 1000);
   expect(await taken(retired, last, NOW + 14 * 60_000)).toBe(true);
   expect(await taken(retired, await signed(published, NOW + 60 * 60_000), NOW + 60 * 60_000)).toBe(false);
 });
 
-test('the next key is of the same environment and use, numbered on, and going back is one more use', () => {
+test('the next key has the same environment and use and the next number, and a second `use` goes back', () => {
   const twice = publish(retire(use(publish(start))));
   expect((JSON.parse(twice.publicKeys) as { kid: string }[]).map(({ kid }) => kid)).toEqual([
     'test.session.1',
@@ -76,6 +76,6 @@ test.each([
   ['use of a key that is not published', () => use({ ...publish(start), publicKeys: start.publicKeys })],
   ['retire without an old key', () => retire(start)],
   ['keys that a service would refuse', () => publish({ ...start, signingKeys: 'test.session.1:short' })],
-])('refused: %s', (_name, step) => {
+])('a step out of order is refused: %s', (_name, step) => {
   expect(step).toThrow();
 });

@@ -1,17 +1,18 @@
 // Replaces a signing key of quote, settlement or identity in three steps, each a change of
 // configuration:
 //   SIGNING_KEYS=… PUBLIC_KEYS=… node tools/signing-keys.ts publish | use | retire
-// prints both variables anew. When each step may follow the one before: docs/signing-keys.md.
+// prints the new values of both variables. docs/signing-keys.md describes when each step may
+// follow.
 import { randomBytes } from 'node:crypto';
 import { privateKeyFromSeed, rawPublicKey } from '../shared/lib/ed25519.ts';
 import { PublicKeyList, SigningKeys } from '../shared/lib/keys.ts';
 
-/** The two variables as a service and its verifiers read them. */
+/** The two variables, in the format that a service and its verifiers read. */
 export type KeyConfig = { signingKeys: string; publicKeys: string };
 type Entry = { kid: string; x: string; retired_at?: string };
 
 const parse = ({ signingKeys, publicKeys }: KeyConfig) => {
-  // Through the services' own schemas first: what they would refuse is refused here.
+  // Parsed with the services' schemas, so that values that a service would refuse are refused here.
   SigningKeys.parse(signingKeys);
   PublicKeyList.parse(publicKeys);
   return {
@@ -26,11 +27,11 @@ const print = (signing: readonly string[], published: readonly Entry[]): KeyConf
 });
 
 /**
- * Step 1: a next key stands last among the signing keys, where it signs nothing, and is published.
+ * Step 1: the next key is added as the last signing key, where it signs nothing, and is published.
  */
 export const publish = (config: KeyConfig): KeyConfig => {
   const { signing, published } = parse(config);
-  if (signing.length !== 1) throw new Error('there is a next key already: use it, or retire the old one');
+  if (signing.length !== 1) throw new Error('there is already a second key: use it, or retire the old one');
   const prefix = kidOf(signing[0]!).replace(/[0-9]+$/, '');
   const numbers = published.filter(({ kid }) => kid.startsWith(prefix)).map(({ kid }) => kid.split('.')[2]);
   const kid = `${prefix}${Math.max(...numbers.map(Number)) + 1}`;
@@ -39,25 +40,24 @@ export const publish = (config: KeyConfig): KeyConfig => {
   return print([...signing, `${kid}:${seed.toString('base64url')}`], [...published, { kid, x }]);
 };
 
-/**
- * Step 2: the next key signs; the old one stands behind it, so that going back is one more `use`.
- */
+/** Step 2: the next key signs. The old one becomes the second, so that a second `use` goes back. */
 export const use = (config: KeyConfig): KeyConfig => {
   const { signing, published } = parse(config);
   const [old, next] = signing;
   if (signing.length !== 2) throw new Error('there is no next key: publish one first');
-  if (!published.some(({ kid }) => kid === kidOf(next!))) throw new Error('the next key is not published');
+  if (!published.some(({ kid }) => kid === kidOf(next!)))
+    throw new Error('the next key is not published: run publish first');
   return print([next!, old!], published);
 };
 
 /**
- * Step 3: the old key is gone from the signer; its public half stays, with the time after which it
- * signed nothing.
+ * Step 3: the old key is removed from the signer. Its public key stays, with the time after which
+ * it signed nothing.
  */
 export const retire = (config: KeyConfig, now = new Date()): KeyConfig => {
   const { signing, published } = parse(config);
   const [current, old] = signing;
-  if (old === undefined || signing.length !== 2) throw new Error('there is no old key');
+  if (old === undefined || signing.length !== 2) throw new Error('there is no old key to retire');
   return print(
     [current!],
     published.map((entry) =>

@@ -11,13 +11,14 @@ const SETTLES = 20;
 const PAUSE_MS = 400;
 
 /**
- * Who moves the payment. What others write meanwhile are lists and mails that no caller waits for.
+ * The services that move the payment. What other services write meanwhile is lists and mails, for
+ * which no caller waits.
  */
 const PAYING = ['settlement', 'chain-submitter'];
 
 const FIGURES = {
   'SQL statements, all': ({ kind }: Trace) => kind === 'statement',
-  // Others answer calls of the path by reading alone.
+  // Other services only read when they answer calls of the path.
   'SQL statements on the path': ({ kind, who, writes }: Trace) =>
     kind === 'statement' && (PAYING.includes(who) || !writes),
   'commits, all': ({ writes }: Trace) => writes,
@@ -31,7 +32,7 @@ const FIGURES = {
 };
 type Figure = keyof typeof FIGURES;
 
-// A payer's first settle reads the chain and is evaluated twice: that is not the common path.
+// A payer's first settle reads the chain and is evaluated twice, so it is not the common path.
 const payOnce = async (bench: BenchStack, payers: readonly Payer[], vendor: Vendor): Promise<void> => {
   for (const payer of payers) {
     const quote = await quoteOf(bench.api, vendor);
@@ -41,7 +42,7 @@ const payOnce = async (bench: BenchStack, payers: readonly Payer[], vendor: Vend
 
 type Window = { from: number; to: number };
 
-/** Prints the settle of median duration moment by moment. */
+/** Prints the events of the settle with the median duration. */
 const showTypical = (
   report: Run['report'],
   windows: readonly Window[],
@@ -49,7 +50,7 @@ const showTypical = (
 ): void => {
   const typical = windows.toSorted((a, b) => a.to - a.from - (b.to - b.from))[windows.length >> 1]!;
   report.table(
-    'one of them',
+    'one of these settles',
     ['who', 'after ms', 'what'],
     within(typical).map(({ atMs, kind, who, what, writes }) => [
       kind === 'delivery' ? `${who} →` : who,
@@ -61,10 +62,10 @@ const showTypical = (
 };
 
 /**
- * Counts what lone settles need up to their 200: SQL statements, commits that write, NATS messages
- * (the queue's pulls and acknowledgements among them), and shows one of them moment by moment. What
- * happens anyway, polls and sweeps, is counted in the pauses and taken off. Every payer has paid
- * before.
+ * Counts what single settles need until their 200: SQL statements, commits that write, and NATS
+ * messages, including the queue's pulls and acknowledgements. It also lists the events of one
+ * settle. Background work, such as polls and sweeps, is counted in the pauses and subtracted. Every
+ * payer has paid before.
  */
 export const commonPath = async (
   { report }: Run,
@@ -85,7 +86,7 @@ export const commonPath = async (
     await must(settleWith(bench.api, token, quote), 'settle');
     const to = Date.now();
     windows.push({ from, to });
-    // The first half of the pause belongs to what the settle has left to do.
+    // The first half of the pause is for the remaining work of the settle.
     await sleep(PAUSE_MS);
     pauses.push({ from: to + PAUSE_MS / 2, to: to + PAUSE_MS });
   }
@@ -105,7 +106,7 @@ export const commonPath = async (
     return [name, min, median, max];
   };
   report.table(
-    `up to the 200 of a lone settle, ${SETTLES} of them`,
+    `until the 200 of a single settle, ${SETTLES} settles`,
     ['', 'min', 'median', 'max'],
     [
       row(
@@ -121,17 +122,17 @@ export const commonPath = async (
   };
   const whats = new Set(windows.flatMap(within).map(nameOf));
   report.table(
-    'of whom, and of which subject',
+    'by process and subject',
     ['', 'median'],
     [...whats]
       .sort()
       .map((name) => [name, summary(counted((trace) => nameOf(trace) === name)).median] as const)
-      // What happens in few of them happened meanwhile.
+      // What occurs in fewer than half of the settles is background work.
       .filter(([, value]) => value >= 0.5),
   );
   const median = (figure: Figure) => summary(counted(FIGURES[figure])).median;
   const target = (figure: Figure, atMost: number) =>
-    report.target({ what: `${figure}, up to the 200`, value: median(figure), atMost });
+    report.target({ what: `${figure}, until the 200`, value: median(figure), atMost });
   target('SQL statements on the path', 10);
   target('commits on the path', 5);
   target('NATS requests, jobs, events and wakes', 8);

@@ -14,7 +14,7 @@ const CONCURRENCY = 16;
 const PAYERS = 8;
 const IDLE_MS = 10_000;
 
-/** What is paid for a settle. */
+/** The cost of a settle. */
 export const cost: Benchmark = {
   about: 'CPU, bytes, statements, messages and RPC calls per settle',
   run: async (run) => {
@@ -33,7 +33,7 @@ export const cost: Benchmark = {
 
 type Counters = Record<string, number>;
 
-/** Everything that counts up. */
+/** Everything that is counted cumulatively. */
 const readCounters = async (bench: BenchStack): Promise<Counters> => {
   const pids = bench.pids();
   const { rows } = await bench.db.query<Record<string, string>>(
@@ -59,8 +59,8 @@ const differences = (before: Counters, after: Counters): Counters =>
   Object.fromEntries(Object.entries(after).map(([name, value]) => [name, value - (before[name] ?? 0)]));
 
 /**
- * What a settle costs in all, until its transaction is final: what the system takes while it rests
- * is measured first and taken off.
+ * The total cost of a settle until its transaction is final. The cost of an idle system is measured
+ * first and subtracted.
  */
 const perSettle = async (
   run: Run,
@@ -98,10 +98,10 @@ const perSettle = async (
       if (name.startsWith('CPU')) allCpu += each;
     }
     rows['CPU ms, all processes'] = [...(rows['CPU ms, all processes'] ?? []), allCpu];
-    rows['settles a second meanwhile'] = [...(rows['settles a second meanwhile'] ?? []), perSecond];
+    rows['settles per second meanwhile'] = [...(rows['settles per second meanwhile'] ?? []), perSecond];
   }
   run.report.table(
-    `per settle, concurrency ${CONCURRENCY}, rest taken off`,
+    `per settle, concurrency ${CONCURRENCY}, idle cost subtracted`,
     ['', 'min', 'median', 'max'],
     Object.entries(rows).map(([name, values]) => {
       const { min, median, max } = summary(values);
@@ -111,7 +111,7 @@ const perSettle = async (
   run.report.data('per settle', rows);
 };
 
-/** Waits until nothing that was paid is still on its way to finality. */
+/** Waits until every paid intent is final. */
 export const settled = async ({ db }: BenchStack): Promise<void> => {
   for (let tries = 0; tries < 300; tries += 1) {
     const { rowCount } = await db.query(

@@ -11,14 +11,14 @@ import { type BenchStack, startBenchStack } from '../harness/stack.ts';
 import { type Sample, sampleOf } from '../harness/statistics.ts';
 
 const CREDENTIALS = 100;
-/** Longer than the gateway keeps what identity said. */
+/** Longer than the gateway caches identity's answer. */
 const FORGOTTEN_MS = 1100;
 
 type Check = (text: string) => Promise<unknown>;
 
-/** Figures for docs/adr/0009: the gateway's own code in this process, against a stack. */
+/** Figures for docs/adr/0009: the gateway's code in this process, against a stack. */
 export const credentials: Benchmark = {
-  about: 'the gateway’s credential check, cold (identity is asked) and cached',
+  about: 'the gateway’s credential check, cold (with a call to identity) and cached',
   run: async (run) => {
     const { report, options } = run;
     const bench = await startBenchStack(run, 'stack', { chainSlotMs: 0 });
@@ -41,7 +41,7 @@ export const credentials: Benchmark = {
           [`${kind}, cold`]: await cold(check, all),
           [`${kind}, cached`]: await cached(check, all),
         };
-        // The first round warms the code up.
+        // The first round is the warm-up.
         if (round === 0) continue;
         for (const [name, sample] of Object.entries(figures)) {
           samples[name] ??= [];
@@ -49,7 +49,7 @@ export const credentials: Benchmark = {
         }
       }
     }
-    showSamples(run, 'credential check, one after the other', samples);
+    showSamples(run, 'credential checks, one after the other', samples);
   },
 };
 
@@ -97,7 +97,7 @@ const cold = async (check: Check, texts: readonly string[]): Promise<Sample> => 
   return timed(check, texts);
 };
 
-/** Ends long before the gateway asks again. */
+/** Ends long before the gateway calls identity again. */
 const cached = async (check: Check, texts: readonly string[]): Promise<Sample> => {
   const few = texts.slice(0, 10);
   for (const text of few) await check(text);

@@ -15,7 +15,7 @@ const AT_ONCE = 50;
 
 /** Figures for docs/adr/0004. */
 export const ed25519: Benchmark = {
-  about: 'signing and verifying by node:crypto against @noble/ed25519, without any stack',
+  about: 'signing and verifying with node:crypto against @noble/ed25519, without a stack',
   run: async (run) => {
     const seed = randomBytes(32);
     const message = randomBytes(700);
@@ -29,7 +29,7 @@ export const ed25519: Benchmark = {
         const times: number[] = [];
         const startedAt = performance.now();
         while (performance.now() < startedAt + seconds * 1000) {
-          // One call is too short for the clock.
+          // One call is too short for the clock's resolution.
           const from = performance.now();
           for (let i = 0; i < AT_ONCE; i += 1) await work();
           const each = (performance.now() - from) / AT_ONCE;

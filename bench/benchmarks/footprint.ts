@@ -11,10 +11,13 @@ import { settled } from './cost.ts';
 const CONCURRENCY = 16;
 const PAYERS = 8;
 const IDLE_MS = 10_000;
-/** More than any machine settles in a second that this is run on, so that the load lasts. */
+/**
+ * More than any machine settles per second in this benchmark, so the load lasts for the whole
+ * round.
+ */
 const PER_SECOND = 100;
 
-/** What a service takes by being there. */
+/** The memory and the start-up time of each service. */
 export const footprint: Benchmark = {
   about: 'memory of each service, idle and while payments are settled, and its start-up',
   run: async (run) => {
@@ -35,7 +38,9 @@ const services = ({ stack }: BenchStack): string[] => Object.keys(stack.metrics)
 const residents = (bench: BenchStack): Record<string, number> =>
   Object.fromEntries(Object.entries(bench.pids()).map(([name, pid]) => [name, residentMbOf(pid)]));
 
-/** @returns the most memory that each process had, looked at every second until all is final */
+/**
+ * @returns the maximum memory of each process, sampled every second until all payments are final
+ */
 const underLoad = async (run: Run, bench: BenchStack, load: Load): Promise<Record<string, number>> => {
   const { rounds, seconds } = run.options;
   const vendor = await createBenchVendor(bench);
@@ -79,8 +84,8 @@ const showMemory = (
 };
 
 /**
- * Ends one service after the other and times its successor, from the start of the process until it
- * is ready.
+ * Ends one service after the other and measures its successor, from the start of the process until
+ * it is ready.
  */
 const startUps = async (run: Run, bench: BenchStack): Promise<void> => {
   const times: Record<string, number[]> = {};
@@ -104,7 +109,7 @@ const startUps = async (run: Run, bench: BenchStack): Promise<void> => {
 
 const startUpMs = async (bench: BenchStack, name: string): Promise<number> => {
   const old = bench.pids()[name]!;
-  // A process of our own stack: its supervisor starts the successor.
+  // A process of our own stack, whose supervisor starts the successor.
   process.kill(old, 'SIGTERM');
   for (let tries = 0; tries < 3000; tries += 1) {
     const pid = bench.pids()[name];
@@ -114,5 +119,5 @@ const startUpMs = async (bench: BenchStack, name: string): Promise<number> => {
     }
     await sleep(10);
   }
-  throw new Error(`${name} did not come back`);
+  throw new Error(`${name} did not start again`);
 };

@@ -11,7 +11,10 @@ import type { Call } from '../load/job.ts';
 import { type Statement, startSkeleton } from '../skeleton/skeleton.ts';
 
 const CONCURRENCY = 16;
-/** As many settlements as prepaid units are drawn from at once: a draw locks its settlement. */
+/**
+ * The number of settlements whose prepaid units are consumed concurrently, because a consume call
+ * locks its settlement.
+ */
 const PREPAID = 256;
 const AFTERMATH_MS = 1500;
 
@@ -26,14 +29,14 @@ const post = (path: string, body: object | undefined, caller?: Caller): Call => 
 });
 
 /**
- * Our calls, and what the skeleton does instead: the one statement without which the operation is
- * none.
+ * Our calls, and the skeleton's replacement: the one statement that the operation cannot do
+ * without.
  */
 const OPERATIONS: Record<
   Operation,
   {
     atLeast: number;
-    /** Each call needs a settlement of its own; otherwise some serve all. */
+    /** Whether each call needs its own settlement. Otherwise a few serve all calls. */
     once: boolean;
     units: number | null;
     body: (issued: Issued) => object | undefined;
@@ -101,13 +104,13 @@ const benchmark = (operation: Operation): Benchmark => ({
   },
 });
 
-/** CPU milliseconds per call: of every side of every process, by its name, a round each. */
+/** CPU milliseconds per call: by side, by process, one value per round. */
 type Cpu = Record<string, Record<string, number[]>>;
 type Pids = () => Record<string, number>;
 
 /**
- * Runs a round of a side, and waits for what follows its calls: facts that others take, rows that
- * are deleted.
+ * Runs a round of a side and waits for the work after its calls: events that others consume, rows
+ * that are deleted.
  */
 const measured = async (pids: Pids, cpu: Cpu, side: string, work: () => Promise<Sample>): Promise<Sample> => {
   const read = () => Object.fromEntries(Object.entries(pids()).map(([name, pid]) => [name, cpuMsOf(pid)]));
@@ -125,7 +128,7 @@ const measured = async (pids: Pids, cpu: Cpu, side: string, work: () => Promise<
   return sample;
 };
 
-/** Medians of the rounds without that which warms up. */
+/** Medians of the rounds after the warm-up. */
 const showCpu = (run: Run, title: string, cpu: Cpu): void => {
   const [ours, ...others] = Object.keys(cpu) as [string, ...string[]];
   const median = (side: string, name: string) => summary(cpu[side]![name]!.slice(1)).median;
@@ -151,7 +154,7 @@ const sidesOf = async (run: Run, bench: BenchStack, operation: Operation, cpu: C
   const pids: Pids = () => ({ ...bench.pids(), ...skeleton.pids, load: load.pid });
 
   const shared = once ? [] : await issue(PREPAID);
-  /** What a round needs at most, by the rate of the one before it. */
+  /** The number of calls that a round needs at most, by the rate of the previous round. */
   const rates = new Map<string, number>();
   const settlementsFor = async (side: string, seconds: number, repeat: boolean): Promise<Issued[]> => {
     if (repeat) return shared;

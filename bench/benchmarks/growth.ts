@@ -11,7 +11,7 @@ import { type BenchStack, noteDurability, startBenchStack } from '../harness/sta
 import type { Sample } from '../harness/statistics.ts';
 import type { Call } from '../load/job.ts';
 
-/** Few at once: it is the time of a call that is asked for, not how many the machine can take. */
+/** Few at once, because the duration of a call is measured and not the capacity of the machine. */
 const CONCURRENCY = 4;
 const PAYERS = 8;
 const PAGE = 20;
@@ -27,8 +27,8 @@ type Sized = {
 type Figures = Record<string, Sample>;
 
 /**
- * Every size has a stack of its own, so that the sizes take turns; an idle stack costs next to
- * nothing.
+ * Every size has its own stack, so that the sizes are measured in turns. An idle stack costs next
+ * to nothing.
  */
 export const growth: Benchmark = {
   about: 'quote, settle, redeem and list with --sizes settlements in the tables (0,100000,2000000)',
@@ -91,7 +91,7 @@ const prepare = async (run: Run, size: number): Promise<Sized> => {
   return { size, bench, vendor, payers, lists: { first: listed(''), far } };
 };
 
-/** The wallet service hears of a payment a moment after its caller. */
+/** The wallet service receives the event of a payment shortly after the caller's answer. */
 const projected = async ({ db }: BenchStack, settlementId: string): Promise<void> => {
   for (let tries = 0; tries < 200; tries += 1) {
     const { rowCount } = await db.query(
@@ -101,13 +101,15 @@ const projected = async ({ db }: BenchStack, settlementId: string): Promise<void
     if (rowCount === 1) return;
     await sleep(50);
   }
-  throw new Error('the payment did not get into the list of transactions');
+  throw new Error('the payment did not appear in the list of transactions');
 };
 
-/** Where page 1,000 begins, reached as a reader does; null where there is no such page. */
+/**
+ * The cursor of page 1,000, reached page by page as a client does; null if the page does not exist.
+ */
 const farCursor = async ({ api }: BenchStack, vendor: Vendor, size: number): Promise<string | null> => {
   const [pages, limit] = [((FAR_PAGE - 1) * PAGE) / 100, 100];
-  // A fourth of what was seeded is this vendor's.
+  // A fourth of the seeded settlements is this vendor's.
   if (size / 4 < FAR_PAGE * PAGE) return null;
   let cursor: string | null = null;
   for (let page = 0; page < pages; page += 1) {

@@ -11,7 +11,7 @@ import { settle } from './settle.ts';
 import { soak } from './soak.ts';
 import { statement } from './statement.ts';
 
-/** Every benchmark by the name that `npm run bench -- <name>` takes. */
+/** Every benchmark by its name in `npm run bench -- <name>`. */
 export const benchmarks: Record<string, Benchmark> = {
   quote,
   settle,

@@ -22,7 +22,7 @@ export const quote: Benchmark = {
       bench.api<{ quote_id: string }>('POST /v1/quote', { token: vendor.apiKey, body }),
       'quote',
     );
-    // The skeleton inserts this very row again and again, under new ids.
+    // The skeleton inserts this row repeatedly, with new ids.
     const { rows } = await bench.db.query<Record<string, unknown>>(
       'select * from quote.quotes where quote_id = $1',
       [quote_id],

@@ -8,7 +8,7 @@ import { type Sample, summary } from '../harness/statistics.ts';
 const PACE_MS = 400;
 const REPLICAS = [1, 2, 4];
 const PAYERS = 32;
-/** For each replica at once: little enough that nobody waits for the processor. */
+/** Concurrency per replica, so low that no call waits for the processor. */
 const EACH = 16;
 
 type Figures = {
@@ -17,20 +17,21 @@ type Figures = {
   burst: Sample;
   /** From the first call to the last answer. */
   lastMs: number;
-  /** Answers of the burst that were no 200: not confirmed in 15 s, or turned away. */
+  /** Answers of the burst other than 200: not confirmed in 15 s, or refused. */
   others: Record<number, number>;
 };
 
 /**
- * The real chain's pace, on which a settle is mostly waiting. A burst of --in-flight settles at
- * once shows how long the last one waits; a number in proportion to the replicas shows whether one
- * more gives one more.
+ * At the pace of the real chain a settle mostly waits. A burst of --in-flight simultaneous settles
+ * shows how long the last one waits. A concurrency in proportion to the replicas shows whether each
+ * replica adds its share of throughput.
  */
 export const scaleOut: Benchmark = {
-  about: 'settles a second with 1, 2 and 4 replicas on a 400 ms chain; --in-flight settles at once (2000)',
+  about: 'settles per second with 1, 2 and 4 replicas on a 400 ms chain; --in-flight settles at once (2000)',
   run: async (run) => {
     const measured: Record<number, Figures[]> = Object.fromEntries(REPLICAS.map((count) => [count, []]));
-    // The replicas take turns as sides do elsewhere; each turn is a stack of its own.
+    // The replica counts are measured in turns, as sides are elsewhere. Each turn has its own
+    // stack.
     for (let round = 0; round < run.options.rounds; round += 1) {
       for (const replicas of round % 2 === 0 ? REPLICAS : REPLICAS.toReversed()) {
         measured[replicas]!.push(await part(run, (own) => measure(own, round, replicas)));
@@ -78,7 +79,10 @@ const measure = async (run: Run, round: number, replicas: number): Promise<Figur
   return { loneMs: lone.p50, paced, burst: sampled(burst), lastMs: burst.elapsedMs, others };
 };
 
-/** NaN, which reaches no target, when somebody was not served: of those the time says nothing. */
+/**
+ * NaN, which reaches no target, if a call was not answered with 200, because its duration is then
+ * no result.
+ */
 const ifAllPaid = ({ others }: Figures, value: number): number =>
   Object.keys(others).length === 0 ? value : Number.NaN;
 
@@ -90,10 +94,10 @@ const show = ({ report, options }: Run, measured: Record<number, Figures[]>): vo
     `medians of ${options.rounds} rounds`,
     [
       'replicas of settlement and chain-submitter',
-      'lone p50 ms',
-      `${EACH} each: a second`,
+      'single settle p50 ms',
+      `${EACH} each: per second`,
       'p50 ms',
-      `${inFlight} at once: a second`,
+      `${inFlight} at once: per second`,
       'p50 ms',
       'last ms',
       'not paid',
@@ -113,17 +117,17 @@ const show = ({ report, options }: Run, measured: Record<number, Figures[]>): vo
   const most = Math.max(...REPLICAS);
   const linear = (of: (figures: Figures) => number) => median(most, of) / (most * median(1, of));
   report.target({
-    what: `${inFlight} at once, ${most} replicas: seconds after a lone settle’s time until the last is answered`,
+    what: `${inFlight} at once, ${most} replicas: seconds until the last answer, beyond the time of a single settle`,
     value: median(most, (figures) => ifAllPaid(figures, (figures.lastMs - figures.loneMs) / 1000)),
     atMost: 3,
   });
   report.target({
-    what: `${EACH} each: throughput of ${most} replicas, share of ${most} times one`,
+    what: `${EACH} each: throughput of ${most} replicas, share of ${most} times one replica’s`,
     value: linear(({ paced }) => paced.perSecond),
     atLeast: 0.8,
   });
   report.target({
-    what: `${inFlight} at once: throughput of ${most} replicas, share of ${most} times one`,
+    what: `${inFlight} at once: throughput of ${most} replicas, share of ${most} times one replica’s`,
     value: linear((figures) => ifAllPaid(figures, figures.burst.perSecond)),
     atLeast: 0.8,
   });

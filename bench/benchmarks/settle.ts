@@ -40,8 +40,8 @@ const atPace = async (run: Run, chainSlotMs: number): Promise<void> => {
       continue;
     }
     if (concurrency === 64) run.report.target({ ...throughput, atLeast: 1 });
-    // Without a rest whoever answers right after a slot begins its next call with one, and always
-    // waits for a whole one.
+    // Without a pause, a client whose call is answered right after a slot begins its next call with
+    // the same slot, and always waits for a whole slot.
     const spreadTitle = `${title}, spread over a slot`;
     const spread = await measure(run, fixture, { title: spreadTitle, concurrency, restUpToMs: chainSlotMs });
     run.report.target({
@@ -61,7 +61,7 @@ type Fixture = {
 };
 
 /**
- * Both on one chain, each with payers of its own, so that neither sees the other's in its balances.
+ * Both on one chain, each with its own payers, so that neither affects the balances of the other.
  */
 const createFixture = async (run: Run, chainSlotMs: number): Promise<Fixture> => {
   const bench = await startBenchStack(run, `slots-${chainSlotMs}`, { chainSlotMs });
@@ -71,7 +71,7 @@ const createFixture = async (run: Run, chainSlotMs: number): Promise<Fixture> =>
   const vendor = await createBenchVendor(bench);
   const ours: Payer[] = await createPayers(bench, PAYERS);
   const theirs: Payer[] = await createPayers(bench, PAYERS);
-  // Creates the token account that both pay into: no side pays for it in a round.
+  // Creates the token account that both sides pay into, so that no round includes its cost.
   await templatePayment(bench, vendor, ours[0]!);
   const payTo = vendor.payout.publicKey.toBase58();
   const facilitator = await startFacilitator(run, bench, { payTo, amountMicro: PRICE_MICRO });
@@ -90,13 +90,13 @@ const measure = async (run: Run, fixture: Fixture, pressure: Pressure): Promise<
   const { bench, load, facilitator } = fixture;
   const { title, concurrency, restUpToMs = 0 } = pressure;
   const sideOf = (name: string, origin: string, prepare: (count: number) => Promise<Call[]>): Side => {
-    /** Of the round before; the first, which warms up, guesses. */
+    /** The rate of the previous round. The first round, the warm-up, starts with an estimate. */
     let perSecond = 10 * concurrency;
     return {
       name,
       round: async (seconds) => {
-        // Half as many again as the last round's pace would use; never more than expire while they
-        // are signed.
+        // 50 % more than the last round's rate needs, and never so many that they expire while they
+        // are being signed.
         const calls = await prepare(Math.min(20_000, Math.ceil(perSecond * seconds * 1.5) + concurrency));
         const work = () =>
           load.run({ kind: 'calls', origin, calls, concurrency, seconds, restUpToMs, counted: 200 });

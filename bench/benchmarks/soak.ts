@@ -14,17 +14,19 @@ const FULL_LOAD_SECONDS = 15;
 const SLICE_SECONDS = 60;
 const SAMPLES = 60;
 
-/** What may differ from the middle third of the time to the last, beyond what is noise. */
+/** The allowed difference between the middle and the last third of the time, which covers noise. */
 const SLACK: Record<string, { share: number; least: number }> = {
   'MB of': { share: 0.05, least: 8 },
   'handles of': { share: 0, least: 8 },
-  // Autovacuum lets a fifth of a table be dead, and the tables grow.
+  // Autovacuum leaves up to a fifth of a table dead, and the tables grow.
   'dead rows of': { share: 0.2, least: 5000 },
   'outbox of': { share: 0, least: 50 },
   'waiting in': { share: 0, least: 50 },
 };
 
-/** Half of what the stack can take, for a long time: sixty samples show what should stay level. */
+/**
+ * Half of the stack's capacity, for a long time. Sixty samples show whether the series stay level.
+ */
 export const soak: Benchmark = {
   about: 'payments at half load for --seconds (1800): memory, handles, queues and dead rows stay level',
   run: async (run) => {
@@ -38,10 +40,12 @@ export const soak: Benchmark = {
     await templatePayment(bench, vendor, payers[0]!);
 
     const pay = paying(bench, load, vendor, payers);
-    report.progress('soak: how much it can take');
+    report.progress('soak: measuring the full load');
     const full = await pay(Math.min(FULL_LOAD_SECONDS, options.seconds));
     const perSecond = full.paid / full.seconds / 2;
-    report.note(`${(2 * perSecond).toFixed(1)} payments a second at full load; half of that from here on`);
+    report.note(
+      `${(2 * perSecond).toFixed(1)} payments per second at full load, and half of that from now on`,
+    );
 
     const samples: Record<string, number>[] = [];
     const sampling = startSampling(bench, samples, (options.seconds * 1000) / SAMPLES);
@@ -111,7 +115,7 @@ const takeSample = async (bench: BenchStack): Promise<Record<string, number>> =>
   return seen;
 };
 
-/** What each consumer has not taken, and has taken and not acknowledged. */
+/** The messages of each consumer that are undelivered or unacknowledged. */
 const queues = async (bench: BenchStack): Promise<Record<string, number>> => {
   const nats = await bench.nats();
   try {
@@ -127,7 +131,7 @@ const queues = async (bench: BenchStack): Promise<Record<string, number>> => {
   }
 };
 
-/** The local chain keeps its whole history in memory, as no real one would have a client do. */
+/** The local chain keeps its whole history in memory, and the sandboxes are local tools too. */
 const isTool = (name: string): boolean => / of (chain|onramps)$/.test(name);
 
 const show = ({ report }: Run, samples: readonly Record<string, number>[]): void => {
@@ -139,10 +143,10 @@ const show = ({ report }: Run, samples: readonly Record<string, number>[]): void
   });
   report.table(
     `${samples.length} samples`,
-    ['', 'first', 'in the middle', 'last', 'most', ''],
+    ['', 'first', 'middle', 'last', 'most', ''],
     judged
       .toSorted((a, b) => a.name.localeCompare(b.name))
-      // Tables that nobody wrote to say nothing.
+      // Tables without writes show nothing.
       .filter(({ values }) => Math.max(...values) > 0)
       .map(({ name, values, grown }) => [
         name,
@@ -154,5 +158,5 @@ const show = ({ report }: Run, samples: readonly Record<string, number>[]): void
       ]),
   );
   report.data('samples', samples);
-  report.target({ what: 'what grows', value: judged.filter(({ grown }) => grown).length, atMost: 0 });
+  report.target({ what: 'growing series', value: judged.filter(({ grown }) => grown).length, atMost: 0 });
 };

@@ -9,7 +9,7 @@ import { sampleOf } from '../harness/statistics.ts';
 
 const AT_ONCE = 8;
 const ROWS = 10_000;
-/** A lookup with some columns and a condition to judge, as most of ours. */
+/** A read with some columns and a condition, like most of ours. */
 const select = sql.fragment`select id, name, amount, created_at, amount > 5 as large from bench.things
   where name is not null and created_at <= now() and id =`;
 const Row = z.object({
@@ -20,14 +20,14 @@ const Row = z.object({
   large: z.boolean(),
 });
 
-/** Figures for docs/adr/0028: what the pool adds to a statement. */
+/** Figures for docs/adr/0028: the cost that the pool adds to a statement. */
 export const statement: Benchmark = {
-  about: 'a lookup by our pool, against bare pg with the same statement prepared, and not',
+  about: 'a read with our pool, against bare pg with the same statement prepared and not prepared',
   run: async (run) => {
     const servers = await startServers({ stateDir: testStateDir(`bench-${run.name}`) });
     run.defer(servers.stop);
     const bare = new pg.Pool({ connectionString: servers.postgresUrl, max: AT_ONCE });
-    // Its connections say goodbye a moment after its end, when the server may be gone.
+    // Its connections end shortly after the pool, when the server may have stopped.
     bare.on('error', () => {});
     run.defer(() => bare.end());
     await bare.query(`create schema bench; create table bench.things (
@@ -56,7 +56,7 @@ export const statement: Benchmark = {
       },
     });
     const text = `${select.sql} $1`;
-    await compare(run, `lookups, ${AT_ONCE} at once`, [
+    await compare(run, `reads, ${AT_ONCE} at once`, [
       side('our pool', (id) => pool.one(sql.type(Row)`${select} ${id}`)),
       side('pg, prepared', (id) => bare.query({ name: 'lookup', text, values: [id] })),
       side('pg, not prepared', (id) => bare.query(text, [id])),

@@ -15,18 +15,19 @@ export type FacilitatorSettings = { rpcUrl: string; network: `solana:${string}`;
 export type Facilitator = {
   origin: string;
   /**
-   * Payments by these payers in turn, signed now: they expire with their blockhash, a minute after.
+   * Payments by these payers in turn. They are signed now and expire with their blockhash, a minute
+   * later.
    */
   sign: (payers: readonly Payer[], count: number) => Promise<Call[]>;
 };
 
-/** The name of the dev network: what the scheme knows. Which chain it is, the RPC URL says. */
+/** The network name of devnet, which the scheme accepts. The RPC URL determines the chain. */
 const NETWORK = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 const SIGNED_AT_ONCE = 32;
 
 /**
- * Starts the reference facilitator on the chain of a stack, with a fee payer of its own.
- * @param payTo owner of the token account that is paid; it has to exist
+ * Starts the reference facilitator on the chain of a stack, with its own fee payer.
+ * @param payTo owner of the token account that is paid; the account must exist
  */
 export const startFacilitator = async (
   run: Run,

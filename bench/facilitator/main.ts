@@ -1,4 +1,4 @@
-// The reference facilitator of x402 as its documentation shows it: the exact scheme for Solana of
+// The reference facilitator of x402 as in its documentation: the exact scheme for Solana of
 // @x402/svm, unchanged, behind Fastify's `POST /settle`.
 import { createKeyPairSignerFromBytes, createSolanaRpc, devnet } from '@solana/kit';
 import { x402Facilitator } from '@x402/core/facilitator';
@@ -10,7 +10,7 @@ import type { FacilitatorSettings } from './facilitator.ts';
 
 const { rpcUrl, network, feePayerKey } = JSON.parse(process.argv[2]!) as FacilitatorSettings;
 const signer = await createKeyPairSignerFromBytes(Buffer.from(feePayerKey, 'base64'));
-// One client for all calls, by network: given the URL alone, the signer would make a new one for
+// One client per network for all calls. With only the URL, the signer would create a client for
 // each call.
 const rpc = { [network]: createSolanaRpc(devnet(rpcUrl)) };
 const facilitator = new x402Facilitator().register(

@@ -6,9 +6,11 @@ import type { Call } from '../load/job.ts';
 import type { Load } from './load.ts';
 import type { BenchStack } from './stack.ts';
 
-/** Gross of every measured payment; the least fee leaves the vendor half. */
+/**
+ * Gross amount of every measured payment. After the minimum fee half of it remains for the vendor.
+ */
 export const PRICE_MICRO = 20_000n;
-/** What one call of dev/fund may give: half a million payments. */
+/** The maximum of one dev/fund call: half a million payments. */
 const BUDGET_MICRO = 10_000_000_000n;
 
 export type Payer = { consumer: Consumer; token: () => Promise<string> };
@@ -17,12 +19,13 @@ export const createBenchVendor = ({ api, stack }: BenchStack): Promise<Vendor> =
   createVendor(api, stack, { price: PRICE_MICRO });
 
 /**
- * Consumers with money, who let the platform spend it. An access token lives for minutes and a run
- * may take longer, so each has it renewed when it would not last for another round.
+ * Consumers with money who have approved an allowance for the platform. An access token is valid
+ * for minutes and a run may take longer, so a token is renewed when it would expire during another
+ * round.
  */
 export const createPayers = async (bench: BenchStack, count: number): Promise<Payer[]> => {
   const payers: Payer[] = [];
-  // A few at a time: each waits for a mail and three transactions.
+  // A few at a time, because each waits for a mail and three transactions.
   while (payers.length < count) {
     const some = Math.min(8, count - payers.length);
     payers.push(...(await Promise.all(Array.from({ length: some }, () => createPayer(bench)))));
@@ -49,7 +52,7 @@ const createPayer = async ({ api, stack }: BenchStack): Promise<Payer> => {
   return { consumer, token };
 };
 
-/** The call that makes a quote. */
+/** The call that creates a quote. */
 export const quoteCall = (vendor: Pick<Vendor, 'apiKey' | 'serviceId'>): Call => ({
   method: 'POST',
   path: '/v1/quote',
@@ -57,7 +60,7 @@ export const quoteCall = (vendor: Pick<Vendor, 'apiKey' | 'serviceId'>): Call =>
   body: JSON.stringify({ service_id: vendor.serviceId }),
 });
 
-/** Calls that settle as many new quotes, payer by payer in turn. */
+/** Calls that settle the same number of new quotes, with the payers in turn. */
 export const settleCalls = async (
   bench: BenchStack,
   load: Load,

@@ -5,12 +5,12 @@ import { type Sample, sampleOf } from './statistics.ts';
 
 export type Load = {
   pid: number;
-  /** Makes the calls of a job in the load's process. @throws when a call fails, unless `mayFail` */
+  /** Makes the calls of a job in the load process. @throws if a call fails, unless `mayFail` */
   run: (job: Job, options?: { mayFail?: boolean }) => Promise<Outcome>;
   stop: () => Promise<void>;
 };
 
-/** The process of the load, one for all sides, so that each is asked by the same client. */
+/** The load process, one for all sides, so that the same client calls each side. */
 export const startLoad = async (): Promise<Load> => {
   const child = await startChild(new URL('../load/main.ts', import.meta.url));
   return {
@@ -25,9 +25,10 @@ export const startLoad = async (): Promise<Load> => {
       child.process.send(job);
       const outcome = await Promise.race([
         answer.then(([message]) => message as Outcome),
-        exit.then(() => Promise.reject(new Error('the process of the load has ended'))),
+        exit.then(() => Promise.reject(new Error('the load process has ended'))),
       ]).finally(() => done.abort());
-      // A refused call is answered fast: with some of them a figure would look better than it is.
+      // A refused call is answered fast, so refused calls would make a figure look better than it
+      // is.
       if (outcome.firstFailure !== undefined && !mayFail) throw new Error(outcome.firstFailure);
       return outcome;
     },

@@ -6,14 +6,14 @@ import { findBinary } from '../../deploy/local/servers/binaries.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** What the figures were measured on, as name and text. */
+/** The machine of the measurements, as names and texts. */
 export const machine = (): Record<string, string> => ({
   date: new Date().toISOString(),
   commit: said('git', ['-C', root, 'describe', '--always', '--dirty']),
   cpu: `${os.cpus().length} × ${os.cpus()[0]?.model ?? 'unknown'}`,
   memory: `${(os.totalmem() / 2 ** 30).toFixed(0)} GiB`,
   system: `${os.type()} ${os.release()}`,
-  // Above the number of cores before anything was started, the figures are somebody else's too.
+  // If the load before the start exceeds the number of cores, other programs affect the figures.
   'load before': os
     .loadavg()
     .map((load) => load.toFixed(1))

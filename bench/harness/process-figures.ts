@@ -1,19 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Of Linux's clock, which ticks 100 times a second in every build that one meets. */
+/** Linux's clock ticks 100 times a second in all usual builds. */
 const TICK_MS = 10;
 const PAGE_KB = 4;
 
 type Stat = { pid: number; parent: number; cpuMs: number; startedMs: number };
 
-/** /proc/<pid>/stat, or null when the process is gone. */
+/** /proc/<pid>/stat, or null if the process has ended. */
 const statOf = (pid: number): Stat | null => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in parentheses may hold spaces itself; `fields[0]` is the third of proc(5).
+    // The name in parentheses may contain spaces. `fields[0]` is the third field of proc(5).
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     const ticks = (index: number) => Number(fields[index]);
-    // User and system time, and that of children which have ended: Postgres' connections are
+    // User and system time, including children that have ended, because Postgres' connections are
     // processes.
     const cpuMs = (ticks(11) + ticks(12) + ticks(13) + ticks(14)) * TICK_MS;
     return { pid, parent: ticks(1), cpuMs, startedMs: ticks(19) * TICK_MS };
@@ -22,13 +22,13 @@ const statOf = (pid: number): Stat | null => {
   }
 };
 
-/** The process and all below it. */
+/** The process and all its descendants. */
 const treeOf = (pid: number): Stat[] => {
   const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => statOf(Number(name)) ?? []);
   const members = new Set([pid]);
-  // A child may be listed before its parent: its number is not always the greater one.
+  // A child may be listed before its parent, because its pid is not always the greater one.
   for (let before = 0; before !== members.size; ) {
     before = members.size;
     for (const each of all) if (members.has(each.parent)) members.add(each.pid);
@@ -39,7 +39,7 @@ const treeOf = (pid: number): Stat[] => {
 /** CPU time so far, user and system, in milliseconds. */
 export const cpuMsOf = (pid: number): number => treeOf(pid).reduce((sum, { cpuMs }) => sum + cpuMs, 0);
 
-/** Resident memory in megabytes. Of a tree of processes what they share is counted once. */
+/** Resident memory in megabytes. Memory that the processes of a tree share is counted once. */
 export const residentMbOf = (pid: number): number => {
   const tree = treeOf(pid);
   if (tree.length === 1) {
@@ -67,7 +67,7 @@ export const handlesOf = (pid: number): number =>
     }
   }, 0);
 
-/** Bytes that went to a disk, of the process and all below it. */
+/** Bytes that the process and its descendants wrote to a disk. */
 export const writtenBytesOf = (pid: number): number =>
   treeOf(pid).reduce((sum, each) => {
     try {
@@ -78,15 +78,15 @@ export const writtenBytesOf = (pid: number): number =>
     }
   }, 0);
 
-/** How long the process has run, in milliseconds, by the machine's own clock. */
+/** How long the process has run, in milliseconds, by the clock of the machine. */
 export const ageMsOf = (pid: number): number => {
   const uptime = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * 1000;
   const stat = statOf(pid);
-  if (stat === null) throw new Error(`process ${pid} is gone`);
+  if (stat === null) throw new Error(`process ${pid} has ended`);
   return uptime - stat.startedMs;
 };
 
-/** A setting that a process was started with. */
+/** A setting in the environment with which a process was started. */
 export const settingOf = (pid: number, name: string): string | undefined =>
   readFileSync(`/proc/${pid}/environ`, 'utf8')
     .split('\0')

@@ -1,5 +1,6 @@
-// Loaded into a service by `node --import`: SIGWINCH begins a CPU profile, the next one writes it
-// to the path given by `--profile=`. Only what is measured is in it: no start, no warming up.
+// Loaded into a service by `node --import`. SIGWINCH begins a CPU profile, and the next SIGWINCH
+// writes it to the path in `--profile=`. The profile contains only the measured time, without start
+// and warm-up.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import path from 'node:path';

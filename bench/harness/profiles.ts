@@ -10,8 +10,8 @@ const SHOWN = 12;
 const root = path.resolve(import.meta.dirname, '../..');
 
 /**
- * The file as a reader knows it: of a package its name alone, since its functions are not ours to
- * change.
+ * The file as shown to the reader. For a package only its name is shown, because its functions are
+ * not ours to change.
  */
 const place = (url: string): string => {
   const file = url.startsWith('file:') ? fileURLToPath(url) : url;
@@ -19,15 +19,15 @@ const place = (url: string): string => {
   return inPackage ?? (path.isAbsolute(file) ? path.relative(root, file) : file);
 };
 
-/** Removes what an earlier run left, so that it is not read as this one's. */
+/** Removes the profiles of an earlier run, so that they are not read as this run's. */
 export const clearProfiles = (run: Run): void => rmSync(profileFolder(run), { recursive: true, force: true });
 
 /**
- * Prints where the time of each process went: the functions with the most time of their own over
- * all its profiles. The files stay, for a viewer of .cpuprofile.
+ * Prints where each process spent its time: the functions with the most self time over all its
+ * profiles. The files stay, for a tool that shows .cpuprofile files.
  */
 export const showProfiles = async (run: Run): Promise<void> => {
-  // The last ones are written when the signal arrives, not when it is sent.
+  // The last profiles are written when the signal arrives, not when it is sent.
   await sleep(1500);
   const files = globSync('*.cpuprofile', { cwd: profileFolder(run) }).sort();
   const processes = Map.groupBy(files, (file) => file.split('.')[0]!);
@@ -38,7 +38,7 @@ export const showProfiles = async (run: Run): Promise<void> => {
       addSelfTimes(JSON.parse(text) as Profiler.Profile, microseconds);
     }
     const idle = microseconds.get('(idle)') ?? 0;
-    // The profile's own beginning and end.
+    // The begin and end of the profile itself.
     for (const name of ['(idle)', 'post  node:inspector']) microseconds.delete(name);
     const busy = [...microseconds.values()].reduce((sum, each) => sum + each, 0);
     const largest = (times: Map<string, number>, shown: number) =>
@@ -60,7 +60,7 @@ export const showProfiles = async (run: Run): Promise<void> => {
     );
     run.report.table(`${name}, by file or package`, head('where'), largest(places, SHOWN));
   }
-  run.report.note('Profiled: taking the profiles costs time itself; compare figures of runs without it.');
+  run.report.note('Profiling itself costs time. Compare only figures of runs without it.');
 };
 
 const addSelfTimes = ({ nodes, samples, timeDeltas }: Profiler.Profile, into: Map<string, number>): void => {

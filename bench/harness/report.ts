@@ -2,18 +2,18 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { machine } from './machine.ts';
 
-/** A median beside what it should reach. */
+/** A median beside its target. */
 type Target = { what: string; value: number; atLeast?: number; atMost?: number };
 
 export type Report = {
-  /** Prints a table and keeps it. */
+  /** Prints a table and stores it. */
   table: (title: string, head: readonly string[], rows: readonly (readonly Cell[])[]) => void;
   target: (target: Target) => void;
-  /** A line that a reader of the figures must know. */
+  /** A line that a reader of the figures needs. */
   note: (text: string) => void;
-  /** Raw values, in the file alone. */
+  /** Raw values, only for the file. */
   data: (name: string, value: unknown) => void;
-  /** One line that is replaced by the next; on a terminal only. */
+  /** A line that the next one replaces, only on a terminal. */
   progress: (text: string) => void;
   /** Prints the targets and writes `.local/bench/<name>.json`. */
   finish: () => void;
@@ -21,7 +21,7 @@ export type Report = {
 
 type Cell = string | number;
 
-/** Three digits that count: a fourth is noise here. */
+/** Three significant digits, because a fourth is noise here. */
 const show = (cell: Cell): string => {
   if (typeof cell === 'string') return cell;
   if (!Number.isFinite(cell)) return '–';
@@ -38,7 +38,7 @@ const isReached = ({
 const goal = ({ atLeast, atMost }: Target): string =>
   atLeast === undefined ? `≤ ${show(atMost!)}` : `≥ ${show(atLeast)}`;
 
-/** Collects what a benchmark shows, printing it as it comes. */
+/** Collects the results of a benchmark and prints them as they arrive. */
 export const createReport = (name: string, options: object): Report => {
   const on = machine();
   const tables: object[] = [];

@@ -3,23 +3,23 @@ import { ratios, type Sample, type Summary, summary } from './statistics.ts';
 
 export type Side = {
   name: string;
-  /** One measured round. Whatever it needs is made before its clock runs. */
+  /** One measured round. Its preparation happens before the clock starts. */
   round: (seconds: number) => Promise<Sample>;
 };
 
 /** Samples by the side's name, in the order of the rounds. */
 export type Samples = Record<string, Sample[]>;
 
-/** One side against another, pair by pair. */
+/** One side against another, round by round. */
 export type Ratio = { perSecond: Summary; p50: Summary; p99: Summary };
 
 const FIGURES = ['perSecond', 'p50', 'p99'] as const;
 const three = ({ min, median, max }: Summary): number[] => [min, median, max];
 
 /**
- * Measures sides by turns, every second round in the opposite order, after a shorter round each
- * that does not count. Prints the table of all.
- * @returns the first side, ours, against each other one by its name
+ * Measures the sides in turns, every second round in the opposite order, after a shorter warm-up
+ * round of each side. Prints the table of all.
+ * @returns the first side, ours, against each other side, by its name
  */
 export const compare = async (
   run: Run,
@@ -48,11 +48,11 @@ export const compare = async (
   );
 };
 
-/** Least, median and greatest of every side's rounds. */
+/** Minimum, median and maximum of every side's rounds. */
 export const showSamples = ({ report }: Run, title: string, samples: Samples): void => {
   report.table(
     title,
-    ['', 'a second min', 'median', 'max', 'p50 ms min', 'median', 'max', 'p99 ms min', 'median', 'max'],
+    ['', 'per second min', 'median', 'max', 'p50 ms min', 'median', 'max', 'p99 ms min', 'median', 'max'],
     Object.entries(samples).map(([name, list]) => [
       name,
       ...FIGURES.flatMap((figure) => three(summary(list.map((sample) => sample[figure])))),
@@ -61,7 +61,7 @@ export const showSamples = ({ report }: Run, title: string, samples: Samples): v
   report.data(title, samples);
 };
 
-/** The ratios of two sides that were measured by turns. */
+/** The ratios of two sides that were measured in turns. */
 export const showRatio = (
   { report }: Run,
   title: string,

@@ -9,13 +9,14 @@ import { newId } from '../../shared/lib/id.ts';
 import { type Payer, PRICE_MICRO } from './actors.ts';
 import type { BenchStack } from './stack.ts';
 
-/** A settlement that a vendor may redeem. */
+/** A settlement that a vendor can redeem. */
 export type Issued = { settlement_id: string; settlement_token: string };
 
 const DAY_MS = 86_400_000;
 
 /**
- * A real payment through the API: its rows are what others are copied from. Ids of what it wrote.
+ * A real payment through the API, whose rows are the templates of the copies. Returns the ids that
+ * it created.
  */
 export const templatePayment = async (
   { api }: BenchStack,
@@ -33,9 +34,10 @@ export const templatePayment = async (
 };
 
 /**
- * Copies a settlement into issued ones with tokens of their own: nobody could pay that many between
- * two rounds. The rows are as real ones, their tokens signed by the stack's own key.
- * @param units each is prepaid for that many; null: for none
+ * Copies a settlement into issued settlements with their own tokens, because that many payments
+ * would take too long between two rounds. The rows are like real ones, and their tokens are signed
+ * with the stack's key.
+ * @param units the prepaid units of each; null: none
  */
 export const insertIssued = async (
   { db, stateDir }: Pick<BenchStack, 'db' | 'stateDir'>,
@@ -81,9 +83,9 @@ export const insertIssued = async (
 };
 
 /**
- * A table of the skeleton's own with the columns, checks, indexes and settings of ours. `like`
- * leaves out the settings, and without our room in the pages (fillfactor) an UPDATE logs 2.0 kB
- * rather than 1.4.
+ * A table of the skeleton with the columns, checks, indexes and settings of ours. `like` omits the
+ * settings. Without our free space in the pages (fillfactor) an UPDATE logs 2.0 kB instead of 1.4
+ * kB.
  */
 export const copyTable = async (db: pg.Pool, table: string): Promise<void> => {
   const copy = `bench.${table.split('.')[1]}`;

@@ -3,24 +3,26 @@ import type { Report } from './report.ts';
 export type Options = {
   /** Measured rounds of each side. */
   rounds: number;
-  /** Length of a round; of the soak, of the whole. */
+  /** Duration of a round; for the soak, of the whole benchmark. */
   seconds: number;
-  /** Take CPU profiles of our services while their rounds are measured. */
+  /** Whether CPU profiles of our services are taken during the measured rounds. */
   profile: boolean;
-  /** Settlements in the tables, of growth. */
+  /** For growth: the numbers of settlements in the tables. */
   sizes: readonly number[];
-  /** Settles at once, of scale-out. */
+  /** For scale-out: the number of simultaneous settles. */
   inFlight: number;
 };
 
-/** What a benchmark is given. */
+/** The input of a benchmark. */
 export type Run = {
   name: string;
   options: Options;
   report: Report;
-  /** Stops what was started, last first, when the benchmark is over, also when it failed. */
+  /**
+   * Stops what was started, in reverse order, at the end of the benchmark, also after a failure.
+   */
   defer: (stop: () => Promise<unknown>) => void;
-  /** Ends a start that Ctrl-C met. */
+  /** Aborts a start on Ctrl-C. */
   signal: AbortSignal;
 };
 
@@ -32,7 +34,7 @@ export const part = async <T>(run: Run, work: (run: Run) => Promise<T>): Promise
   const stopAll = async (): Promise<void> => {
     for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) await stop();
   };
-  // Also when the part is left in the middle, by Ctrl-C.
+  // Also if Ctrl-C ends the part early.
   run.defer(stopAll);
   const result = await work({ ...run, defer: (stop) => void stops.push(stop) });
   await stopAll();

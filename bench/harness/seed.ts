@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Run } from './run.ts';
 
-/** What the rows are copied from: one real payment and who took part. */
+/** The template of the rows: one real payment with its accounts. */
 type Template = {
   quoteId: string;
   settlementId: string;
@@ -11,19 +11,19 @@ type Template = {
 
 type Copied = {
   table: string;
-  /** Which row of the table is copied. */
+  /** The row of the table that is copied. */
   where: string;
   values: readonly string[];
-  /** How many of them, of so many settlements and accounts. */
+  /** The number of copies for that many settlements and accounts. */
   count: (size: number, accounts: number) => number;
-  /** Column → SQL of the number `i` of the copy. Every other column is the template's. */
+  /** Column → SQL expression of the copy's number `i`. Every other column is the template's. */
   set: Record<string, string>;
 };
 
 const ACCOUNTS = 100_000;
 const AT_ONCE = 50_000;
 const DAY_MS = 86_400_000;
-/** Settlements of the last 30 days; whoever takes part was there before. */
+/** Settlements of the last 30 days. Their accounts are older. */
 const [FIRST_MS, ACCOUNTS_MS] = [30 * DAY_MS, 60 * DAY_MS];
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
@@ -33,11 +33,11 @@ const base32 = (value: string, digits: number): string =>
     return `substr('${ALPHABET}', ((${value} >> ${shift}) & 31)::int + 1, 1)`;
   }).join(' || ');
 
-/** SQL of an id as ours are: 48 bits of time, version and variant of a UUIDv7, a number. */
+/** SQL of an id in our format: 48 bits of time, version and variant of a UUIDv7, a number. */
 const idOf = (prefix: string, ms: string, number: string): string =>
   `('${prefix}_' || ${base32(ms, 10)} || 'e008' || ${base32(`((${number})::bigint * 1000003)`, 12)})`;
 
-/** Every fourth settlement is of the vendor whose lists are measured. */
+/** Every fourth settlement belongs to the vendor whose lists are measured. */
 const statements = (template: Template, now: number, step: number, accounts: number): Copied[] => {
   const { quoteId, settlementId, vendor, payer } = template;
   const person = (prefix: string, number: string) => idOf(prefix, `${now - ACCOUNTS_MS}`, number);
@@ -50,7 +50,7 @@ const statements = (template: Template, now: number, step: number, accounts: num
   const service = `case when i % 4 = 0 then '${vendor.serviceId}' else md5('service' || ${vendorNumber}) end`;
   const attempt = `('seed-' || i)`;
   const intent = `'settle:' || ${person('acct', payerNumber)} || ':' || ${attempt}`;
-  // Base58 knows no zero.
+  // Base58 has no zero.
   const signature = `rpad('seed' || translate(i::text, '0', 'z'), 88, 'x')`;
   const all = (size: number) => size;
   const everyAccount = () => accounts;
@@ -98,7 +98,7 @@ const statements = (template: Template, now: number, step: number, accounts: num
       set: { account_id: account, wallet_id: person('wal', 'i'), public_key: `'seed-' || i` },
     },
     {
-      // Polled tomorrow, because these keys do not exist on the chain.
+      // Polled only tomorrow, because these keys do not exist on the chain.
       table: 'wallet.snapshots',
       where: 'wallet_id = $1',
       values: [payer.walletId],
@@ -193,10 +193,10 @@ const statements = (template: Template, now: number, step: number, accounts: num
 };
 
 /**
- * Fills the real tables with finished settlements, as wide as the real row that each is copied
- * from, and up to 100 thousand accounts, within every constraint. Secondary indexes are made anew
- * afterwards: that is faster than keeping them, and they are then as a long-lived database's after
- * its maintenance.
+ * Fills the real tables with finished settlements and up to 100 thousand accounts, within every
+ * constraint. A copied row is as wide as its real template. Secondary indexes are built afterwards.
+ * That is faster than maintaining them, and they are then like those of an old database after its
+ * maintenance.
  */
 export const seedSettlements = async (
   { report }: Run,
@@ -208,7 +208,7 @@ export const seedSettlements = async (
   const accounts = Math.max(10, Math.min(ACCOUNTS, size));
   const db = await pool.connect();
   try {
-    // Of this session alone: what it writes can be made again.
+    // Only for this session, whose data can be created again.
     await db.query("set synchronous_commit = off; set maintenance_work_mem = '512MB'");
     const copied = statements(template, Date.now(), FIRST_MS / size, accounts);
     for (const each of copied) {
@@ -229,9 +229,7 @@ export const seedSettlements = async (
   }
 };
 
-/**
- * Every column that `set` does not name is taken over, so a column that is new here needs nothing.
- */
+/** Copies every column that `set` does not name, so a new column needs no change here. */
 const copyRows = async (db: pg.PoolClient, copied: Copied, from: number, to: number): Promise<void> => {
   const { table, where, values, set } = copied;
   const { rows: columns } = await db.query<{ name: string; type: string }>(
@@ -248,10 +246,10 @@ const copyRows = async (db: pg.PoolClient, copied: Copied, from: number, to: num
        generate_series(${from}::bigint, ${to - 1}::bigint) as i`,
     [...values],
   );
-  if (rowCount !== to - from) throw new Error(`${table}: the row to copy is not there`);
+  if (rowCount !== to - from) throw new Error(`${table}: the row to copy does not exist`);
 };
 
-/** Those that no constraint needs. @returns the statements that make them again */
+/** Drops the indexes that no constraint needs. @returns the statements that create them again */
 const dropIndexes = async (db: pg.PoolClient, table: string): Promise<string[]> => {
   const { rows } = await db.query<{ name: string; definition: string }>(
     `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index

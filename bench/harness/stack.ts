@@ -19,22 +19,22 @@ export type BenchStack = {
   api: Api;
   /** Superuser on the environment's database. */
   db: pg.Pool;
-  /** With all rights in the environment's account. */
+  /** A connection with all rights in the environment's account. */
   nats: () => Promise<NatsConnection>;
-  /** Name → pid as of now. */
+  /** Name → pid at this moment. */
   pids: () => Record<string, number>;
-  /** Profiles our services while the work runs, where the run asks for it. */
+  /** Profiles our services during the work, if the run asks for it. */
   profiled: <T>(work: () => Promise<T>) => Promise<T>;
 };
 
 const repositoryRoot = path.resolve(import.meta.dirname, '../..');
 /**
- * Nobody else's: close-with-grace takes the usual ones, and who has no listener for it does not
- * mind.
+ * A signal that nothing else uses: close-with-grace uses the usual ones, and a process without a
+ * listener ignores this one.
  */
 const PROFILE_SIGNAL = 'SIGWINCH';
 const preload = path.join(import.meta.dirname, 'profiler.ts');
-/** Where the profiles of a run are, before they are read. */
+/** The folder of a run's profiles, before they are evaluated. */
 export const profileFolder = (run: Run): string =>
   path.join(repositoryRoot, '.local/bench', `${run.name}-profiles`);
 
@@ -52,9 +52,9 @@ const profiledSource =
   });
 
 /**
- * The whole product on ports and a state folder of its own, as `npm start` starts it: durable, with
- * every default. Only the request limits are raised. It is stopped with the run.
- * @param label tells several stacks of one run apart
+ * The whole product on its own ports and in its own state folder, as `npm start` starts it:
+ * durable, with all defaults. Only the request limits are raised. It is stopped with the run.
+ * @param label distinguishes several stacks of one run
  */
 export const startBenchStack = async (
   run: Run,
@@ -69,7 +69,8 @@ export const startBenchStack = async (
     durable: true,
     rateLimitScale: 100_000,
     hourlyCaps: HIGH_HOURLY_CAPS,
-    // A crash in the middle makes every figure worthless; what was asked to end ends with code 0.
+    // A crash during a measurement invalidates every figure. A process that was asked to end exits
+    // with code 0.
     print: (line) => {
       if (/ was ended by | exited with code [^0]/.test(line)) run.report.note(line);
     },
@@ -80,7 +81,7 @@ export const startBenchStack = async (
   });
   const { stack } = running;
   const db = new pg.Pool({ connectionString: stack.postgres_url, max: 4 });
-  // The server is stopped under it, or restarted.
+  // The server may be stopped or restarted while the pool exists.
   db.on('error', () => {});
   let stopped = false;
   run.defer(async () => {
@@ -114,7 +115,7 @@ export const startBenchStack = async (
     profiled: async (work) => {
       if (!run.options.profile) return work();
       toggleProfiles();
-      // A start stops the process for as long as it takes to look at all of its code.
+      // The start of a profile blocks the process while the profiler reads all of its code.
       await sleep(2000);
       try {
         return await work();
@@ -125,7 +126,7 @@ export const startBenchStack = async (
   };
 };
 
-/** What of Postgres decides whether a comparison is an honest one, as it is set on this stack. */
+/** The settings of Postgres on this stack that decide whether a comparison is fair. */
 export const noteDurability = async ({ db }: BenchStack, { report }: Run): Promise<void> => {
   const { rows } = await db.query<{ name: string; setting: string }>(
     `select name, setting from pg_settings

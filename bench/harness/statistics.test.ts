@@ -13,7 +13,7 @@ test.each([
   [upTo(1000), 0.99, 990],
   [upTo(4), 0, 1],
   [upTo(4), 1, 4],
-])('percentile of %p at %p is %p, one of the values', (values, share, expected) => {
+])('the percentile of %p at %p is %p, one of the values', (values, share, expected) => {
   expect(percentile(values, share)).toBe(expected);
 });
 
@@ -21,21 +21,21 @@ test.each([
   [[2], { min: 2, median: 2, max: 2 }],
   [[10, 9, 1], { min: 1, median: 9, max: 10 }],
   [[4, 1, 2, 100], { min: 1, median: 3, max: 100 }],
-])('summary of %p sorts numbers as numbers', (values, expected) => {
+])('the summary of %p sorts by number', (values, expected) => {
   expect(summary(values)).toEqual(expected);
 });
 
-test('ratios are taken round by round', () => {
-  // Both sides have the median 20; in no round were they equal.
+test('ratios are computed round by round', () => {
+  // Both sides have the median 20, but in no round were they equal.
   expect(ratios([10, 20, 30], [20, 10, 40])).toEqual([0.5, 2, 0.75]);
   expect(() => ratios([1, 2], [1])).toThrow(RangeError);
 });
 
-test('a sample counts answers over the whole time', () => {
+test('a sample divides the answers by the whole time', () => {
   expect(sampleOf([1, 2, 3, 4], 500)).toEqual({ calls: 4, perSecond: 8, p50: 2, p99: 4 });
 });
 
-test('no values are no figure', () => {
+test('a figure without values is an error', () => {
   for (const empty of [() => percentile([], 0.5), () => summary([]), () => sampleOf([], 1000)])
     expect(empty).toThrow(RangeError);
 });
@@ -46,7 +46,7 @@ test.each([
   ['within the share', [100, 100, 100, 100, 109, 109], false],
   ['beyond the share', [100, 100, 100, 100, 112, 112], true],
   ['small numbers may differ by the least', [1, 1, 1, 1, 3, 3], false],
-  ['a beginning that was higher hides nothing', [200, 200, 100, 100, 115, 115], true],
+  ['a rise is found after a higher beginning', [200, 200, 100, 100, 115, 115], true],
   ['shrinking', [100, 100, 100, 100, 50, 50], false],
 ])('growth: %s', (_name, series, expected) => {
   expect(hasGrown(series, { share: 0.1, least: 2 })).toBe(expected);

@@ -1,4 +1,4 @@
-/** What one round of one side showed. Times in milliseconds. */
+/** The result of one round of one side. Times are in milliseconds. */
 export type Sample = { calls: number; perSecond: number; p50: number; p99: number };
 
 export type Summary = { min: number; median: number; max: number };
@@ -6,9 +6,10 @@ export type Summary = { min: number; median: number; max: number };
 const ascending = (values: Iterable<number>): number[] => [...values].sort((a, b) => a - b);
 
 /**
- * The value that a share of all lies at or below (nearest rank: always one that was measured).
+ * The value below or at which a share of all values lies (nearest rank, so it is always a measured
+ * value).
  * @param share 0 to 1
- * @throws RangeError without values: there is nothing to say, and NaN would pass for a figure
+ * @throws RangeError without values, because NaN would look like a figure
  */
 export const percentile = (values: Iterable<number>, share: number): number => {
   const sorted = ascending(values);
@@ -17,7 +18,8 @@ export const percentile = (values: Iterable<number>, share: number): number => {
 };
 
 /**
- * Least, middle and greatest; between two middle ones their mean. @throws RangeError without values
+ * Minimum, median and maximum; the median of an even number of values is the mean of the two middle
+ * ones. @throws RangeError without values
  */
 export const summary = (values: Iterable<number>): Summary => {
   const sorted = ascending(values);
@@ -28,12 +30,12 @@ export const summary = (values: Iterable<number>): Summary => {
 };
 
 /**
- * Each round's value divided by the other side's of the same round. The two ran one after the
- * other, so what the machine did meanwhile has met both; the ratio of two medians would mix rounds
- * of different weather.
+ * Each round's value divided by the other side's value in the same round. The two ran one after the
+ * other, so both had the same conditions of the machine. The ratio of two medians would mix rounds
+ * with different conditions.
  */
 export const ratios = (ours: readonly number[], theirs: readonly number[]): number[] => {
-  if (ours.length !== theirs.length) throw new RangeError('rounds without a pair');
+  if (ours.length !== theirs.length) throw new RangeError('the two sides have different numbers of rounds');
   return ours.map((value, round) => value / theirs[round]!);
 };
 
@@ -49,13 +51,13 @@ export const sampleOf = (times: Iterable<number>, elapsedMs: number): Sample => 
 };
 
 /**
- * Whether a series that should stay level has risen: the median of its last third against that of
- * its middle third. The first third warms up.
- * @param slack by how much of the middle it may differ, and by how much in any case
+ * Whether a series that should stay level has risen: the median of its last third is compared with
+ * that of its middle third. The first third is the warm-up.
+ * @param slack the allowed difference, as a share of the middle and as a minimum
  */
 export const hasGrown = (series: readonly number[], slack: { share: number; least: number }): boolean => {
   const third = Math.floor(series.length / 3);
-  if (third === 0) throw new RangeError('too few values to tell');
+  if (third === 0) throw new RangeError('too few values to compare thirds');
   const middle = summary(series.slice(third, -third)).median;
   return summary(series.slice(-third)).median > middle + Math.max(middle * slack.share, slack.least);
 };

@@ -5,9 +5,9 @@ import type { NatsConnection } from 'nats';
 import type { BenchStack } from './stack.ts';
 
 /**
- * One message or statement. `atMs`: epoch milliseconds, of a statement when it had ended. A
- * `delivery` is a message that the server hands to a consumer of a stream: it was sent, and
- * counted, before. `writes`: it commits something.
+ * One message or statement. `atMs` is in epoch milliseconds, for a statement its end. A `delivery`
+ * is a message that the server delivers to a consumer of a stream. It was counted before, when it
+ * was sent. `writes`: it commits a change.
  */
 export type Trace = {
   atMs: number;
@@ -17,18 +17,21 @@ export type Trace = {
   writes: boolean;
 };
 
-/** Epoch seconds, process, user: what every statement of the log begins with. */
+/** Epoch seconds, process and user: the prefix of every statement in the log. */
 const PREFIX = '%n %p %u|';
 const ENTRY = /^(\d+\.\d+) (\d+) (\S+)\|LOG: {2}duration: \S+ ms {2}(?:statement|execute [^:]*): (.*)$/s;
 const WRITES = /\b(insert into|delete from|update \S+( as \S+)? set)\b/i;
 
 /**
- * Watches every message of the account and every statement of the database. Watching costs time:
- * what is counted here is counted at leisure, never while something else is measured.
+ * Records every message of the account and every statement of the database. Recording costs time,
+ * so nothing else is measured meanwhile.
  */
 export const startTracing = async (bench: BenchStack): Promise<{ stop: () => Promise<Trace[]> }> => {
   const log = path.join(bench.stateDir, 'logs', 'postgres.log');
-  if (!existsSync(log)) throw new Error('Postgres writes no log of ours: it does not run as a process here');
+  if (!existsSync(log))
+    throw new Error(
+      'the log of Postgres does not exist: this benchmark needs Postgres as a process of the stack',
+    );
   const set = async (settings: Record<string, string | null>): Promise<void> => {
     for (const [name, value] of Object.entries(settings)) {
       const change = value === null ? `reset ${name}` : `set ${name} = '${value}'`;
@@ -57,7 +60,7 @@ const listen = (nats: NatsConnection, into: Trace[]): void => {
   nats.subscribe('>', {
     callback: (_error, { subject, reply = '' }) => {
       const [first, ...rest] = subject.split('.');
-      // Ids and inboxes differ from call to call; what kind of message it is does not.
+      // Ids and inboxes differ from call to call, but the kind of the message does not.
       const shown = rest.filter((token) => !/\d|[A-Z0-9]{20,}|^[A-Za-z0-9_-]{20,}$/.test(token));
       into.push({
         atMs: Date.now(),
@@ -71,15 +74,16 @@ const listen = (nats: NatsConnection, into: Trace[]): void => {
 };
 
 /**
- * Statements of the services; a transaction writes with the first of its statements that does,
- * once.
+ * The statements of the services. A transaction counts once as a write, from its first statement
+ * that writes.
  */
 const statementsIn = (text: string): Trace[] => {
   const traces: Trace[] = [];
   const openTransactions = new Map<string, { writes: boolean }>();
   for (const entry of text.split(/\n(?=\d+\.\d+ \d+ \S*\|)/)) {
     const [, seconds, process, user, statement] = ENTRY.exec(entry) ?? [];
-    // Ours are the superuser's; theirs have the service's name behind the database's.
+    // Statements of the benchmark have the superuser's name. Those of a service have the name of
+    // its role.
     if (statement === undefined || user === 'postgres') continue;
     const what = statement.replace(/\s+/g, ' ').trim();
     const open = openTransactions.get(process!);

@@ -1,37 +1,37 @@
-/** One HTTP call; `body` is the JSON text, made before the clock runs. */
+/** One HTTP call. `body` is JSON text that was built before the clock started. */
 export type Call = { method: 'GET' | 'POST'; path: string; token?: string; body?: string };
 
 export type CallsJob = {
   kind: 'calls';
   origin: string;
   calls: readonly Call[];
-  /** Connections, each with one call under way. */
+  /** Connections, each with one open call. */
   concurrency: number;
-  /** No new call after this. */
+  /** No new call begins after this time. */
   seconds?: number;
-  /** Before each call its connection rests for a random time of at most this. */
+  /** Before each call its connection pauses for a random time up to this maximum. */
   restUpToMs?: number;
-  /** Begin again after the last one; otherwise each is made once. */
+  /** Start again after the last call. Otherwise each call is made once. */
   repeat?: boolean;
   /**
-   * The only status that is counted; another success, 202 of a settle, is in `statuses` alone.
-   * Absent: every 2xx.
+   * The only status that is counted. Another success, such as a settle's 202, is only in
+   * `statuses`. Absent: every 2xx.
    */
   counted?: number;
-  /** Give the answers' bodies back, in the order of the calls. */
+  /** Return the bodies of the answers, in the order of the calls. */
   keepBodies?: boolean;
 };
 
-/** Whole payments, quote, settle and redeem one after the other. */
+/** Whole payments: quote, settle and redeem, one after the other. */
 export type PaymentsJob = {
   kind: 'payments';
   origin: string;
   vendor: { apiKey: string; serviceId: string };
-  /** Taken in turn. */
+  /** Used in turn. */
   payerTokens: readonly string[];
   concurrency: number;
   seconds: number;
-  /** Payments begun a second, at even distances; absent: as many as the connections can. */
+  /** Payments begun per second, at equal intervals; absent: as many as the connections can make. */
   perSecond?: number;
 };
 
@@ -41,11 +41,11 @@ export type Step = 'call' | 'quote' | 'settle' | 'redeem';
 export type Outcome = {
   /** Milliseconds of each answered call, by step. */
   times: Partial<Record<Step, number[]>>;
-  /** From the first call sent to the last answer. */
+  /** From the first request to the last answer. */
   elapsedMs: number;
-  /** Answers by status, 0 for a call without one. */
+  /** Answers by status; 0 for a call without an answer. */
   statuses: Record<number, number>;
-  /** The first answer that was no success. */
+  /** The first answer that was not a success. */
   firstFailure?: string;
   bodies?: string[];
 };

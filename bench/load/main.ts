@@ -1,6 +1,6 @@
-// The process that makes the load: it gets a job from its parent, makes the calls over keep-alive
-// connections and sends back how long each took. One client of undici per connection, so that a
-// call never waits for another of ours.
+// The load process. It receives a job from its parent, makes the calls over keep-alive connections
+// and returns the duration of each. Each connection has its own client of undici, so no call waits
+// for another of ours.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'undici';
 import type { Call, CallsJob, Job, Outcome, PaymentsJob, Step } from './job.ts';
@@ -12,7 +12,8 @@ const run = async (job: Job): Promise<Outcome> => {
   const outcome: Outcome = { times: {}, elapsedMs: 0, statuses: {} };
   const clients = Array.from(
     { length: job.concurrency },
-    // A settle may wait 15 s for its confirmation, and 64 of them for a machine with two cores.
+    // A settle may wait 15 s for its confirmation, and 64 concurrent settles may wait for a machine
+    // with two cores.
     () => new Client(job.origin, { pipelining: 1, headersTimeout: 60_000, keepAliveTimeout: 60_000 }),
   );
   const counted = job.kind === 'calls' ? job.counted : undefined;
@@ -113,7 +114,7 @@ const pay = async (sender: Send, vendor: PaymentsJob['vendor'], token: string): 
   const { quote_token } = JSON.parse(quoted.text) as { quote_token: string };
   const attempt = { quote_token, payment_attempt_id: crypto.randomUUID() };
   const paid = await sender('settle', post('/v1/settle', token, attempt));
-  // 202: not confirmed in time. It is in the statuses, and there is nothing to redeem yet.
+  // 202: not confirmed in time. It is in the statuses, and nothing can be redeemed yet.
   if (paid.status !== 200) return;
   const { settlement_id, settlement_token } = JSON.parse(paid.text) as {
     settlement_id: string;
@@ -126,6 +127,6 @@ const pay = async (sender: Send, vendor: PaymentsJob['vendor'], token: string): 
 };
 
 process.on('message', (job: Job) => void run(job).then((outcome) => process.send!(outcome)));
-// A parent that was killed must not leave a process behind that keeps calling.
+// If the parent is killed, no process must remain that keeps calling.
 process.on('disconnect', () => process.exit());
 process.send!('ready');

@@ -1,10 +1,10 @@
-// The least that a product of this shape can do per call, its front: bare Fastify, one NATS
-// request. No validation, no credentials, no limits, no logs.
+// The front part of the minimum that a product of this shape does per call: bare Fastify and one
+// NATS request. No validation, no credentials, no limits, no logs.
 import Fastify from 'fastify';
 import { connect } from 'nats';
 
 const settings = JSON.parse(process.argv[2]!) as { servers: string; user: string; pass: string };
-// A stack trace for each request would be a tenth of this process' time.
+// A stack trace for each request would take a tenth of this process' time.
 const nc = await connect({ ...settings, inboxPrefix: '_INBOX_bench', noAsyncTraces: true });
 const app = Fastify();
 app.post<{ Params: { operation: string } }>('/:operation', async ({ params, body }, reply) => {

@@ -1,6 +1,6 @@
-// The least that a product of this shape can do per call, its back: one NATS request in, one
-// prepared statement, one answer out. The values of a statement that begin with `$` are taken from
-// the request, `$new` is a new id.
+// The back part of the minimum that a product of this shape does per call: one NATS request, one
+// prepared statement, one answer. Values of a statement that begin with `$` come from the request,
+// and `$new` is a new id.
 import { connect, JSONCodec } from 'nats';
 import pg from 'pg';
 import { newId } from '../../shared/lib/id.ts';
@@ -8,7 +8,7 @@ import type { SkeletonSettings } from './skeleton.ts';
 
 const { statements, postgresUrl, ...nats } = JSON.parse(process.argv[2]!) as SkeletonSettings;
 const nc = await connect({ ...nats, inboxPrefix: '_INBOX_bench' });
-// As many connections as each of our services has.
+// The same number of connections as each of our services.
 const pool = new pg.Pool({ connectionString: postgresUrl, max: 10 });
 const json = JSONCodec<Record<string, unknown>>();
 

@@ -2,7 +2,7 @@ import { startChild } from '../harness/child.ts';
 import type { Run } from '../harness/run.ts';
 import type { BenchStack } from '../harness/stack.ts';
 
-/** One statement; its values as in service.ts. */
+/** One statement, with values as in service.ts. */
 export type Statement = { text: string; values: readonly unknown[] };
 export type SkeletonSettings = {
   servers: string;
@@ -13,9 +13,10 @@ export type SkeletonSettings = {
 };
 
 /**
- * Starts the skeleton on a stack's own Postgres and NATS: what the same message flow costs with
- * nothing in it, in two processes as ours is. Its tables are in the schema `bench`.
- * @returns where `POST /<operation>` runs the statement of that name, and its processes by name
+ * Starts the skeleton on a stack's Postgres and NATS. It measures the same message flow without
+ * content, in two processes like ours. Its tables are in the schema `bench`.
+ * @returns the URL where `POST /<operation>` runs the statement of that name, and its processes by
+ *   name
  */
 export const startSkeleton = async (
   run: Run,

@@ -18,9 +18,9 @@ import { responds } from '../local/stack/tool-specs.ts';
 import { composeFiles } from './init.ts';
 
 /**
- * compose.yaml without containers: its processes with its variables and in its order, where names
- * of hosts became ports of this machine. What stays unproven is what only an engine does: images,
- * networks, mounts, health checks.
+ * Runs the processes of compose.yaml without containers, with their variables and in their order.
+ * The host names are replaced by ports of this machine. Images, networks, mounts and health checks
+ * need an engine and are not tested here.
  */
 type Service = {
   image: string;
@@ -38,11 +38,11 @@ const names = Object.keys(services).filter((name) => services[name]!.profiles ==
 let folder = '';
 let supervisor: Supervisor;
 let files: Record<string, string>;
-/** `nats:4222` → the port that stands for it. */
+/** `nats:4222` → the port that replaces it. */
 const ports = new Map<string, number>();
 const portOf = (address: string): number => ports.get(address)!;
 
-/** What every process listens on, by the variable that tells it. */
+/** Each process's own address, by the variable that configures it. */
 const LISTENING: Record<string, string> = {
   HTTP_PORT: ':3000',
   CHAIN_PORT: ':8899',
@@ -71,7 +71,7 @@ const variablesOf = (name: string): Record<string, string> => {
   );
 };
 
-/** The file that the image's entry, or the sandbox's, runs for this command. */
+/** The file that the entry point of the image or of the sandbox runs for this command. */
 const programOf = ({ image, command }: Service): string => {
   const [name] = command as [string];
   const places =
@@ -150,8 +150,8 @@ beforeAll(async () => {
 
   const started = new Map<string, Promise<void>>();
   /**
-   * As Compose does: everything at once, each when what it depends on is there. The gateway is
-   * ready with the others.
+   * Starts everything at once, as Compose does. A process starts when the processes that it depends
+   * on are ready. The gateway becomes ready together with the others.
    */
   const up = (name: string): Promise<void> => {
     const known = started.get(name);
@@ -168,7 +168,7 @@ afterAll(async () => {
   for (const each of [outsideFolder(folder), folder]) rmSync(each, { recursive: true, force: true });
 });
 
-test('what compose.yaml starts, with its variables and in its order, makes a payment', async () => {
+test('the processes of compose.yaml, with their variables and in their order, make a payment', async () => {
   expect(jobs).toEqual(new Set(['migrate', 'setup-bus', 'seed']));
   const { USDC_MINT, FEE_WALLET } = variablesOf('settlement');
   const stack = {

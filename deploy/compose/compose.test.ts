@@ -13,8 +13,8 @@ import { programNames } from '../local/stack/programs.ts';
 import { composeFiles } from './init.ts';
 
 /**
- * compose.yaml, which cannot be run where no engine runs, held against the schema of Compose and
- * against our own code.
+ * Compares compose.yaml with the schema of Compose and with our own code, because the file cannot
+ * be run where there is no engine.
  */
 type Service = {
   image: string;
@@ -45,11 +45,11 @@ const folder = mkdtempSync(path.join(tmpdir(), 'compose-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const files = composeFiles(folder);
 
-/** Where the files of `compose:init` lie, as compose.yaml sees it. */
+/** The folder with the files of `compose:init`, as compose.yaml names it. */
 const GENERATED = '../.local/compose/';
 
 /**
- * What a container is told: its files, then its own variables with Compose's
+ * The variables of a container: its files, then its own variables with Compose's
  * `${COMPOSE_PROFILES:+…}` filled in.
  */
 const variablesOf = (
@@ -66,8 +66,8 @@ const variablesOf = (
 });
 
 test('compose.yaml is valid by the schema of the Compose specification', () => {
-  // As the linter dclint carries it, whose own rules are about order and taste. It spells draft 7
-  // in a way of its own.
+  // The schema is the copy in the linter dclint. The linter's own rules concern order and style and
+  // are not used. The schema declares draft 7 by a URI that Ajv does not accept.
   const linter = path.dirname(createRequire(import.meta.url).resolve('dclint/package.json'));
   const { $schema: _draft, ...schema } = JSON.parse(
     readFileSync(path.join(linter, 'schemas/compose.schema.json'), 'utf8'),
@@ -79,7 +79,7 @@ test('compose.yaml is valid by the schema of the Compose specification', () => {
 });
 
 test.each(programNames)(
-  '%s runs from the image with every setting that its config.ts asks for',
+  '%s runs from the image with every setting that its config.ts requires',
   async (name) => {
     const service = compose.services[name]!;
     expect(service).toMatchObject({ image: 'quittance:local', command: [name] });
@@ -94,7 +94,7 @@ test.each(programNames)(
   },
 );
 
-test('every image is pinned, every file that is mounted or read is there', () => {
+test('every image is pinned, and every file that is mounted or read exists', () => {
   for (const [name, { image, build, env_file = [], volumes = [] }] of services) {
     if (build)
       expect([name, image]).toEqual([name, `quittance${build.target ? `-${build.target}` : ''}:local`]);
@@ -113,7 +113,7 @@ test('every image is pinned, every file that is mounted or read is there', () =>
   expect(major! * 100 + minor!).toBeGreaterThanOrEqual(212);
 });
 
-test('what is started is waited for by what it ends with or that it is healthy', () => {
+test('a dependency is awaited by its successful end if it is a job, and by its health if it is a service', () => {
   for (const [name, { depends_on = {} }] of services) {
     for (const [other, { condition }] of Object.entries(depends_on)) {
       const target = compose.services[other];
@@ -129,7 +129,7 @@ test('what is started is waited for by what it ends with or that it is healthy',
   }
 });
 
-test('our own containers write nothing and have no privilege; ports are open to this machine alone', () => {
+test('our own containers write nothing and have no privilege, and ports are open to this machine only', () => {
   for (const [name, { build, read_only, cap_drop, security_opt, ports = [], networks }] of services) {
     if (build)
       expect([name, read_only, cap_drop, security_opt]).toEqual([
@@ -145,8 +145,8 @@ test('our own containers write nothing and have no privilege; ports are open to 
 });
 
 /**
- * Whom a container can connect to: whoever shares a network with it, and the world by one that is
- * not internal.
+ * The containers that a container can connect to: all that share a network with it, and the world
+ * if one of its networks is not internal.
  */
 const reachOf = (name: string): string[] => {
   const { networks } = compose.services[name]!;
@@ -156,7 +156,7 @@ const reachOf = (name: string): string[] => {
   const out = networks.some((network) => compose.networks[network]?.internal !== true);
   return [...peers.map(([other]) => other), ...(out ? ['the world'] : [])].sort();
 };
-/** What stands in compose.yaml for what a workload may reach in a cluster. */
+/** The container in compose.yaml for each target that a workload may reach in a cluster. */
 const STAND_INS = {
   nats: 'nats',
   postgres: 'postgres',
@@ -169,12 +169,12 @@ const STAND_INS = {
 
 test('chain-submitter, which holds the signing keys, reaches what its network policy allows and nothing else', () => {
   const { reaches } = workloads.find(({ name }) => name === 'chain-submitter')!;
-  // What a network policy calls `monitoring`, here a profile.
+  // A network policy calls these two `monitoring`. Here they are a profile.
   const expected = [...reaches.map((reach) => STAND_INS[reach]), 'collector', 'prometheus'];
   expect(reachOf('chain-submitter')).toEqual(expected.sort());
 });
 
-test('every program reaches what it needs, the chain only chain-submitter, the world only who must', () => {
+test('every program reaches what it needs, only chain-submitter reaches the chain, and only programs that must reach the world do', () => {
   for (const { name, reaches } of workloads)
     expect([name, reachOf(name)]).toEqual([
       name,
@@ -192,13 +192,14 @@ test('every program reaches what it needs, the chain only chain-submitter, the w
     'prometheus',
     'webhook',
   ]);
-  // A published port needs a network with a way out: without one the engine does not publish it.
+  // A published port needs a network that is not internal. Otherwise the engine does not publish
+  // it.
   for (const [name, { ports = [] }] of services)
     if (ports.length > 0)
       expect([name, reachOf(name)]).toEqual([name, expect.arrayContaining(['the world'])]);
 });
 
-test('compose.yaml holds no secret, and what holds them is not in git', () => {
+test('compose.yaml holds no secret, and the files with secrets are not in git', () => {
   const named = services.flatMap(([name, { environment = {} }]) =>
     Object.keys(environment)
       .filter((variable) => /PASSWORD|SECRET|KEY|TOKEN|SEED|_URL$/.test(variable))
@@ -210,7 +211,7 @@ test('compose.yaml holds no secret, and what holds them is not in git', () => {
     for (const file of env_file) expect(file.startsWith(GENERATED)).toBe(true);
 });
 
-test('only chain-submitter is told Solana keys, each service its own database role and NATS user', () => {
+test('only chain-submitter gets Solana keys, and each service gets its own database role and NATS user', () => {
   const holding = programNames.filter((name) => files[`${name}.env`]!.includes('FEE_PAYER_KEYS'));
   expect(holding).toEqual(['chain-submitter']);
   for (const name of programNames) {
@@ -238,16 +239,16 @@ test('a second `compose:init` keeps every key', () => {
   expect(composeFiles(folder)).toEqual(files);
 });
 
-test('Prometheus asks every service, and the collector’s pipelines are made of what it declares', () => {
+test('Prometheus scrapes every service, and the collector’s pipelines use only what it declares', () => {
   const [scrape] = yaml('observability/prometheus.yaml').scrape_configs;
-  // The alarm ProcessGone asks for this job.
+  // The alarm ProcessGone selects this job.
   expect(scrape.job_name).toBe('quittance');
   expect(new Set(scrape.dns_sd_configs[0].names)).toEqual(new Set(programNames));
   const { service, ...declared } = yaml('observability/collector.yaml');
   for (const pipeline of Object.values<Record<string, string[]>>(service.pipelines))
     for (const [kind, names] of Object.entries(pipeline))
       expect(Object.keys(declared[kind])).toEqual(expect.arrayContaining(names));
-  // docs/adr/0008: counters end in _total, nothing names its unit.
+  // docs/adr/0008: counters end in _total, and no name contains its unit.
   expect(declared.exporters.prometheus.add_metric_suffixes).toBe(false);
   expect(declared.processors['transform/names'].metric_statements).toEqual([
     expect.stringMatching(/"_total"/),

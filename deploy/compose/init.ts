@@ -1,6 +1,6 @@
-// `npm run compose:init`: what compose.yaml needs and git must not hold, in .local/compose: keys,
-// passwords and the configuration of every process, by the code that configures `npm start`. Run
-// again it keeps what is there.
+// `npm run compose:init`: writes what compose.yaml needs and git must not hold into .local/compose:
+// keys, passwords and the configuration of every process. It uses the code that configures `npm
+// start`. A second run keeps existing keys.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -23,7 +23,7 @@ import { onrampsSpec } from '../local/stack/tool-specs.ts';
 
 /** Every process listens on this port of its own container. */
 const HTTP_PORT = 3000;
-/** Where the world, that is this machine, reaches what is published. */
+/** The addresses at which this machine reaches the published ports. */
 const PUBLIC = { gateway: 'http://localhost:3000', onramps: 'http://localhost:8090' };
 const ENVIRONMENT = 'test';
 const NATS_URL = 'nats://nats:4222';
@@ -32,7 +32,8 @@ const DATABASE = `quittance_${ENVIRONMENT}`;
 type Variables = Record<string, string>;
 
 /**
- * 32 random bytes of a name, kept: another seed would be another chain than the one in the volume.
+ * 32 random bytes under a name. They are kept, because another seed would produce another chain
+ * than the one in the volume.
  */
 const secret = (folder: string, name: string): string => {
   const file = path.join(folder, name);
@@ -40,11 +41,12 @@ const secret = (folder: string, name: string): string => {
   return readFileSync(file, 'utf8').trim();
 };
 
-/** `env_file` of Compose takes what is between single quotes as it is. */
+/** `env_file` of Compose reads a value between single quotes literally. */
 const envFile = (variables: Variables): string =>
   Object.entries(variables)
     .map(([name, value]) => {
-      if (/['\n\r]/.test(value)) throw new Error(`${name} cannot be written into an env file`);
+      if (/['\n\r]/.test(value))
+        throw new Error(`${name} cannot be written into an env file: its value has a quote or a line break`);
       return `${name}='${value}'\n`;
     })
     .join('');
@@ -77,8 +79,8 @@ const composeEnvironment = (
 };
 
 /**
- * The files beside compose.yaml, name → text. Keys are made at the first call and kept in `folder`.
- * Hosts are the names of compose.yaml's services.
+ * The files beside compose.yaml, name → text. The first call creates the keys in `folder`, and
+ * later calls reuse them. Host names are the names of compose.yaml's services.
  */
 export const composeFiles = (folder: string): Record<string, string> => {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -105,7 +107,7 @@ export const composeFiles = (folder: string): Record<string, string> => {
       ]),
     ),
   };
-  // The browser opens the widget, the service asks the API.
+  // The browser opens the widget, and the service calls the API.
   const { MOONPAY } = services.funding!;
   services.funding!.MOONPAY = JSON.stringify({
     ...JSON.parse(MOONPAY!),
@@ -147,12 +149,12 @@ export const composeFiles = (folder: string): Record<string, string> => {
 
 const USAGE = `Usage: npm run compose:init
 
-Makes keys, passwords and configuration of deploy/compose.yaml in .local/compose, and keeps what is there.`;
+Creates keys, passwords and configuration of deploy/compose.yaml in .local/compose. Existing keys are kept.`;
 
 if (import.meta.main) {
   readCommandLine(USAGE, {});
   const folder = path.resolve(import.meta.dirname, '../../.local/compose');
   for (const [name, text] of Object.entries(composeFiles(folder)))
     writeAtomically(path.join(folder, name), text, 0o600);
-  console.log(`Keys and configuration are in ${path.relative(process.cwd(), folder)}.`);
+  console.log(`The keys and the configuration are in ${path.relative(process.cwd(), folder)}.`);
 }

@@ -1,5 +1,5 @@
-// A job of compose.yaml: puts the mint, the fee account and SOL on the local chain. Run again it
-// changes nothing.
+// A job of compose.yaml: creates the mint and the fee account on the local chain and sends SOL. A
+// second run changes nothing.
 
 import { seedChain } from '../local/seed/seed-chain.ts';
 import type { EnvironmentKeys } from '../local/stack/keys.ts';
@@ -10,4 +10,4 @@ if (!RPC_URL || !ENVIRONMENT_KEYS) {
   process.exit(78); // EX_CONFIG of sysexits.h
 }
 const { genesisHash } = await seedChain(RPC_URL, JSON.parse(ENVIRONMENT_KEYS) as EnvironmentKeys);
-console.log(`the chain ${genesisHash} is seeded`);
+console.log(`chain ${genesisHash} is seeded`);

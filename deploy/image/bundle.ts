@@ -1,5 +1,5 @@
-// What an image holds, and what `npm start` runs: every service and job as one program each, made
-// of the sources and the packages that they use (docs/adr/0031-bundled-services.md).
+// The programs of an image, which `npm start` also runs: one program for every service and job,
+// built from the sources and packages that it uses (docs/adr/0031-bundled-services.md).
 //   node deploy/image/bundle.ts <folder>
 import { createHash, randomUUID } from 'node:crypto';
 import {
@@ -21,13 +21,16 @@ import { build, type Plugin } from 'esbuild';
 const root = path.resolve(import.meta.dirname, '../..');
 
 /**
- * How Node runs a service, wherever it runs. V8's young generation grows to 16 MB thrice over by
- * itself, and a service of small answers leaves that full of nothing.
+ * The flags with which Node runs a service. By default V8's young generation grows to three times
+ * 16 MB, and a service with small responses fills it with garbage.
  */
 export const NODE_FLAGS = ['--max-semi-space-size=2'];
 
 const PROGRAMS = ['services/*/main.ts', 'shared/jobs/*.ts'];
-/** Read while a program runs. Named, so that a key or a dump that lies about is not shipped. */
+/**
+ * Files that a program reads while it runs. They are listed by name, so that a stray key or dump is
+ * not shipped.
+ */
 const ASSETS = [
   'services/*/pages/*.{html,css,js}',
   'services/*/limits/*.lua',
@@ -36,7 +39,7 @@ const ASSETS = [
   'console/dist/**/*.{html,js,css,svg,br,gz}',
 ];
 
-/** CommonJS packages in a module: they ask for `require` and for where they are. */
+/** CommonJS packages inside an ES module need `require` and the path of their file. */
 const BANNER = [
   "import { createRequire as createRequireOfBundle } from 'node:module';",
   'const require = createRequireOfBundle(import.meta.url);',
@@ -53,9 +56,9 @@ const packageOf = (file: string): { id: string; folder: string } | null => {
 };
 
 /**
- * What @solana/web3.js imports for its client of nodes, of which we have our own: without the
- * client nobody would miss an effect of these. For a Node without `fetch` it has one with tables of
- * every script's letters.
+ * Imports of @solana/web3.js that only its RPC client needs. We have our own client, and without
+ * that client the imports have no effect. One of them replaces `fetch` for a Node without it and
+ * brings tables of the letters of every script.
  */
 const withoutClient: Plugin = {
   name: 'without-client',
@@ -73,7 +76,7 @@ const withoutClient: Plugin = {
   },
 };
 
-/** Their authors ask that a copy carries them. */
+/** The licences require that a copy of the package carries them. */
 const copyLicences = (inputs: readonly string[], folder: string): void => {
   const packages = new Map(
     inputs.flatMap((file) => packageOf(file) ?? []).map((each) => [each.id, each.folder]),
@@ -93,7 +96,7 @@ const copy = (from: string, to: string): void => {
   cpSync(from, to);
 };
 
-/** Writes the programs, what they read and the licences of what is in them. */
+/** Writes the programs, the files that they read and the licences of their packages. */
 export const bundle = async (folder: string): Promise<void> => {
   const { metafile } = await build({
     absWorkingDir: root,
@@ -104,14 +107,14 @@ export const bundle = async (folder: string): Promise<void> => {
     splitting: true,
     format: 'esm',
     platform: 'node',
-    // What is left unused falls away from modules alone.
+    // Tree shaking removes unused code from ES modules only.
     mainFields: ['module', 'main'],
     plugins: [withoutClient],
-    // `debug` colours its output where it finds it, which is where a development package brings it.
+    // `debug` colours its output if this package is installed, which is so only in development.
     external: ['supports-color'],
     target: `node${process.versions.node.split('.')[0]}`,
     chunkNames: 'chunks/[name]-[hash]',
-    // Read only where a service is run with --enable-source-maps, which costs it 15 to 30 MB.
+    // Read only if a service runs with --enable-source-maps, which costs it 15 to 30 MB.
     sourcemap: 'linked',
     sourcesContent: false,
     banner: { js: BANNER },
@@ -124,8 +127,8 @@ export const bundle = async (folder: string): Promise<void> => {
   for (const file of ['main.mjs', 'signals.mjs'])
     copy(path.join(import.meta.dirname, file), path.join(folder, file));
   writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }\n');
-  // Whoever checked the sources out, and with which umask: the image's user owns nothing and reads
-  // everything.
+  // The modes do not depend on the user or the umask of the check-out: the image's user owns
+  // nothing and can read everything.
   chmodSync(folder, 0o755);
   for (const each of globSync('**', { cwd: folder, withFileTypes: true }))
     chmodSync(path.join(each.parentPath, each.name), each.isDirectory() ? 0o755 : 0o644);
@@ -134,8 +137,8 @@ export const bundle = async (folder: string): Promise<void> => {
 const DAY_MS = 86_400_000;
 
 /**
- * The programs of these sources in a folder of the repository, made where they are not there yet.
- * @returns the folder, the same as long as no source changes
+ * The programs of these sources in a folder of the repository. They are built if they do not exist.
+ * @returns the folder, which stays the same until a source changes
  */
 export const bundled = async (): Promise<string> => {
   const hash = createHash('sha256');
@@ -152,7 +155,7 @@ export const bundled = async (): Promise<string> => {
   const all = path.join(root, '.local/programs');
   const folder = path.join(all, hash.digest('hex').slice(0, 16));
   if (!existsSync(folder)) {
-    // Several may start at once, and none may see half of it.
+    // Several processes may build at once, and none may see an incomplete folder.
     const making = path.join(all, randomUUID());
     await bundle(making);
     try {
@@ -170,6 +173,9 @@ export const bundled = async (): Promise<string> => {
 
 if (import.meta.main) {
   const [folder] = process.argv.slice(2);
-  if (folder === undefined || existsSync(folder)) throw new Error('name a folder that does not exist yet');
+  if (folder === undefined || existsSync(folder))
+    throw new Error(
+      'The argument is missing or names an existing folder: name a folder that does not exist yet',
+    );
   await bundle(path.resolve(folder));
 }

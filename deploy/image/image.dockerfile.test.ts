@@ -4,18 +4,20 @@ import { expect, test } from '@jest/globals';
 import { validate } from 'dockerfile-utils';
 import { NODE_FLAGS } from './bundle.ts';
 
-/** The Dockerfile, which cannot be built where no engine runs, held against what it promises. */
+/**
+ * Checks the Dockerfile against its promises, because it cannot be built where there is no engine.
+ */
 const root = path.resolve(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 const text = read('deploy/Dockerfile');
 const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 const last = lines.slice(lines.findLastIndex((line) => line.startsWith('FROM ')));
 
-test('the Dockerfile has no error that a parser sees', () => {
+test('a parser finds no error in the Dockerfile', () => {
   expect(validate(text).map(({ message, range }) => `line ${range.start.line + 1}: ${message}`)).toEqual([]);
 });
 
-test('every stage stands on the Node of package.json, to the patch, and slim', () => {
+test('every stage is based on the slim image of exactly the Node version of package.json', () => {
   const { node } = JSON.parse(read('package.json')).devDependencies;
   expect(lines).toContain(`ARG NODE=node:${node}-bookworm-slim`);
   const stages = lines.filter((line) => line.startsWith('FROM ')).map((line) => line.split(' '));
@@ -24,16 +26,16 @@ test('every stage stands on the Node of package.json, to the patch, and slim', (
   expect(last[0]).toMatch(/^FROM \$\{NODE\}$/);
 });
 
-test('the image runs one program as a numbered user who is not root, from files that are root’s', () => {
+test('the image runs one program as a numeric user other than root, from files that root owns', () => {
   expect(last.filter((line) => /^(USER|ENTRYPOINT|CMD|RUN|EXPOSE|VOLUME)/.test(line))).toEqual([
     'USER 10001:10001',
     `ENTRYPOINT ${JSON.stringify(['node', ...NODE_FLAGS, 'main.mjs']).replaceAll(',', ', ')}`,
   ]);
-  // What bundle.ts made and nothing else.
+  // Only the output of bundle.ts.
   expect(last.filter((line) => line.startsWith('COPY'))).toEqual(['COPY --from=product /product /app']);
 });
 
-test('the builder is sent what the Dockerfile copies, and nothing else', () => {
+test('the build context is exactly what the Dockerfile copies', () => {
   const sources = lines
     .filter((line) => line.startsWith('COPY ') && !line.includes('--from='))
     .flatMap((line) => line.split(' ').slice(1, -1));

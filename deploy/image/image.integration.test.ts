@@ -33,19 +33,19 @@ import { type RunningStack, startStack } from '../local/stack/stack.ts';
 import { bundle, NODE_FLAGS } from './bundle.ts';
 
 /**
- * No container engine runs here. So the folder that the Dockerfile copies is made by the same code,
- * and everything in it is run by a user who owns nothing and may write nothing, against real
- * servers: what is missing shows.
+ * No container engine runs here. The test builds the folder that the Dockerfile copies with the
+ * same code. It runs everything in the folder against real servers as a user who owns nothing and
+ * may write nothing, so that a missing file is detected.
  */
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
 /**
- * `nobody`; where the tests are not run by root, whoever runs them, in a folder without the right
- * to write.
+ * `nobody`. If the tests are not run by root, the user who runs them, in a folder without write
+ * permission.
  */
 const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-/** What arms failpoints in tests: nobody in an image listens to it. */
+/** The variables that arm failpoints in tests. An image must ignore them. */
 const crashEverywhere = Object.keys(failpoints)
   .map((name) => `${name}=crash`)
   .join(',');
@@ -64,7 +64,7 @@ beforeAll(async () => {
   app = path.join(folder, 'app');
   await bundle(app);
   execFileSync('chmod', ['-R', 'a-w', app]);
-  // That of the tests may lie where nobody else may look.
+  // The Node of the tests may be in a folder that another user cannot read.
   node = path.join(folder, 'node');
   copyFileSync(process.execPath, node);
 
@@ -107,11 +107,11 @@ afterAll(async () => {
     rmSync(each, { recursive: true, force: true });
 });
 
-/** Runs the image's entry once, with nothing in its environment but what is given. */
+/** Runs the image's entry point once, with only the given variables in its environment. */
 const runOnce = (name: string, env: Record<string, string> = {}) =>
   run(node, [...NODE_FLAGS, 'main.mjs', name], { cwd: app, env, ...user });
 
-test('every service runs from the image’s folder as a user without rights, and a payment goes through', async () => {
+test('every service runs from the image’s folder as a user without rights, and a payment succeeds', async () => {
   expect(Object.keys(running.stack.processes)).toEqual(expect.arrayContaining([...programNames]));
   const lines: string[] = [];
   await transcript(running.stack, (line) => lines.push(line), path.join(folder, 'state'));
@@ -125,7 +125,7 @@ test('every service runs from the image’s folder as a user without rights, and
   if (user.uid === undefined) expect(() => writeFileSync(path.join(app, 'x'), '')).toThrow(/EACCES/);
 }, 60_000);
 
-test('the pages and the telemetry of the image are complete', async () => {
+test('the image serves all pages and sends all telemetry', async () => {
   for (const page of ['/docs', '/docs.js', '/openapi.json', '/llms.txt', '/console'])
     expect([page, (await fetch(`${running.stack.gateway_url}${page}`)).status]).toEqual([page, 200]);
   for (const url of Object.values(running.stack.metrics)) expect((await fetch(url)).status).toBe(200);
@@ -134,7 +134,7 @@ test('the pages and the telemetry of the image are complete', async () => {
   expect([...collected]).toContain('/v1/traces');
 });
 
-test('the job `migrate` makes every schema in an empty database', async () => {
+test('the job `migrate` creates every schema in an empty database', async () => {
   const admin = running.stack.postgres_url;
   await ensureDatabase(admin, 'quittance_image');
   const url = databaseUrl(admin, 'quittance_image');
@@ -154,7 +154,7 @@ test('the job `migrate` makes every schema in an empty database', async () => {
   });
 });
 
-test('the job `setup-bus` makes streams and consumers in an empty NATS', async () => {
+test('the job `setup-bus` creates streams and consumers in an empty NATS', async () => {
   const stateDir = path.join(folder, 'bus');
   mkdirSync(stateDir);
   const port = await createPortPicker().any();
@@ -171,7 +171,7 @@ test('the job `setup-bus` makes streams and consumers in an empty NATS', async (
   await supervisor.stop();
 });
 
-test('a name that is no service and no job is refused with the list of them', async () => {
+test('a name that is neither a service nor a job is refused with a list of both', async () => {
   for (const name of ['', 'nobody', '../../etc', 'services/quote/main'])
     await expect(runOnce(name)).rejects.toMatchObject({
       code: 78,
@@ -179,7 +179,7 @@ test('a name that is no service and no job is refused with the list of them', as
     });
 });
 
-test('it holds no test code, and nothing that could arm a failpoint', () => {
+test('the image contains no test code, and nothing that could arm a failpoint', () => {
   const files = globSync('**/*', { cwd: app });
   expect(files).toContain('services/quote/main.js');
   expect(
@@ -189,27 +189,27 @@ test('it holds no test code, and nothing that could arm a failpoint', () => {
   const programs = files
     .filter((file) => /\.m?js$/.test(file))
     .map((file) => [file, readFileSync(path.join(app, file), 'utf8')]);
-  // Ours are named above their code: of the sources none is test code either.
+  // The bundler names each of our sources above its code. None of them may be test code.
   const sources = programs.flatMap(([, text]) => text!.match(/^\/\/ (services|shared)\/\S+\.ts$/gm) ?? []);
   expect(sources.length).toBeGreaterThan(200);
   expect(sources.filter((source) => /\.test\.|test-support/.test(source))).toEqual([]);
-  // Nor could one fill the table of empty hooks: nobody reads what arms them.
+  // Without the code that reads the variables, nothing can fill the table of empty hooks.
   expect(
     programs.filter(([, text]) => /TEST_FAILPOINTS|node:test|@jest/.test(text!)).map(([file]) => file),
   ).toEqual([]);
 });
 
-/** What a program has in it of others, as the licences beside it say: `@scope+name@1.2.3`. */
+/** The packages inside a program, by the licences beside it: `@scope+name@1.2.3`. */
 const held = () =>
   globSync('licences/*', { cwd: app }).map((place) => path.basename(place).replace('+', '/'));
 
-test('it holds packages that the lock file calls production, and nothing that is there for development', () => {
+test('the image contains only packages that the lock file marks as production packages', () => {
   const { packages } = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { name?: string; version: string; dev?: boolean }>;
   };
   const production = new Set(
     Object.entries(packages).flatMap(([place, { name, version, dev }]) =>
-      // An override installs a package under the name of another.
+      // An override installs a package under another package's name.
       dev === true ? [] : `${name ?? place.split('node_modules/').at(-1)}@${version}`,
     ),
   );
@@ -230,7 +230,7 @@ test('the bill of materials names every package of the image', async () => {
   expect(held().filter((each) => !named.has(each))).toEqual([]);
 }, 120_000);
 
-test('it stays small', () => {
+test('the image’s folder stays below its size limit', () => {
   const kilobytes = Number(execFileSync('du', ['-sk', app], { encoding: 'utf8' }).split('\t')[0]);
   console.log(`the image's folder is ${Math.round(kilobytes / 1024)} MB`);
   expect(kilobytes).toBeLessThan(40 * 1024);

@@ -1,5 +1,5 @@
-// The entry of the image: `settlement` runs services/settlement/main.js, `migrate` runs
-// shared/jobs/migrate.js.
+// The entry point of the image: the argument `settlement` runs services/settlement/main.js, and
+// `migrate` runs shared/jobs/migrate.js.
 import './signals.mjs';
 import { existsSync, globSync } from 'node:fs';
 import path from 'node:path';
@@ -13,7 +13,9 @@ const file = ['services/NAME/main.js', 'shared/jobs/NAME.js']
 if (file === undefined) {
   const services = globSync('services/*/main.js', { cwd: root }).map((place) => place.split('/')[1]);
   const jobs = globSync('shared/jobs/*.js', { cwd: root }).map((place) => path.basename(place, '.js'));
-  console.error(`name one of ${[...services, ...jobs].sort().join(', ')}`);
+  console.error(
+    `the image has no program "${name}": name one of ${[...services, ...jobs].sort().join(', ')}`,
+  );
   process.exit(78); // EX_CONFIG of sysexits.h
 }
 await import(file);

@@ -13,9 +13,9 @@ import { createPortPicker } from '../local/servers/ports.ts';
 import { bundled } from './bundle.ts';
 
 /**
- * Every program of both images as process 1 of a PID namespace, as a container runs it. The kernel
- * has no default action for process 1, so that a signal without a handler is lost. Their servers
- * accept connections and never answer.
+ * Runs every program of both images as process 1 of a PID namespace, as a container does. The
+ * kernel has no default action for process 1, so a signal without a handler is lost. The servers of
+ * the programs accept connections and never answer.
  */
 const root = path.resolve(import.meta.dirname, '../..');
 const folder = mkdtempSync(path.join(tmpdir(), 'signals-'));
@@ -23,13 +23,15 @@ const files = composeFiles(folder);
 const variables = (name: string) => parseEnv(files[`${name}.env`]!);
 
 /**
- * Where a namespace may not be made, the exit code still tells a handler from the default action.
+ * If a namespace cannot be created, the exit code still distinguishes a handler from the default
+ * action.
  */
 const NAMESPACE = ['--pid', '--fork', '--kill-child', '--'];
 const canBeFirst = spawnSync('unshare', [...NAMESPACE, 'true']).status === 0;
-if (!canBeFirst) console.warn('unshare is not available here: the programs do not run as process 1');
+if (!canBeFirst)
+  console.warn('unshare is not available on this machine, so the programs do not run as process 1');
 
-/** What the two images run, last stage and sandbox, as the Dockerfile says. */
+/** The commands of the two images, read from the Dockerfile: the last stage and the sandbox. */
 const [sandboxEntry, productEntry] = readFileSync(path.join(root, 'deploy/Dockerfile'), 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('ENTRYPOINT '))
@@ -72,12 +74,13 @@ afterAll(() => {
 const SERVERS = /(?<=[@/])(postgres|nats|redis|chain|mail|onramps):\d+/g;
 
 /**
- * Its variables in compose.yaml, with the servers' names replaced by the one that never answers.
+ * The program's variables in compose.yaml, with the names of the servers replaced by the address of
+ * the server that never answers.
  */
 const environmentOf = async (name: string): Promise<Record<string, string>> => ({
   ...Object.fromEntries(
     Object.entries(variables(name)).flatMap(([key, value]) =>
-      // Without it the sandboxes listen on this machine's loopback alone.
+      // Without the variable the sandboxes listen only on the loopback interface.
       key === 'ONRAMPS_HOST' ? [] : [[key, value!.replaceAll(SERVERS, `127.0.0.1:${silentPort}`)]],
     ),
   ),
@@ -101,7 +104,7 @@ type Running = {
   output: () => string;
 };
 
-/** Runs the program as process 1 where that is possible. */
+/** Runs the program as process 1 if that is possible. */
 const run = async ({ image, args, name }: Program, more: Record<string, string> = {}): Promise<Running> => {
   const command = [process.execPath, ...args];
   const child = spawn(
@@ -129,7 +132,7 @@ const run = async ({ image, args, name }: Program, more: Record<string, string> 
         try {
           process.kill(pid, signal);
         } catch {
-          // It has ended.
+          // The process has ended already.
         }
     },
   };
@@ -143,7 +146,7 @@ const childrenOf = (pid: number): number[] => {
   }
 };
 
-/** What it ended with, or that it did not within the time. */
+/** The exit code and signal, or 'still running' after the time. */
 const within = (ms: number, { ended }: Running) =>
   Promise.race([ended, sleep(ms, 'still running', { ref: false })]);
 
@@ -154,34 +157,34 @@ const SIGNALS = [
 
 const all = [...products, ...sandboxes];
 
-test('the images run what this file tries', () => {
+test('this file covers the programs of the images', () => {
   expect(all.map(({ name }) => name)).toEqual(
     expect.arrayContaining(['gateway', 'chain-submitter', 'migrate', 'setup-bus', 'seed', 'mail']),
   );
 });
 
-test.each(all)('$name ends by a SIGTERM or SIGINT in its first moments', async (program) => {
+test.each(all)('$name ends on a SIGTERM or SIGINT in its first moments', async (program) => {
   for (const [signal, code] of SIGNALS) {
     const running = await run(program);
-    // Again and again, from before Node has read a line of ours.
+    // The signal is repeated, beginning before Node has read a line of our code.
     const asking = setInterval(() => running.send(signal), 20);
     const end = await within(10_000, running);
     clearInterval(asking);
-    // A sandbox starts in one go: a signal may be heard only when its own handler is there.
+    // A sandbox starts in one step, so its own handler may be the first one to receive the signal.
     const inOrder = program.image === 'sandbox' ? [0] : [];
-    // A process 1 that ends by the signal itself has ended too: rarely unshare reports it so.
+    // Process 1 may also end by the signal itself, and unshare occasionally reports that.
     const bySignal = canBeFirst ? [{ code: null, signal }] : [];
     const ends = [code, ...inOrder].map((each) => ({ code: each, signal: null }));
     expect([...ends, ...bySignal]).toContainEqual(end);
   }
 });
 
-// The gateway opens its port before it reaches its servers, so that it drains: the last tests. The
-// sandboxes that are servers wait for nobody.
+// The gateway opens its port before it reaches its servers, so it drains, which the last tests
+// cover. The sandboxes that are servers do not wait for other servers.
 const waiting = [...products, ...sandboxes.filter(({ name }) => name === 'seed')].filter(
   ({ name }) => name !== 'gateway',
 );
-test.each(waiting)('$name ends by one SIGTERM while it waits for its servers', async (program) => {
+test.each(waiting)('$name ends on one SIGTERM while it waits for its servers', async (program) => {
   const before = connected.size;
   const running = await run(program);
   for (let tries = 0; tries < 1000 && connected.size === before; tries += 1) await sleep(10);
@@ -199,7 +202,7 @@ const listening = async () => {
   return running;
 };
 
-test('SIGTERM starts a drain that runs to its end, by 0', async () => {
+test('SIGTERM starts a drain that completes with exit code 0', async () => {
   const running = await listening();
   const startedAt = performance.now();
   running.send('SIGTERM');
@@ -207,7 +210,7 @@ test('SIGTERM starts a drain that runs to its end, by 0', async () => {
   expect(performance.now() - startedAt).toBeGreaterThan(2500);
 });
 
-test('a second signal during the drain ends the process at once, by 1', async () => {
+test('a second signal during the drain ends the process at once with exit code 1', async () => {
   for (const [signal] of SIGNALS) {
     const running = await listening();
     running.send('SIGTERM');

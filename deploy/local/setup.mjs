@@ -1,6 +1,6 @@
-// Runs before `npm start` and `npm test`: installs what is missing, and takes a fraction of a
-// second when nothing is. It runs on the Node of a fresh machine (20 or newer) before node_modules
-// exists, so it imports nothing from there.
+// Runs before `npm start` and `npm test`. It installs what is missing, and takes a fraction of a
+// second if nothing is missing. It runs on the Node of a fresh machine (20 or newer) before
+// node_modules exists, so it imports nothing from there.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

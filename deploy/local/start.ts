@@ -11,15 +11,21 @@ const usage = `Usage: npm start -- [options]
 
   --environments test,live   environments to run (default: test)
   --replicas 2               processes of every service, 1 to 4 (default: 1); the gateways have a port each
-  --traces                   trace every call, with a page to look at them
-  --fresh                    begin without the state of earlier runs
+  --traces                   trace every call and show the traces on a page
+  --fresh                    start without the state of earlier runs
   --help                     this text
 
-In the environment: RATE_LIMIT_SCALE (default 1) multiplies every request limit, CHAIN_SLOT_MS (default 400)
-sets the pace of the local chain, WALLET_HOURLY_CAP_MICRO, ENVIRONMENT_HOURLY_CAP_MICRO and HOURLY_CAPS_OF_WALLETS are
-what may be paid in an hour, CHAIN_CONTROL=1 lets tests control it, STATE_DIR (default .local) holds all
-state, OTEL_EXPORTER_OTLP_ENDPOINT ships traces to a collector, POSTGRES_URL, NATS_URL and REDIS_URL name servers to use
-instead of own ones.`;
+Environment variables:
+
+  RATE_LIMIT_SCALE             multiplies every request limit (default: 1)
+  CHAIN_SLOT_MS                milliseconds per slot of the local chain (default: 400)
+  CHAIN_CONTROL=1              enables the control methods of the local chain, for tests
+  WALLET_HOURLY_CAP_MICRO, ENVIRONMENT_HOURLY_CAP_MICRO, HOURLY_CAPS_OF_WALLETS
+                               the hourly caps on payments
+  STATE_DIR                    folder of all state (default: .local)
+  OTEL_EXPORTER_OTLP_ENDPOINT  the collector that receives traces
+  POSTGRES_URL, NATS_URL, REDIS_URL
+                               servers to use instead of our own`;
 
 const print = (line: string): void => console.log(line);
 
@@ -76,8 +82,8 @@ function fromCommandLine() {
   const environments = [...new Set(values.environments.split(',').map((name) => name.trim()))];
   const unknown = environments.filter((name) => name !== 'test' && name !== 'live');
   if (unknown.length > 0)
-    throw new Error(`There are the environments test and live, not ${unknown.join(', ')}.`);
-  // Four times eight pools of ten are what the database server has connections for.
+    throw new Error(`--environments must be test, live or both, not ${unknown.join(', ')}`);
+  // Four instances of eight services with pools of ten use all connections of the database server.
   if (!/^[1-4]$/.test(values.replicas)) throw new Error('--replicas must be a number from 1 to 4');
   const instances = replicas(Number(values.replicas));
   return { environments, fresh: values.fresh, traces: values.traces, instances };
@@ -111,7 +117,7 @@ function numberIn(env: NodeJS.ProcessEnv, name: string, otherwise: number): numb
   return value;
 }
 
-/** npm passes signals on, but a kill -9 of it would leave us running without anybody knowing. */
+/** npm passes signals on. A kill -9 of npm, however, would leave this process running unnoticed. */
 function stopWithNpm(): void {
   const npm = process.env.npm_lifecycle_event ? identify(process.ppid) : undefined;
   if (!npm) return;
@@ -139,7 +145,7 @@ function printAddresses(stack: Stack, stackFile: string): void {
   for (const [name, value] of Object.entries(rows)) print(`  ${name.padEnd(16)} ${value}`);
 }
 
-/** The stack is up whether or not the payment works, so that what went wrong can be looked at. */
+/** The stack runs whether or not the payment succeeds, so that a failure can be investigated. */
 async function makeOnePayment(running: RunningStack): Promise<void> {
   const { transcript } = await import('./seed/transcript.ts');
   try {

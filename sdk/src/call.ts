@@ -55,7 +55,7 @@ const isUnderWay = (error: unknown): error is ApiError =>
 const keyed = ({ keyed: takesKey }: OperationInfo, options: CallOptions): CallOptions =>
   takesKey === true ? { ...options, idempotencyKey: options.idempotencyKey ?? crypto.randomUUID() } : options;
 
-/** Retries repeatable calls if the API asks for it or does not answer. */
+/** Retries repeatable calls if the API requests it or does not answer. */
 export const createRetrying =
   (call: Call, maxRetries: number): Call =>
   async (info, input, given) => {

@@ -34,7 +34,7 @@ const ID = 'stl_1';
 const TOKEN = { settlement_id: ID, settlement_token: 'a.b' };
 
 describe('what is sent', () => {
-  test('path, query and body fields each go to their place, the credential where one is needed', async () => {
+  test('path, query and body fields are sent in their places, and the credential only where one is needed', async () => {
     const { client, asked } = await clientOf(() => ok({ data: [], next_cursor: null }));
     await client.settlement.redeem(TOKEN);
     await client.settlement.list({ status: 'issued', limit: '5' });
@@ -50,13 +50,13 @@ describe('what is sent', () => {
     ]);
   });
 
-  test.each(['', '.', '..'])('an id "%s" that leads to another path is never sent', async (settlement_id) => {
+  test.each(['', '.', '..'])('an id "%s" that would change the path is never sent', async (settlement_id) => {
     const { client, asked } = await clientOf(() => ok({}));
     await expect(client.settlement.get({ settlement_id })).rejects.toThrow(TypeError);
     expect(asked).toEqual([]);
   });
 
-  test('a list is its page when awaited, and every item of all pages when iterated', async () => {
+  test('a list returns its page when awaited, and all items of all pages when iterated', async () => {
     const { client, asked } = await clientOf(({ call }) =>
       ok(
         call.includes('cursor=two')
@@ -76,7 +76,7 @@ describe('what is sent', () => {
 });
 
 describe('errors', () => {
-  test.each(Object.entries(ERRORS))('%s has a class of its own', async (code, { http, retryable }) => {
+  test.each(Object.entries(ERRORS))('%s has its own class', async (code, { http, retryable }) => {
     const { client } = await clientOf(() => refusal(http, code), { maxRetries: 0 });
     const error = (await client.settlement.get({ settlement_id: ID }).catch((e: unknown) => e)) as ApiError;
     expect(error).toBeInstanceOf(ApiError);
@@ -84,7 +84,7 @@ describe('errors', () => {
     expect(error.constructor).not.toBe(ApiError);
   });
 
-  test('details, an unknown code, and what is no answer of the API', async () => {
+  test('an error has its details, an unknown code is an ApiError, and any other answer is a NoAnswerError', async () => {
     const details = [{ path: 'limit', message: 'must be 1 to 100' }];
     const answers = [
       refusal(400, 'validation_error', { details }),
@@ -113,23 +113,26 @@ describe('retries', () => {
     ['a GET', (client) => client.settlement.get({ settlement_id: ID }), true],
     ['verify', (client) => client.settlement.verify({ settlement_id: ID }), true],
     ['redeem with an id', (client) => client.settlement.redeem({ ...TOKEN, redeem_id: 'r' }), true],
-    ['redeem without', (client) => client.settlement.redeem(TOKEN), false],
+    ['redeem without an id', (client) => client.settlement.redeem(TOKEN), false],
     ['a quote', (client) => client.quote.create({ service_id: 's' }), true],
     ['a reveal', (client) => client.identity.revealServiceKey({ service_id: 's' }), false],
   ];
   const table = calls.flatMap(([call, run, repeated]) =>
     failures.map(([failure, scripted]) => [call, failure, run, scripted, repeated] as const),
   );
-  test.each(table)('%s after %s', async (_call, _failure, run, scripted, repeated) => {
-    const { client, asked } = await clientOf((_, n) => (n === 0 ? scripted : ok({})));
-    const outcome = await run(client).then(
-      () => 'answered',
-      () => 'refused',
-    );
-    expect([outcome, asked.length]).toEqual(repeated ? ['answered', 2] : ['refused', 1]);
-  });
+  test.each(table)(
+    '%s after %s is repeated only if it has no second effect',
+    async (_call, _failure, run, scripted, repeated) => {
+      const { client, asked } = await clientOf((_, n) => (n === 0 ? scripted : ok({})));
+      const outcome = await run(client).then(
+        () => 'answered',
+        () => 'refused',
+      );
+      expect([outcome, asked.length]).toEqual(repeated ? ['answered', 2] : ['refused', 1]);
+    },
+  );
 
-  test('what creates is sent with one key for all its retries, a new one for each call, or the caller’s own', async () => {
+  test('a call that creates has one key for all its retries: a new one for each call, or the caller’s', async () => {
     const under = { ...(refusal(409, 'conflict') as object), retryAfter: 0 } as Scripted;
     const { client, asked } = await clientOf(
       (_, n) => (['lost', under, under, under, under] as const)[n] ?? ok({}),
@@ -148,13 +151,13 @@ describe('retries', () => {
     expect(keys[7]).toBe('mine');
   });
 
-  test('a conflict that does not pass is final', async () => {
+  test('a conflict without Retry-After is final', async () => {
     const { client, asked } = await clientOf(() => refusal(409, 'conflict'));
     await expect(client.quote.create({ service_id: 's' })).rejects.toThrow('told conflict');
     expect(asked).toHaveLength(1);
   });
 
-  test('ends after maxRetries, and at once where the wait is longer than a minute or the refusal is final', async () => {
+  test('retries end after maxRetries, and at once if the wait exceeds a minute or the refusal is final', async () => {
     const { client, asked } = await clientOf(
       (_, n) =>
         [
@@ -172,7 +175,7 @@ describe('retries', () => {
     expect(asked).toHaveLength(5);
   });
 
-  test('an abort ends the wait with its reason', async () => {
+  test('an abort ends the wait with the reason of the signal', async () => {
     const { client } = await clientOf(() => ({
       ...(refusal(429, 'rate_limited') as object),
       status: 429,
@@ -188,7 +191,7 @@ describe('retries', () => {
 describe('a sign-in', () => {
   const session = (n: number) => ({ access_token: `access-${n}`, refresh_token: `rt_test_${n}` });
 
-  test('many calls with a lapsed token make one exchange, saved before it is used', async () => {
+  test('many calls with an expired token make one exchange, whose tokens are saved before they are used', async () => {
     const saved: (Tokens | null)[] = [];
     const store = memoryTokens(session(1));
     const { client, asked } = await clientOf(
@@ -216,7 +219,7 @@ describe('a sign-in', () => {
     expect(saved).toEqual([session(2)]);
   });
 
-  test('an exchange whose answer was lost is repeated at once', async () => {
+  test('an exchange with a lost answer is repeated at once', async () => {
     let exchanges = 0;
     const { client } = await clientOf(
       ({ call, token }) => {
@@ -230,14 +233,14 @@ describe('a sign-in', () => {
     expect(exchanges).toBe(2);
   });
 
-  test('one that has ended is forgotten, and the call says so', async () => {
+  test('a sign-in that has ended is removed from the store, and the call throws UnauthorizedError', async () => {
     const store = memoryTokens(session(1));
     const { client } = await clientOf(() => refusal(401, 'unauthorized'), { credential: store });
     await expect(client.identity.getAccount()).rejects.toThrow(UnauthorizedError);
     expect(await store.load()).toBeNull();
   });
 
-  test('one that another process exchanged meanwhile is taken up', async () => {
+  test('a token that another process has exchanged meanwhile is used', async () => {
     const store = memoryTokens(session(1));
     const { client } = await clientOf(
       ({ call, token }) => {
@@ -264,7 +267,7 @@ describe('a sign-in of a page', () => {
     });
     return { client, sent };
   };
-  /** As the gateway answers a page: the cookie is the browser's business. */
+  /** Answers like the gateway to a page. The browser handles the cookie. */
   const gate =
     (open: () => boolean) =>
     ({ call, token }: Asked): Scripted => {
@@ -273,7 +276,7 @@ describe('a sign-in of a page', () => {
       return token === 'access-1' ? ok({}) : refusal(401, 'unauthorized');
     };
 
-  test('a new page has no token: the cookie gives it one, asked for once, with cookies on every call', async () => {
+  test('a new page gets its token from the cookie by one request, and every call includes cookies', async () => {
     const { client: making, sent } = cookies(gate(() => true));
     const { client, asked } = await making;
     await Promise.all(Array.from({ length: 4 }, () => client.identity.getAccount()));
@@ -285,7 +288,7 @@ describe('a sign-in of a page', () => {
     expect(asked.at(-1)).toMatchObject({ token: 'access-1' });
   });
 
-  test('without a cookie the call is refused as it is, and a later sign-in is taken up', async () => {
+  test('without a cookie the call is refused, and a later sign-in is used', async () => {
     let open = false;
     const { client } = await cookies(gate(() => open)).client;
     await expect(client.identity.getAccount()).rejects.toThrow(UnauthorizedError);
@@ -293,14 +296,14 @@ describe('a sign-in of a page', () => {
     await client.identity.getAccount();
   });
 
-  test('a page that the API does not know hears so', async () => {
+  test('a page of an unknown origin gets ForbiddenError', async () => {
     const { client } = await cookies(({ call }) =>
       call.includes('refresh') ? refusal(403, 'forbidden') : refusal(401, 'unauthorized'),
     ).client;
     await expect(client.identity.getAccount()).rejects.toThrow(ForbiddenError);
   });
 
-  test('any other client leaves cookies to the platform', async () => {
+  test('a client with other tokens does not set the cookie mode of fetch', async () => {
     const { client: making, sent } = cookies(() => ok({}), memoryTokens({ access_token: 'access-1' }));
     const { client } = await making;
     await client.identity.getAccount();
@@ -308,7 +311,7 @@ describe('a sign-in of a page', () => {
   });
 });
 
-test('the client is smaller than 60 kB, minified, with everything in it', () => {
+test('the minified client with all its parts is smaller than 60 kB', () => {
   const root = path.resolve(import.meta.dirname, '../..');
   const { stdout, stderr } = spawnSync(
     path.join(root, 'node_modules/.bin/esbuild'),

@@ -4,30 +4,30 @@ import { isResourceOf, resourceOf } from './resource.ts';
 const CALLED = 'https://api.example.com/a/b';
 
 test.each([
-  ['as it is', CALLED, CALLED],
+  ['a normalized address', CALLED, CALLED],
   ['query and fragment', `${CALLED}?q=1#x`, CALLED],
   ['user', 'https://u:p@api.example.com/a/b', CALLED],
   ['default port', 'https://api.example.com:443/a/b', CALLED],
   ['case of scheme and host', 'HTTPS://API.Example.COM/a/b', CALLED],
-  ['dot segments, escaped too', 'https://api.example.com/x/../a/%2e/b', CALLED],
+  ['dot segments, also escaped', 'https://api.example.com/x/../a/%2e/b', CALLED],
   ['backslashes, as fetch reads them', 'https://api.example.com\\a\\b', CALLED],
-  ['needless escapes', 'https://api.example.com/%61/%62', CALLED],
+  ['unnecessary escapes', 'https://api.example.com/%61/%62', CALLED],
   ['case of escapes', 'https://api.example.com/caf%c3%a9', 'https://api.example.com/caf%C3%A9'],
   ['no path', 'https://api.example.com', 'https://api.example.com/'],
-  ['another name of a host', 'https://ÄPI.example.com/', 'https://xn--pi-uia.example.com/'],
-])('one spelling: %s', (_name, address, resource) => {
+  ['an internationalized host name', 'https://ÄPI.example.com/', 'https://xn--pi-uia.example.com/'],
+])('an address is normalized: %s', (_name, address, resource) => {
   expect(resourceOf(address)).toBe(resource);
   expect(resourceOf(resource)).toBe(resource);
 });
 
 test.each([
   ['another host', 'https://api.example.org/a/b'],
-  ['a host below it', 'https://x.api.example.com/a/b'],
+  ['a subdomain', 'https://x.api.example.com/a/b'],
   ['the host as user of another', 'https://api.example.com@evil.example/a/b'],
   ['the host with a dot', 'https://api.example.com./a/b'],
   ['another port', 'https://api.example.com:8443/a/b'],
   ['another scheme', 'http://api.example.com/a/b'],
-  ['a slash more', `${CALLED}/`],
+  ['an additional slash', `${CALLED}/`],
   ['a double slash', 'https://api.example.com/a//b'],
   ['an escaped slash', 'https://api.example.com/a%2Fb'],
   ['an escape of an escape', 'https://api.example.com/a/%2562'],
@@ -37,15 +37,15 @@ test.each([
   ['a fragment', `${CALLED}#`],
   ['a user', 'https://u@api.example.com/a/b'],
   ['no scheme', '//api.example.com/a/b'],
-  ['the path alone', '/a/b'],
+  ['only the path', '/a/b'],
   ['no text', [CALLED]],
   ['nothing', undefined],
-])('not the resource: %s', (_name, claimed) => {
+])('another address is not the resource: %s', (_name, claimed) => {
   expect(isResourceOf(CALLED, CALLED)).toBe(true);
   expect(isResourceOf(claimed, CALLED)).toBe(false);
 });
 
-test('only http(s) has resources', () => {
+test('only http and https addresses have resources', () => {
   for (const address of ['data:,x', 'file:///etc/passwd', 'ftp://a/b', 'x'])
     expect(() => resourceOf(address)).toThrow();
   expect(isResourceOf('data:,x', CALLED)).toBe(false);

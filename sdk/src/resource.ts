@@ -1,12 +1,12 @@
 /**
  * The resource of a quote, `scope.resource`: the origin and path of the paid address, in one
- * spelling. Vendor and payer derive it from the address with the same function, so that a quote
- * cannot be presented for another address.
+ * normalized form. Vendor and payer derive it from the address with the same function, so that a
+ * quote cannot be presented for another address.
  */
 
 /**
- * RFC 3986, 2.3: these mean the same escaped or not (6.2.2.2). An escaped slash is a different
- * character.
+ * RFC 3986, 2.3: these characters have the same meaning escaped or not (6.2.2.2). An escaped slash
+ * is a different character.
  */
 const UNRESERVED = /^[A-Za-z0-9\-._~]$/;
 

@@ -39,7 +39,7 @@ const clientOf = async (
   };
 };
 
-test('through lost answers, refusals that decide nothing and 202, every call carries one id, kept before the first', async () => {
+test('through lost answers, undecided refusals and 202, every call has the same id, which is stored before the first', async () => {
   const answers = [
     'lost',
     refusal(500, 'internal_error', unsure),
@@ -59,7 +59,7 @@ test('through lost answers, refusals that decide nothing and 202, every call car
     {
       ...store,
       getOrInsert: async (quote, id) => {
-        // Slower than a request: sending must wait for it.
+        // Slower than a request. The request must wait for it.
         await new Promise((resolve) => setTimeout(resolve, 50));
         stored.push(id);
         return store.getOrInsert(quote, id);
@@ -72,7 +72,7 @@ test('through lost answers, refusals that decide nothing and 202, every call car
   expect(new Set(ids())).toEqual(new Set(stored));
 });
 
-test('calls at once and after one another for one quote are one attempt', async () => {
+test('concurrent and later calls for one quote make one attempt', async () => {
   const { client, ids } = await clientOf(() => paid);
   await Promise.all([client.settlement.settle(QUOTE), client.settlement.settle(QUOTE)]);
   await client.settlement.settle(QUOTE);
@@ -81,7 +81,7 @@ test('calls at once and after one another for one quote are one attempt', async 
   expect(new Set(ids()).size).toBe(2);
 });
 
-test('a client that starts anew over the same store goes on with the attempt of the one that died', async () => {
+test('a new client with the same store continues the attempt of a crashed one', async () => {
   const store = memoryAttempts();
   const first = await clientOf(() => 'lost', store);
   await expect(first.client.settlement.settle(QUOTE, { patienceMs: 0 })).rejects.toThrow(
@@ -93,7 +93,7 @@ test('a client that starts anew over the same store goes on with the attempt of 
   expect((await second.client.settlement.settle(QUOTE)).payment_attempt_id).toBe(id);
 });
 
-test('a refusal for good names the attempt and lets the next call begin another', async () => {
+test('a final refusal names the attempt, and the next call begins another one', async () => {
   const { client, ids } = await clientOf((_, n) => (n === 0 ? poor : paid));
   const error = await client.settlement.settle(QUOTE).catch((e: unknown) => e);
   expect(error).toBeInstanceOf(InsufficientFundsError);
@@ -102,14 +102,14 @@ test('a refusal for good names the attempt and lets the next call begin another'
   expect(new Set(ids()).size).toBe(2);
 });
 
-test('a lapsed credential says nothing of the payment: the attempt stays', async () => {
+test('after a refusal of the credential the attempt remains', async () => {
   const { client, ids } = await clientOf((_, n) => (n === 0 ? refusal(401, 'unauthorized', unsure) : paid));
   await expect(client.settlement.settle(QUOTE)).rejects.toThrow(UnauthorizedError);
   await client.settlement.settle(QUOTE);
   expect(new Set(ids()).size).toBe(1);
 });
 
-test('an id of the caller is used as it is and the store left alone', async () => {
+test('an id of the caller is used unchanged, and the store is not used', async () => {
   const forbidden = (): never => {
     throw new Error('the store was touched');
   };
@@ -123,22 +123,19 @@ test('an id of the caller is used as it is and the store left alone', async () =
   expect(ids()).toEqual(['mine', 'mine']);
 });
 
-test.each(['while waiting', 'while asking'])(
-  'an abort %s leaves the payment undecided, by name',
-  async (when) => {
-    const stop = new AbortController();
-    const { client, ids } = await clientOf(() => {
-      if (when === 'while asking') stop.abort();
-      else setTimeout(() => stop.abort(), 50);
-      return { ...(pending as object), status: 202, retryAfter: 30 };
-    });
-    const error = await client.settlement.settle(QUOTE, { signal: stop.signal }).catch((e: unknown) => e);
-    expect(error).toBeInstanceOf(PaymentUndecidedError);
-    expect(error).toMatchObject({ paymentAttemptId: ids()[0], quoteToken: QUOTE.quote_token });
-  },
-);
+test.each(['during a wait', 'during a call'])('an abort %s throws PaymentUndecidedError', async (when) => {
+  const stop = new AbortController();
+  const { client, ids } = await clientOf(() => {
+    if (when === 'during a call') stop.abort();
+    else setTimeout(() => stop.abort(), 50);
+    return { ...(pending as object), status: 202, retryAfter: 30 };
+  });
+  const error = await client.settlement.settle(QUOTE, { signal: stop.signal }).catch((e: unknown) => e);
+  expect(error).toBeInstanceOf(PaymentUndecidedError);
+  expect(error).toMatchObject({ paymentAttemptId: ids()[0], quoteToken: QUOTE.quote_token });
+});
 
-describe('a quote that the account itself has a settlement for', () => {
+describe('a quote for which the account has a settlement', () => {
   const taken = (money_moved: string) =>
     refusal(409, 'quote_already_settled', {
       money_moved,
@@ -158,7 +155,7 @@ describe('a quote that the account itself has a settlement for', () => {
     return { ...memoryAttempts(), remove };
   };
 
-  test('paid: the answer is that settlement, and nothing is settled anew', async () => {
+  test('a paid settlement is returned, and nothing is settled again', async () => {
     const { client, asked } = await clientOf(
       ({ call }) => (call === 'POST /v1/settle' ? taken('yes') : shown('redeemed', token)),
       withoutRemove(),
@@ -172,7 +169,7 @@ describe('a quote that the account itself has a settlement for', () => {
     expect(asked.map(({ call }) => call)).toEqual(['POST /v1/settle', 'GET /v1/settlements/stl_1']);
   });
 
-  test('pending: it is waited for; failed: the same attempt may pay', async () => {
+  test('a pending settlement is polled, and after it failed the same attempt may pay', async () => {
     const statuses = ['pending', 'failed'];
     const { client, asked } = await clientOf(({ call }) => {
       if (call !== 'POST /v1/settle') return shown(statuses.shift()!);
@@ -186,8 +183,8 @@ describe('a quote that the account itself has a settlement for', () => {
 
   test.each([
     ['of another delegate', refusal(404, 'not_found'), PaidElsewhereError],
-    ['with a credential that lapsed meanwhile', refusal(401, 'unauthorized'), PaymentUndecidedError],
-  ])('%s: an error by name, and the attempt stays', async (_, answer, kind) => {
+    ['with a credential that has expired meanwhile', refusal(401, 'unauthorized'), PaymentUndecidedError],
+  ])('a settlement %s throws an error, and the attempt remains', async (_, answer, kind) => {
     const { client, asked } = await clientOf(
       ({ call }) => (call === 'POST /v1/settle' ? taken('yes') : answer),
       withoutRemove(),
@@ -201,7 +198,7 @@ describe('a quote that the account itself has a settlement for', () => {
     expect(new Set(settles(asked).map(({ body }) => body!.payment_attempt_id)).size).toBe(1);
   });
 
-  test('no code makes an attempt go whose outcome is not a stated no', async () => {
+  test('without money_moved "no" the attempt remains, whatever the code', async () => {
     const said = ['yes', 'unknown', undefined].map((money_moved) =>
       refusal(409, 'quote_already_settled', { money_moved, safe_action: 'stop' }),
     );

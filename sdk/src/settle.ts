@@ -15,7 +15,9 @@ export type AttemptStore = {
    * Stores the id for this quote token durably, unless one exists. Returns the stored id. Atomic.
    */
   getOrInsert: (quoteToken: string, paymentAttemptId: string) => Promise<string> | string;
-  /** Removes this id of the quote token, and no other. It failed for good, and no money moved. */
+  /**
+   * Removes this id of the quote token, and no other. It has finally failed, and no money moved.
+   */
   remove: (quoteToken: string, paymentAttemptId: string) => Promise<void> | void;
 };
 
@@ -51,8 +53,7 @@ export const memoryAttempts = (): AttemptStore => {
     getOrInsert: (quoteToken, paymentAttemptId) => {
       const existing = held.get(quoteToken);
       if (existing !== undefined) return existing;
-      // The API refuses a second payment of a quote, so a dropped entry only loses the way to its
-      // answer.
+      // The API refuses a second payment of a quote, so without the entry only its answer is lost.
       if (held.size >= MEMORY_ENTRIES) held.delete(held.keys().next().value!);
       held.set(quoteToken, paymentAttemptId);
       return paymentAttemptId;
@@ -96,12 +97,12 @@ const readPayment = async (
 
 /**
  * Settles a quote. The attempt's id is generated and stored before anything is sent. Every repeat
- * carries it, until the payment is confirmed or refused for good. Another call with the same quote
- * continues the same attempt. If the account has paid the quote by another attempt, that
- * settlement is returned.
+ * carries it, until the payment is confirmed or finally refused. Another call with the same quote
+ * continues the same attempt. If the account has paid the quote by another attempt, that settlement
+ * is returned.
  * @throws ApiError of its code if the attempt is refused; see `moneyMoved` and `safeAction`
- * @throws PaidElsewhereError if the account has paid the quote by a settlement that this
- * credential may not read
+ * @throws PaidElsewhereError if the account has paid the quote by a settlement that this credential
+ * may not read
  * @throws PaymentUndecidedError if `patienceMs` passed or the signal was aborted before the outcome
  */
 export const createSettle =
@@ -150,8 +151,8 @@ export const createSettle =
       } catch (error) {
         if (!canRepeat(error)) {
           if (signal?.aborted) throw undecided(error);
-          // Without "no" the attempt stays: an expired sign-in does not tell what became of earlier
-          // calls.
+          // Without "no" the attempt remains: after a refusal of the sign-in the outcome of earlier
+          // calls is unknown.
           const failed = error instanceof ApiError && error.moneyMoved === 'no';
           if (failed && input.payment_attempt_id === undefined) await attempts.remove(quote_token, id);
           throw error;

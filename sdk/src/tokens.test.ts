@@ -31,7 +31,7 @@ const token = tokenFor(RESOURCE);
 const [payload, signature] = token.split('.') as [string, string];
 const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
-/** The same bytes spelled otherwise: the unused bits of the last character are free. */
+/** Another encoding of the same bytes: the unused bits of the last character are ignored. */
 const respell = (part: string) => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   return part.slice(0, -1) + alphabet[alphabet.indexOf(part.at(-1)!) + 1]!;
@@ -50,14 +50,14 @@ const settlement = signToken(
   SIGNERS.settlement,
 );
 
-test('what the API signed is read, its keys are asked for once', async () => {
+test('a token of the API is verified, and its keys are loaded once', async () => {
   const { verify, asked } = await start();
   const [quote, settled] = await Promise.all([verify('quote', token), verify('settlement', settlement)]);
   expect(quote).toEqual(claims);
   expect(settled).toMatchObject({ typ: 'settlement', quote_amount: '1000' });
   await verify('quote', token);
   expect(asked.map(({ call }) => call)).toEqual(['GET /.well-known/jwks.json?environment=test']);
-  // Both sides of the wire describe the same claims.
+  // The SDK and the contract declare the same claims.
   const same: [(claims: Contract) => QuoteClaims, (claims: ContractSettlement) => SettlementClaims] = [
     (theirs) => theirs,
     (theirs) => theirs,
@@ -72,16 +72,16 @@ test.each([
   ['huge', `${'A'.repeat(20_000)}.${signature}`],
   ['altered payload', `${encode({ ...claims, quote_amount: '1' })}.${signature}`],
   ['altered signature', `${payload}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`],
-  ['signature spelled otherwise', `${payload}.${respell(signature)}`],
+  ['another encoding of the signature', `${payload}.${respell(signature)}`],
   ['padded', `${payload}=.${signature}`],
   ['plain base64', `${payload}.${signature.replaceAll('-', '+').replaceAll('_', '/')}+`],
   ['white space', `${payload} .${signature}`],
-  ['a key that is not known', tokenFor(RESOURCE, {}, SIGNERS.unknown)],
-  ['a key that lies about itself', tokenFor(RESOURCE, {}, SIGNERS.stranger)],
+  ['an unknown key', tokenFor(RESOURCE, {}, SIGNERS.unknown)],
+  ['another key under the same kid', tokenFor(RESOURCE, {}, SIGNERS.stranger)],
   ['a key of another use', tokenFor(RESOURCE, {}, SIGNERS.settlement)],
   ['the other environment', tokenFor(RESOURCE, { env: 'live' }, SIGNERS.live)],
-  ['the other environment, signed by this one', tokenFor(RESOURCE, { env: 'live' })],
-  ['this environment, signed by the other', tokenFor(RESOURCE, {}, SIGNERS.live)],
+  ['a claim of the other environment, signed by this one', tokenFor(RESOURCE, { env: 'live' })],
+  ['a claim of this environment, signed by the other one', tokenFor(RESOURCE, {}, SIGNERS.live)],
   ['a settlement token', settlement],
   ['another type, signed as a quote', tokenFor(RESOURCE, { typ: 'settlement' })],
   ['no object', `${encode(null)}.${signature}`],
@@ -89,20 +89,20 @@ test.each([
   ['an amount with a sign', tokenFor(RESOURCE, { quote_amount: '-1' })],
   ['an amount that is a number', tokenFor(RESOURCE, { quote_amount: 1000 })],
   ['another currency', tokenFor(RESOURCE, { currency: 'EUR' })],
-  ['no time of expiry', tokenFor(RESOURCE, { expires_at: 'never' })],
+  ['an invalid expiry', tokenFor(RESOURCE, { expires_at: 'never' })],
 ])('refused: %s', async (_name, forged) => {
   const { verify } = await start();
   await expect(verify('quote', forged)).rejects.toThrow(BadTokenError);
 });
 
-test('a key that came later is asked for, and unknown ones in a row ask once', async () => {
+test('a newly published key is loaded, and several unknown keys cause one request', async () => {
   const { verify, asked } = await start();
   for (let i = 0; i < 5; i += 1)
     await expect(verify('quote', tokenFor(RESOURCE, {}, SIGNERS.unknown))).rejects.toThrow(BadTokenError);
   expect(asked).toHaveLength(1);
 });
 
-test('keys that cannot be had are nobody’s fault but the API’s, and asked for again', async () => {
+test('a failed load of the keys throws the error of the API, and the next token loads them again', async () => {
   const { verify } = await start();
   world.script.keys = () => 'lost';
   const error = await errorOf(verify('quote', token) as Promise<never>);

@@ -66,8 +66,8 @@ const bytesOf = (part: string): Uint8Array<ArrayBuffer> => {
   } catch {
     throw new BadTokenError('the token is malformed');
   }
-  // A token has one spelling. Without this check, unused bits of the last character and padding
-  // could vary.
+  // Only the canonical encoding is accepted. Without this check, unused bits of the last character
+  // and padding could vary.
   const spelled = btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
   if (spelled !== part) throw new BadTokenError('the token is not in canonical base64url');
   return Uint8Array.from(binary, (character) => character.charCodeAt(0));
@@ -128,7 +128,7 @@ const keyCache = (load: () => Promise<Keys>) => {
  * Verifies tokens of one environment and returns their claims. The caller checks times.
  * @param load loads the keys, `client.gateway.jwks({ environment })`; its errors are passed on
  * @throws BadTokenError for anything else: other type or environment, unknown key, altered bytes,
- *   other spelling
+ * other encoding
  */
 export const createTokenVerifier = (environment: Environment, load: () => Promise<Keys>): TokenVerifier => {
   const keyOf = keyCache(load);

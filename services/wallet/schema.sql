@@ -1,4 +1,4 @@
--- Generated from the migrations by tools/dump-schema.ts; not run by anything.
+-- Generated from the migrations by tools/dump-schema.ts; nothing executes it.
 
 create table operator_actions (
   action_id bigint generated always as identity not null,

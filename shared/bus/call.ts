@@ -17,7 +17,7 @@ const DEFAULT_TIMEOUT_MS = 5000;
 const unavailable = () =>
   new ServiceError(
     'service_unavailable',
-    'not available right now; it is safe to repeat the call with the same ids',
+    'temporarily unavailable; repeat the call with the same ids, which is safe',
     { money_moved: 'unknown', safe_action: 'retry_same_attempt', retryAfterSeconds: 1 },
   );
 

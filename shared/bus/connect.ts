@@ -48,8 +48,8 @@ const writeOncePerTurn = (nc: NatsConnection): void => {
 };
 
 /**
- * The library cancels an answered request, which creates an error with a stack trace that nobody
- * reads. This costs 3 to 4 % of the CPU time of gateway and settlement. The library has no setting
+ * The library cancels an answered request, which creates an error with a stack trace that is never
+ * read. This costs 3 to 4 % of the CPU time of gateway and settlement. The library has no setting
  * for this.
  */
 const { cancel } = RequestOne.prototype;
@@ -59,8 +59,8 @@ RequestOne.prototype.cancel = function (this: RequestOne, error = cancelled): vo
 };
 
 /**
- * Connects as the given user. The client reconnects for ever, so the process survives a restart of
- * the server.
+ * Connects as the given user. The client reconnects without a limit, so the process survives a
+ * restart of the server.
  */
 export const connectBus = async (options: {
   url: string;

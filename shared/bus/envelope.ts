@@ -20,7 +20,7 @@ export const decode = (bytes: Uint8Array): unknown => JSON.parse(decoder.decode(
 /** The error while a dependency is unavailable. The transaction may have been committed before. */
 const UNAVAILABLE = new ServiceError(
   'service_unavailable',
-  'not available right now; it is safe to repeat the call with the same ids',
+  'temporarily unavailable; repeat the call with the same ids, which is safe',
   { money_moved: 'unknown', safe_action: 'retry_same_attempt', retryAfterSeconds: 1 },
 );
 

@@ -8,8 +8,8 @@ import type { Bus } from './connect.ts';
 import { publish } from './publish.ts';
 
 /**
- * Long before the library would try again by itself: after 20 s, or when a clock has come to where
- * it was.
+ * Well before the library itself would try again: after 20 s, or when a clock has reached its
+ * earlier time.
  */
 const SOON_MS = 10_000;
 
@@ -32,7 +32,7 @@ afterEach(async () => {
 
 const until = (good: () => boolean | Promise<boolean>, withinMs = SOON_MS) =>
   waitUntil(good, { withinMs, everyMs: 20 });
-/** A replica by the way of the proxy, and how often it has lost its connection. */
+/** A replica that connects through the proxy, and how often it has lost its connection. */
 const replica = async () => {
   bus = await testBus.as('settlement', proxy.port);
   const seen = { lost: 0 };
@@ -52,7 +52,7 @@ const publishes = (): Promise<boolean> =>
     () => false,
   );
 
-test('a clock that is set back keeps nobody from connecting again', async () => {
+test('a process whose clock is set back reconnects at once', async () => {
   const right = Date.now;
   const ahead = jest.spyOn(Date, 'now').mockImplementation(() => right() + 300_000);
   const seen = await replica();
@@ -62,16 +62,16 @@ test('a clock that is set back keeps nobody from connecting again', async () => 
   await until(publishes);
 });
 
-test('a server that goes before it has let a client in is called again at once', async () => {
+test('a connection that the server closes before the login is tried again at once', async () => {
   const seen = await replica();
   proxy.greetOnly(true);
   proxy.cut();
   await until(() => proxy.accepted() > 1 && seen.lost > 1);
   proxy.greetOnly(false);
-  await until(publishes, 4000); // A call that nobody answers would last 5 s.
+  await until(publishes, 4000); // An unanswered call would last 5 s.
 });
 
-test('a server that is silent is called again, and what it says late to calls given up changes nothing', async () => {
+test('a silent server is tried again, and its late answers to abandoned attempts have no effect', async () => {
   const seen = await replica();
   proxy.freeze(true);
   proxy.cut();
@@ -82,7 +82,7 @@ test('a server that is silent is called again, and what it says late to calls gi
   expect([seen.lost, await publishes()]).toEqual([1, true]);
 });
 
-test('a connection that is found dead is given up at once, whatever is still to be sent on it', async () => {
+test('a dead connection is dropped at once, even with unsent data', async () => {
   const seen = await replica();
   proxy.freeze(true);
   const body = new Uint8Array(900_000);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => testBus.stop());
 
-test('an answer that is larger than a message may be: 500 at once, and the next call is answered', async () => {
+test('an answer over the maximum message size gets 500 at once, and the next call is answered', async () => {
   const service_id = newServiceId();
   const one = {
     quote_id: newId('q'),

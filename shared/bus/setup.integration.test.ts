@@ -45,10 +45,10 @@ const next = async (): Promise<string | undefined> => {
   return message?.string();
 };
 
-test('a server that lost its message blocks delivers what is published next', async () => {
+test('after the loss of its message blocks a server delivers new messages', async () => {
   for (const text of ['one', 'two', 'three']) await publish(text);
   expect([await next(), await next(), await next()]).toEqual(['one', 'two', 'three']);
-  // The consumer's place is written a moment later.
+  // The server writes the position of the consumer a moment later.
   await sleep(500);
 
   await connection.close();

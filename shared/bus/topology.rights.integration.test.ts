@@ -6,7 +6,7 @@ import { type BusUser, subjects } from '../contract/service.ts';
 import { inboxPrefix, natsRights } from './topology.ts';
 
 /**
- * Forged messages on the inside: what the contract gives a user, the server lets it do, and nothing
+ * Forged messages from inside: the server allows each user what the contract grants it, and nothing
  * else.
  */
 let bus: TestBus;
@@ -16,7 +16,9 @@ beforeAll(async () => {
 afterAll(() => bus.stop());
 
 const users: BusUser[] = [...contractList.map(({ name }) => name), 'operator'];
-/** Every subject that the contract names, and those of the server that would undo it. */
+/**
+ * Every subject of the contract, and the server's subjects that could change streams and consumers.
+ */
 const everySubject = [
   ...contractList.flatMap(({ name, operations, internal, events, jobs }) => [
     ...Object.keys(operations).map((operation) => subjects.rpc(name, operation)),
@@ -44,7 +46,7 @@ const rights = natsRights();
 const mayPublish = (user: BusUser, subject: string) =>
   rights[user].publish.some((pattern) => matches(pattern, subject));
 
-/** What the server refused this connection from now on, as `publish <subject>`. */
+/** What the server refuses to this connection from now on, as `publish <subject>`. */
 const refusals = (nc: Awaited<ReturnType<TestBus['as']>>['nc']): Set<string> => {
   const found = new Set<string>();
   void (async () => {
@@ -60,37 +62,34 @@ const untilSize = async (set: Set<string>, size: number) => {
 };
 const inOrder = (names: Iterable<string>) => [...names].sort((a, b) => (a < b ? -1 : 1));
 
-test.each(users)(
-  '%s publishes what the contract gives it, and nothing in the name of another',
-  async (user) => {
-    const forbidden = everySubject.filter((subject) => !mayPublish(user, subject));
-    // rpc.* carries who calls: but for the gateway nobody may say so.
-    const rpc = everySubject.filter(
-      (subject) => subject.startsWith('rpc.') && !subject.startsWith('rpc.gateway.'),
-    );
-    expect(rpc.filter((subject) => mayPublish(user, subject))).toEqual(user === 'gateway' ? rpc : []);
-    expect(forbidden.length).toBeGreaterThan(everySubject.length / 3);
+test.each(users)('%s may publish what the contract grants it, and nothing else', async (user) => {
+  const forbidden = everySubject.filter((subject) => !mayPublish(user, subject));
+  // rpc.* carries the caller, so only the gateway may publish it.
+  const rpc = everySubject.filter(
+    (subject) => subject.startsWith('rpc.') && !subject.startsWith('rpc.gateway.'),
+  );
+  expect(rpc.filter((subject) => mayPublish(user, subject))).toEqual(user === 'gateway' ? rpc : []);
+  expect(forbidden.length).toBeGreaterThan(everySubject.length / 3);
 
-    const [listener, forger] = [await bus.as('admin' as BusUser), await bus.as(user)];
-    const heard: string[] = [];
-    const subscription = listener.nc.subscribe('>', {
-      callback: (_error, msg) => {
-        if (msg.data.length > 0 && msg.string() === `forged by ${user}`) heard.push(msg.subject);
-      },
-    });
-    await listener.nc.flush();
-    const refused = refusals(forger.nc);
-    for (const subject of forbidden) forger.nc.publish(subject, `forged by ${user}`);
-    await forger.nc.flush();
-    await untilSize(refused, forbidden.length);
-    await listener.nc.flush();
-    subscription.unsubscribe();
-    expect(inOrder(refused)).toEqual(inOrder(forbidden.map((subject) => `publish ${subject}`)));
-    expect(heard).toEqual([]);
-  },
-);
+  const [listener, forger] = [await bus.as('admin' as BusUser), await bus.as(user)];
+  const heard: string[] = [];
+  const subscription = listener.nc.subscribe('>', {
+    callback: (_error, msg) => {
+      if (msg.data.length > 0 && msg.string() === `forged by ${user}`) heard.push(msg.subject);
+    },
+  });
+  await listener.nc.flush();
+  const refused = refusals(forger.nc);
+  for (const subject of forbidden) forger.nc.publish(subject, `forged by ${user}`);
+  await forger.nc.flush();
+  await untilSize(refused, forbidden.length);
+  await listener.nc.flush();
+  subscription.unsubscribe();
+  expect(inOrder(refused)).toEqual(inOrder(forbidden.map((subject) => `publish ${subject}`)));
+  expect(heard).toEqual([]);
+});
 
-test.each(users)('%s hears its own calls and answers alone', async (user) => {
+test.each(users)('%s receives only its own calls and answers', async (user) => {
   const others = users.filter((name) => name !== user);
   const wanted = [
     '>',

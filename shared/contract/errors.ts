@@ -1,7 +1,6 @@
 /**
- * The one table of error codes. A code that is not here does not compile; OpenAPI, the gateway and
- * the SDK read it from here. `retryable` says that the same call with the same ids may be sent
- * again as it is.
+ * The only table of error codes. A code that is not in it does not compile. OpenAPI, the gateway
+ * and the SDK read it. `retryable`: the same call with the same ids may be repeated unchanged.
  */
 export const ERRORS = {
   validation_error: { http: 400, retryable: false, meaning: 'The request body or parameters are invalid.' },
@@ -19,9 +18,17 @@ export const ERRORS = {
     meaning: 'The wallet allows no spending, or too little.',
   },
   quote_already_settled: { http: 409, retryable: false, meaning: 'The quote is paid or being paid.' },
-  idempotency_mismatch: { http: 409, retryable: false, meaning: 'The idempotency key was used otherwise.' },
-  settlement_exhausted: { http: 409, retryable: false, meaning: 'Fewer units are left than asked for.' },
-  payment_failed: { http: 409, retryable: false, meaning: 'The payment failed for good. No money moved.' },
+  idempotency_mismatch: {
+    http: 409,
+    retryable: false,
+    meaning: 'The idempotency key was used for another request.',
+  },
+  settlement_exhausted: {
+    http: 409,
+    retryable: false,
+    meaning: 'Fewer units remain than the call requests.',
+  },
+  payment_failed: { http: 409, retryable: false, meaning: 'The payment failed finally. No money moved.' },
   quote_expired: { http: 410, retryable: false, meaning: 'The quote has passed its expiry.' },
   settlement_expired: { http: 410, retryable: false, meaning: 'The redeem window has elapsed.' },
   payload_too_large: { http: 413, retryable: false, meaning: 'The request body is too large.' },
@@ -30,22 +37,22 @@ export const ERRORS = {
   internal_error: {
     http: 500,
     retryable: true,
-    meaning: 'An error on our side. Safe to repeat with the same ids.',
+    meaning: 'An internal error. The call can safely be repeated with the same ids.',
   },
   service_unavailable: {
     http: 503,
     retryable: true,
-    meaning: 'Not available right now. Safe to repeat with the same ids.',
+    meaning: 'Temporarily unavailable. The call can safely be repeated with the same ids.',
   },
 } as const satisfies Record<string, { http: number; retryable: boolean; meaning: string }>;
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** What an error says of the money of its call; `unknown` never means "not paid". */
+/** Whether the call of an error moved money. `unknown` never means "not paid". */
 export const MONEY_MOVED = ['no', 'yes', 'unknown'] as const;
 export type MoneyMoved = (typeof MONEY_MOVED)[number];
 
-/** What a caller may do next without the danger of paying twice. */
+/** What a caller may do next without the risk of paying twice. */
 export const SAFE_ACTIONS = [
   'retry_same_attempt',
   /**
@@ -60,8 +67,8 @@ export const SAFE_ACTIONS = [
 export type SafeAction = (typeof SAFE_ACTIONS)[number];
 
 /**
- * Everything an error may say to the caller besides its code and message. Nothing of the inside
- * belongs here.
+ * Everything that an error may report to the caller besides its code and message. Internal details
+ * do not belong here.
  */
 export type ErrorExtras = {
   details?: readonly { path: string; message: string }[];
@@ -75,7 +82,10 @@ export type ErrorExtras = {
 /** The body under the key "error" (docs/spec/interface.md, Errors). */
 export type ErrorBody = { code: ErrorCode; message: string } & Omit<ErrorExtras, 'retryAfterSeconds'>;
 
-/** An expected failure. Everything else that is thrown is a bug and answers 500 without detail. */
+/**
+ * An expected failure. Any other error that is thrown is a bug, and is answered with 500 and no
+ * details.
+ */
 export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly extras: ErrorExtras;
@@ -88,8 +98,8 @@ export class ServiceError extends Error {
 }
 
 /**
- * validation_error, as the schema of the contract would say it of this field.
- * @param message what the value must be; callers get `<field>: <message>` and the same as details
+ * validation_error in the form that the contract's schema check gives it.
+ * @param message what the value must be. Callers get `<field>: <message>`, and the same as details.
  */
 export const invalid = (field: string, message: string, extras: ErrorExtras = {}): ServiceError =>
   new ServiceError('validation_error', `${field}: ${message}`, {
@@ -97,18 +107,18 @@ export const invalid = (field: string, message: string, extras: ErrorExtras = {}
     details: [{ path: field, message }],
   });
 
-/** not_found, also for what is there and belongs to another. @param what a noun: `wallet` */
+/** not_found, also for an object of another account. @param what a noun: `wallet` */
 export const notFound = (what: string): ServiceError => new ServiceError('not_found', `no such ${what}`);
 
-/** conflict: the state of something does not allow the call. */
+/** conflict: the state of an object does not allow the call. */
 export const conflict = (message: string, extras: ErrorExtras = {}): ServiceError =>
   new ServiceError('conflict', message, extras);
 
-/** What a frozen account is told, wherever it is refused. */
+/** The refusal of a frozen account, the same in every service. */
 export const accountFrozen = (extras: ErrorExtras = {}): ServiceError =>
   new ServiceError(
     'forbidden',
-    'this account is frozen: what is paid can be read, redeemed and refunded, nothing new can be begun; write to support',
+    'this account is frozen: paid settlements can be read, redeemed and refunded, and nothing new can be started; contact support',
     extras,
   );
 

@@ -1,10 +1,7 @@
 import type { z } from 'zod';
 import type { contracts } from './index.ts';
 
-/**
- * Names and payloads of everything that services publish, and what makes a message of it the same
- * message.
- */
+/** Names and payloads of all events and jobs, and the fields that identify a repeated message. */
 type Contracts = typeof contracts;
 type Names<Part extends 'events' | 'jobs'> = {
   [S in keyof Contracts]: `${S}.${string & keyof Contracts[S][Part]}`;
@@ -27,8 +24,8 @@ export type JobPayload<N extends JobName> = N extends `${infer S extends keyof C
   : never;
 
 /**
- * Of an event that is published again on purpose while its state is the same: each time is a
- * message of its own.
+ * For an event that is published again on purpose while its state is unchanged: each publication is
+ * a separate message.
  */
 export const EACH_TIME = 'each time';
 
@@ -41,14 +38,14 @@ type Field<P> = {
 type Identity<P> = readonly (Field<P> | typeof EACH_TIME)[];
 
 const ofSettlement = ['settlement_id'] as const;
-// The same state is published again when its job is dispatched again, and after a second fork, also
-// within the stream's duplicate window, which would drop a repeated id.
+// The same state is published again when its job is dispatched again, and after a second fork. That
+// can be within the stream's duplicate window, where a repeated id would be dropped.
 const ofProgress = ['object_id', 'generation', 'status', EACH_TIME] as const;
 
 /**
- * The fields that distinguish an event among those of its name. A message whose id is known is
- * dropped by the stream, so two events need two identities, and the same event, whoever publishes
- * it again, has one.
+ * The fields that distinguish an event among those of its name. The stream drops a message whose id
+ * it has already. Therefore two events need two identities, and a republished event keeps its
+ * identity.
  */
 export const EVENT_IDENTITY: { readonly [N in EventName]: Identity<EventPayload<N>> } = {
   'quote.expired': ['quote_id'],
@@ -80,9 +77,9 @@ export const EVENT_IDENTITY: { readonly [N in EventName]: Identity<EventPayload<
 };
 
 /**
- * The fields that distinguish a job among those of its name. How often it was dispatched belongs to
- * its message id besides: the queue drops a repeated id inside its window, even after the first was
- * consumed (docs/design/settle.md, rule 6).
+ * The fields that distinguish a job among those of its name. Its message id also contains the
+ * dispatch count, because the queue drops a repeated id inside its window, even after the first
+ * message was consumed (docs/design/settle.md, rule 6).
  */
 export const JOB_IDENTITY: { readonly [N in JobName]: readonly Field<JobPayload<N>>[] } = {
   'chain-submitter.settle': ['account_id', 'payment_attempt_id'],

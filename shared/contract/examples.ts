@@ -1,23 +1,23 @@
-/** JSON Schema, as the API document holds it. */
+/** A JSON Schema of the API document. */
 export type Json = { [key: string]: unknown };
 
 /**
- * Examples for the API document, made of the `.meta({ examples })` of the contract's shapes: what
- * has none is put together from its parts. A pattern cannot be guessed from, so a string with one
- * must bring an example.
+ * Examples for the API document, from the `.meta({ examples })` of the contract's shapes. A shape
+ * without examples is composed of the examples of its parts. A string with a pattern must have an
+ * example, because none can be derived from a pattern.
  */
 
 const LOCAL = '#/components/schemas/';
 
-/** Of a choice the first member: `X | null` shows X. */
+/** The first member of a union: `X | null` shows X. */
 const firstOf = ({ anyOf, oneOf, enum: values }: Json): unknown =>
   [anyOf, oneOf, values].map((choices) => (choices as unknown[] | undefined)?.[0]).find((first) => first);
 
 /**
  * One value that fits the schema, with all its optional fields.
- * @param schema JSON Schema as the API document holds it
- * @param components what its references name
- * @throws Error naming the place where the contract gives no example and none can be made
+ * @param schema a JSON Schema of the API document
+ * @param components the schemas that its references name
+ * @throws Error naming the place where the contract has no example and none can be composed
  */
 export const exampleOf = (schema: Json, components: Record<string, Json>, place = ''): unknown => {
   const { examples, $ref, properties, items } = schema;

@@ -3,8 +3,7 @@ import { Environment, SolanaAddress, Timestamp } from './primitives.ts';
 import { operation, service } from './service.ts';
 
 /**
- * Asked often, so limited generously. What the gateway answers by itself is limited in its process
- * alone.
+ * The limit is high because health is requested often. The gateway counts these calls per process.
  */
 const health = { access: [], limits: [{ points: 1200, windowSeconds: 60, per: 'ip' }], errors: [] } as const;
 
@@ -18,20 +17,20 @@ const Key = z.strictObject({
   env: Environment,
 });
 
-/** What the gateway answers by itself. */
+/** The operations that the gateway itself answers. */
 export const gateway = service({
   name: 'gateway',
   operations: {
     health: operation({
-      summary: 'Alive: the event loop turns',
+      summary: 'Liveness: the process answers',
       http: { method: 'GET', path: '/v1/health', status: 200 },
       ...health,
       output: z.strictObject({ status: z.literal('ok'), time: Timestamp }),
     }),
     ready: operation({
-      summary: 'Ready to take calls',
+      summary: 'Readiness: the process accepts calls',
       description:
-        '503 while starting or draining. The body shows each environment; a sick one does not take the others down.',
+        '503 while the process starts or drains. The body shows the state of each environment. An environment that is down does not affect the others.',
       http: { method: 'GET', path: '/v1/health/ready', status: 200 },
       ...health,
       output: z.strictObject({
@@ -40,10 +39,10 @@ export const gateway = service({
       }),
     }),
     environments: operation({
-      summary: 'The environments that are served here, each with its mint of USDC',
+      summary: 'List the environments that are served here, each with its USDC mint',
       description:
-        'From the configuration alone. Whoever signs compares a transaction with this mint, never with what another ' +
-        'answer says.',
+        'From the configuration only. A signer compares the mint of a transaction with this mint, never with one ' +
+        'from another answer.',
       http: { method: 'GET', path: '/v1/environments', status: 200 },
       ...health,
       output: z.strictObject({
@@ -51,9 +50,9 @@ export const gateway = service({
       }),
     }),
     jwks: operation({
-      summary: 'Public signing keys',
+      summary: 'List the public signing keys',
       description:
-        'A key counts only for the environment and use in its kid: <env>.<quote|settlement|session>.<n>.',
+        'A key is valid only for the environment and the use in its kid: <env>.<quote|settlement|session>.<n>.',
       http: { method: 'GET', path: '/.well-known/jwks.json', status: 200 },
       access: [],
       query: z.strictObject({

@@ -1,13 +1,12 @@
 import { z } from 'zod';
 
 /**
- * How a call that creates something is told from its own repeat
- * (docs/adr/0017-idempotency-keys.md).
+ * How a repeat of a call that creates something is recognized (docs/adr/0017-idempotency-keys.md).
  */
 
 /**
- * The request's header, and the one of an answer that an earlier call has been given. Lower case,
- * as Node has them.
+ * The request's header, and the header of an answer that is a stored one. Lower case, as Node
+ * passes them.
  */
 export const IDEMPOTENCY_KEY = 'idempotency-key';
 export const IDEMPOTENT_REPLAYED = 'idempotent-replayed';
@@ -18,37 +17,38 @@ export const IdempotencyKey = z
   .meta({
     id: 'IdempotencyKey',
     description:
-      'Chosen by the client, a new one for each thing to create (a UUID does). A repeat with the same key and the same ' +
-      'request within 24 hours creates nothing: it gets the first answer, with the header `idempotent-replayed: true`. ' +
-      'Another request under the key is refused. Keys are counted per account and operation.',
+      'Chosen by the client, a new one for each object to create (for example a UUID). A repeat with the same key ' +
+      'and the same request within 24 hours creates nothing. It gets the first answer, with the header ' +
+      '`idempotent-replayed: true`. Another request with the same key is refused. Keys are separate per account ' +
+      'and operation.',
     examples: ['0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17'],
   });
 
-/**
- * Which operations take a key; with the field of the answer that is shown once and never stored.
- */
+/** `true`, or the field of the answer that is shown once and never stored. */
 export type Idempotency = true | { secret: string };
 
-/** A call with a key, as the handler gets it and records it in the commit that creates. */
+/** A call with a key. The handler records it in the transaction that creates the object. */
 export type CallKey = {
   accountId: string;
   operation: string;
-  /** SHA-256: whatever a client puts into a key, it is not stored. */
+  /**
+   * SHA-256 of the key. The key itself is not stored, because a client may put anything into it.
+   */
   keyHash: Uint8Array;
-  /** SHA-256 of the checked input and of the credential's scope. */
+  /** SHA-256 of the validated input and of the credential's scope. */
   fingerprint: Uint8Array;
-  /** The answer as it is stored: JSON of the contract's shape, without what is shown once. */
+  /** The answer as it is stored: JSON of the contract's shape, without the secret. */
   answerText: (answer: object) => string;
   /**
-   * The object of an earlier call with this key that began and did not complete: never created a
-   * second time.
+   * The object of an earlier call with this key that began and did not complete. It is never
+   * created a second time.
    */
   begun: string | null;
 };
 
 /**
- * The answer of a call that tells a secret: with it the first time, with the word that it was told
- * in every repeat.
+ * The answer of a call that returns a secret: the first answer contains it, and a repeat only
+ * states that it was shown.
  */
 export const shownOnce = <Shape extends z.ZodRawShape, Secret extends z.ZodRawShape>(
   shape: Shape,
@@ -59,7 +59,7 @@ export const shownOnce = <Shape extends z.ZodRawShape, Secret extends z.ZodRawSh
     z.strictObject({
       ...shape,
       secret_already_shown: z.literal(true).meta({
-        description: 'A repeat by Idempotency-Key: the secret was in the first answer and is not kept',
+        description: 'A repeat by Idempotency-Key. The secret was in the first answer and is not stored',
       }),
     }),
   ]);

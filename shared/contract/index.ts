@@ -9,7 +9,8 @@ import { wallet } from './wallet.ts';
 import { webhook } from './webhook.ts';
 
 /**
- * Every service there is. Adding an endpoint = one entry in its contract file + one handler file.
+ * The contracts of all services. A new endpoint is one entry in its contract file and one handler
+ * file.
  */
 export const contracts = {
   gateway,
@@ -22,7 +23,7 @@ export const contracts = {
   webhook,
 } as const;
 
-/** The same as a list with the wide type, for loops that derive something from all of them. */
+/** The contracts as a list of the wide type, for code that derives something from all of them. */
 export const contractList: readonly ServiceContract[] = Object.values(contracts);
 
 export { chainSubmitter, funding, gateway, identity, quote, settlement, wallet, webhook };

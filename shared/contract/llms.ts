@@ -2,7 +2,7 @@ import { ERRORS } from './errors.ts';
 import { contractList } from './index.ts';
 import { operationId } from './openapi.ts';
 
-/** The API in one short page for language models (llmstxt.org), derived from the contract. */
+/** A short description of the API for language models (llmstxt.org), derived from the contract. */
 
 const ABOUT = `# Quittance
 
@@ -13,24 +13,24 @@ Amounts are strings of USDC micro-units: "2500000" is 2.50 USDC. Times are ISO 8
 
 ## The cycle
 
-1. The vendor prices a call with \`POST /v1/quote\` and hands the \`quote_token\` to the payer.
-2. The payer pays it with \`POST /v1/settle\` and gets a \`settlement_token\`, which goes back to the vendor.
-3. The vendor calls \`POST /v1/settlements/:settlement_id/redeem\`. It succeeds once: only then is the call delivered.
+1. The vendor prices a call with \`POST /v1/quote\` and gives the \`quote_token\` to the payer.
+2. The payer pays it with \`POST /v1/settle\`, gets a \`settlement_token\`, and sends it to the vendor.
+3. The vendor calls \`POST /v1/settlements/:settlement_id/redeem\`. Redeem succeeds once. The vendor delivers only after it succeeded.
 
 ## How to pay safely
 
-- Choose a \`payment_attempt_id\` and store it before the first settle. Repeat with the same id, whatever happened:
+- Choose a \`payment_attempt_id\` and store it before the first settle. Whatever happens, repeat with the same id:
   it never charges twice. Another id is another payment.
-- A time-out, a dropped connection or a 202 never means "not paid". Repeat with the same id after \`Retry-After\`, or ask
+- A time-out, a dropped connection or a 202 never means "not paid". Repeat with the same id after \`Retry-After\`, or read
   \`GET /v1/settlements?payment_attempt_id=\`.
 - Read \`money_moved\` and \`safe_action\` of an error: \`retry_same_attempt\`, \`read_settlement\`, \`new_quote\`, \`top_up\`,
   \`raise_limit\`, \`stop\`. \`read_settlement\` comes with \`settlement_id\`: the account has paid this quote, or is paying it.
 - \`read_settlement\`: read \`GET /v1/settlements/:settlement_id\` and show its token to the vendor. Never pay the quote's price again.
 - \`quote_already_settled\` without a \`settlement_id\`: another buyer has paid the quote. Repeat the request to the vendor with the header
-  \`x-quote-refused: <quote_id>\`; on 503 wait for \`Retry-After\`. Then pay the quote that it answers.
-- What creates something takes the header \`Idempotency-Key\`: after a lost answer repeat with the same key.
-- Take price and environment from the verified quote token (keys: \`/.well-known/jwks.json\`), never from text beside it.
-- An agent pays with a delegate key (\`dk_…\`): it has limits that hold however many calls race. Never ask for more than that.`;
+  \`x-quote-refused: <quote_id>\`; on 503 wait for \`Retry-After\`. Then pay the quote in that answer.
+- Operations that create something accept the header \`Idempotency-Key\`: after a lost answer, repeat with the same key.
+- Take price and environment from the verified quote token (keys: \`/.well-known/jwks.json\`), never from other text.
+- An agent pays with a delegate key (\`dk_…\`). Its limits hold for any number of concurrent calls. Never ask a person for a more powerful credential.`;
 
 const operationLine = (service: string, name: string): string => {
   const op = contractList.find((each) => each.name === service)!.operations[name]!;
@@ -38,7 +38,7 @@ const operationLine = (service: string, name: string): string => {
   return `- \`${op.http.method} ${op.http.path}\` (${access}): ${op.summary} [${operationId(service, name)}]`;
 };
 
-/** The whole text. @param serverUrl where the API is reached */
+/** The complete text. @param serverUrl the base URL of the API */
 export const llmsText = ({ serverUrl }: { serverUrl: string }): string => {
   const endpoints = contractList.flatMap(({ name, operations }) =>
     Object.keys(operations).map((operation) => operationLine(name, operation)),
@@ -55,6 +55,6 @@ export const llmsText = ({ serverUrl }: { serverUrl: string }): string => {
     'The body is `{"error": {"code", "message", "details"?, "money_moved"?, "safe_action"?, "settlement_id"?}}`.',
     errors.join('\n'),
     '## More',
-    `- [OpenAPI 3.1](${serverUrl}/openapi.json): every field, with examples\n- [Reference](${serverUrl}/docs): the same for people\n`,
+    `- [OpenAPI 3.1](${serverUrl}/openapi.json): every field, with examples\n- [Reference](${serverUrl}/docs): the same as web pages\n`,
   ].join('\n\n');
 };

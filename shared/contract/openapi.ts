@@ -7,8 +7,8 @@ import type { CredentialKind } from './principal.ts';
 import { errorsOf, type HttpOperation, type Limit, type ServiceContract } from './service.ts';
 
 /**
- * The OpenAPI 3.1 document of the public API, derived from the contract. Written to docs/ and
- * served as it is.
+ * The OpenAPI 3.1 document of the public API, derived from the contract. It is written to docs/ and
+ * served unchanged.
  */
 
 const ERROR_ID = 'Error';
@@ -18,7 +18,7 @@ const SECURITY: Record<CredentialKind, { scheme: string; description: string }> 
   jwt: { scheme: 'accessToken', description: 'Access token of a sign-in (JWT, EdDSA, 15 minutes)' },
 };
 
-/** Turns schemas into JSON Schema; those with an id become components, once each. */
+/** Converts schemas to JSON Schema. A schema with an id becomes a component, once. */
 const createConverter = () => {
   const components: Record<string, Json> = {};
 
@@ -71,7 +71,7 @@ const jsonContent = (schema: Json, example?: unknown) => ({
 
 const RAW_BODY = {
   required: true,
-  description: 'As the sender signed it: the signature is checked over the bytes',
+  description: 'The bytes that the sender signed. The signature is checked over them',
   content: jsonContent({ type: 'object' }),
 };
 
@@ -84,7 +84,7 @@ const parametersOf = (
     const optional = field.safeParse(undefined).success;
     const inner = field instanceof z.ZodOptional ? (field.unwrap() as z.ZodType) : field;
     const converted = convert(inner, { open: false });
-    // A query shows what it may hold in its schema: filled in, its filters would exclude each
+    // Query parameters have no example: with all of them filled in, the filters would exclude each
     // other.
     const shown = place === 'path' ? { example: example(converted, name) } : {};
     return { name, in: place, required: !optional, schema: converted, ...shown };
@@ -98,8 +98,7 @@ const keyParameter = ({ convert }: Converter): Json => ({
 });
 
 /**
- * The members of a settle-like answer by the status they come with: the one that `alternative`
- * names, and the rest.
+ * The members of an answer by their HTTP status: the member that `alternative` names, and the rest.
  */
 const bodiesByStatus = ({ http, output }: HttpOperation): [number, z.ZodType][] => {
   const { alternative, status } = http;
@@ -115,10 +114,10 @@ const bodiesByStatus = ({ http, output }: HttpOperation): [number, z.ZodType][] 
 };
 
 const MEANING_OF_STATUS: Record<number, string> = {
-  200: 'Done',
+  200: 'OK',
   201: 'Created',
-  202: 'Accepted; not final yet',
-  204: 'Done, no content',
+  202: 'Accepted, not final yet',
+  204: 'OK, no content',
 };
 const REQUEST_ID = { 'x-request-id': { $ref: '#/components/headers/RequestId' } };
 const RETRY_AFTER = { 'retry-after': { $ref: '#/components/headers/RetryAfter' } };
@@ -153,7 +152,7 @@ const successResponses = (op: HttpOperation, id: string, converter: Converter): 
   );
 
 /**
- * Error answers by status. Most operations share them, so each set of codes is a component, once.
+ * Error answers by status. Each set of codes is one component, because most operations share them.
  */
 const errorResponses = (op: HttpOperation, shared: Record<string, Json>): Json => {
   const byStatus = Map.groupBy(errorsOf(op), (code) => ERRORS[code].http);
@@ -184,7 +183,7 @@ const errorResponses = (op: HttpOperation, shared: Record<string, Json>): Json =
   );
 };
 
-/** For people: "30 per minute per account". */
+/** A limit as text: "30 per minute per account". */
 export const limitText = ({ points, windowSeconds, per }: Limit): string => {
   const whole = [
     [3600, 'hour'],
@@ -199,7 +198,7 @@ export const limitText = ({ points, windowSeconds, per }: Limit): string => {
   return `${points} per ${window} per ${counted}`;
 };
 
-/** One name per operation across the whole API, as in the limits file: `quote.create`. */
+/** The name of an operation, unique in the API, as in the limits file: `quote.create`. */
 export const operationId = (service: string, operation: string): string => `${service}.${operation}`;
 
 const stepUpText = ({ stepUp }: HttpOperation): string | undefined =>
@@ -265,20 +264,20 @@ const errorSchema = (): Json => ({
         money_moved: {
           enum: MONEY_MOVED,
           description:
-            'Whether the call, or another of the account with the same quote, moved money. `no`: the attempt was looked ' +
-            'up, nothing was paid and nothing is being paid. `unknown`: only a repeat with the same id, or ' +
-            'GET /v1/settlements?payment_attempt_id=, can tell; it never means "not paid".',
+            'Whether this call, or another call of the account for the same quote, moved money. `no`: the attempt ' +
+            'was checked. Nothing was paid and no payment is under way. `unknown`: only a repeat with the same ' +
+            'id, or GET /v1/settlements?payment_attempt_id=, shows whether it was paid. It never means "not paid".',
         },
         safe_action: {
           enum: SAFE_ACTIONS,
           description:
-            'What to do next without the danger of paying twice. `read_settlement`: the account has a settlement for ' +
-            'this quote or attempt already, GET /v1/settlements/:settlement_id shows it.',
+            'What to do next without the risk of paying twice. `read_settlement`: the account already has a ' +
+            'settlement for this quote or attempt. Read it with GET /v1/settlements/:settlement_id.',
         },
         settlement_id: {
           $ref: '#/components/schemas/SettlementId',
           description:
-            'The settlement of the account itself that the quote or the attempt belongs to. Another account is never told.',
+            'The account’s own settlement of the quote or the attempt. It is never shown to another account.',
         },
       },
     },
@@ -289,14 +288,14 @@ const errorSchema = (): Json => ({
 const DESCRIPTION = `Pay for an API call in USDC on Solana: the vendor quotes, the payer settles, the vendor redeems.
 
 Amounts are strings of USDC micro-units (1 USDC = 1,000,000). Times are ISO 8601, UTC. Unknown request fields are
-refused; answers may gain fields. Lists are newest first, \`next_cursor\` leads to the next page. The credential's
+refused; answers may gain fields. Lists are newest first; \`next_cursor\` is the cursor of the next page. The credential's
 prefix selects the environment (test or live).
 
 Every call may be repeated when its answer was lost: GET, PATCH and DELETE always, settle and consume with the id that is in
 their body, what creates something with the same \`Idempotency-Key\`. Calls that do not name that header ignore it,
 because nothing happens twice by them.`;
 
-/** The whole document. @param serverUrl where the API is reached */
+/** The complete document. @param serverUrl the base URL of the API */
 export const openApiDocument = ({ serverUrl }: { serverUrl: string }): Json => {
   const converter = createConverter();
   const { components } = converter;
@@ -328,22 +327,25 @@ export const openApiDocument = ({ serverUrl }: { serverUrl: string }): Json => {
       schemas: { [ERROR_ID]: errorSchema(), ...sorted(components) },
       responses: sorted(responses),
       headers: {
-        RequestId: { description: 'Names this call in our logs', schema: { type: 'string' } },
+        RequestId: { description: 'Identifies this call in our logs', schema: { type: 'string' } },
         RetryAfter: {
           description: 'Seconds after which to repeat the call',
           schema: { type: 'integer', minimum: 1 },
         },
         IdempotentReplayed: {
-          description: 'There when this is the answer of an earlier call with the same Idempotency-Key',
+          description:
+            'Present if this is the stored answer of an earlier call with the same Idempotency-Key',
           schema: { const: 'true' },
         },
         RateLimitPolicy: {
-          description: 'The limits that counted this call: `q` calls in any `w` seconds, per the thing named',
+          description:
+            'The limits that counted this call: `q` calls in any `w` seconds, per account, address or field',
           schema: { type: 'string' },
           example: '"account";q=30;w=60',
         },
         RateLimit: {
-          description: 'Of each of them: `r` calls remain, the next comes free in `t` seconds',
+          description:
+            'The state of each limit: `r` calls remain, and the next one becomes available in `t` seconds',
           schema: { type: 'string' },
           example: '"account";r=29;t=60',
         },

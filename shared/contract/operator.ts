@@ -2,22 +2,19 @@ import { z } from 'zod';
 import { label, MicroUsdcOrZero, Timestamp } from './primitives.ts';
 import { internalOperation } from './service.ts';
 
-/** Who changes something by `npm run ops`, and why: part of every change, kept with it. */
+/** Who changes something with `npm run ops`, and why. Both are recorded with every change. */
 export const operatorFields = {
   actor: label(100, 'jane'),
   reason: label(500, 'ticket 1042'),
 };
 
-/**
- * One row of the record of what operators did. `before` and `after` are what the change was about,
- * as JSON.
- */
+/** One recorded operator action. `before` and `after` are the changed state as JSON. */
 export const OperatorAction = z.strictObject({
   action_id: z.int(),
   at: Timestamp,
   actor: z.string(),
   action: z.string(),
-  /** What it was done to: an account, `intake`, a quarantined message. */
+  /** The object of the action: an account, `intake`, a quarantined message. */
   target: z.string(),
   reason: z.string(),
   before: z.unknown(),
@@ -25,7 +22,7 @@ export const OperatorAction = z.strictObject({
 });
 export type OperatorAction = z.infer<typeof OperatorAction>;
 
-/** What may be decided on a quarantined message (docs/operations.md). */
+/** The possible decisions on a quarantined message (docs/operations.md). */
 export const DECISIONS = ['retry', 'dismiss', 'included', 'failed'] as const;
 export type Decision = (typeof DECISIONS)[number];
 
@@ -41,11 +38,9 @@ export const Quarantined = z.strictObject(quarantined);
 
 const MAX_LISTED = 200;
 
-/**
- * Of the services that hold the hourly caps; what they answer is made by shared/operator/caps.ts.
- */
+/** For the services that hold hourly caps. shared/operator/caps.ts makes the answer. */
 export const getCapsOperation = internalOperation({
-  summary: 'The hourly caps, and the wallets and accounts that have used most of theirs in this hour',
+  summary: 'The hourly caps, and the wallets and accounts that used most of their cap in this hour',
   callers: ['operator'],
   input: z.strictObject({}),
   output: z.strictObject({
@@ -55,7 +50,7 @@ export const getCapsOperation = internalOperation({
     used: z.array(
       z.strictObject({
         of: z.enum(['wallet', 'account', 'environment']),
-        /** A wallet's address, an account's id, null of the environment. */
+        /** A wallet's address, an account's id, or null for the environment. */
         id: z.string().nullable(),
         reserved: MicroUsdcOrZero,
         cap: MicroUsdcOrZero,
@@ -66,37 +61,37 @@ export const getCapsOperation = internalOperation({
 });
 
 /**
- * What every service answers to an operator; the handlers are shared/operator/handlers.ts, the same
- * for all.
+ * The operator operations of every service. The handlers are in shared/operator/handlers.ts, the
+ * same for all.
  */
 export const operatorOperations = {
   listOperatorActions: internalOperation({
-    summary: 'What operators did here, newest first',
+    summary: 'The operator actions recorded in this service, newest first',
     callers: ['operator'],
     input: z.strictObject({ limit: z.int().min(1).max(MAX_LISTED) }),
     output: z.array(OperatorAction),
   }),
   getBacklog: internalOperation({
-    summary: 'How many committed messages are not published yet, of which a drained environment has none',
+    summary: 'How many committed messages are not published yet. A drained environment has none.',
     callers: ['operator'],
     input: z.strictObject({}),
     output: z.strictObject({ outbox: z.int().min(0) }),
   }),
   listQuarantined: internalOperation({
-    summary: 'Messages set aside, oldest first: those that wait for a decision, or all',
+    summary: 'Quarantined messages, oldest first: those without a decision, or all',
     callers: ['operator'],
     input: z.strictObject({ decided: z.boolean(), limit: z.int().min(1).max(MAX_LISTED) }),
     output: z.array(Quarantined),
   }),
   findQuarantined: internalOperation({
-    summary:
-      'A quarantined message with its body and everything known about its subject. Null if it does not exist.',
+    summary: 'A quarantined message with its body and details about its subject. Null if it does not exist.',
     callers: ['operator'],
     input: z.strictObject({ quarantine_id: z.int().min(1) }),
     output: z.strictObject({ ...quarantined, body: z.string(), details: z.unknown() }).nullable(),
   }),
   decideQuarantined: internalOperation({
-    summary: 'Decides one of them; refuses (conflict) what the record or the chain does not bear out',
+    summary:
+      'Records a decision on a quarantined message. A decision that the record or the chain contradicts is refused (conflict).',
     callers: ['operator'],
     input: z.strictObject({ quarantine_id: z.int().min(1), decision: z.enum(DECISIONS), ...operatorFields }),
     output: Quarantined,

@@ -16,9 +16,9 @@ test.each([
   ['full-width digits', '１', false],
   ['a number', 1000, false],
   ['a list', ['1000'], false],
-  ['a long text, which BigInt would throw on', 'a'.repeat(40), false],
+  ['a long text, for which BigInt would throw', 'a'.repeat(40), false],
   ['a long text that begins with digits', `${'1'.repeat(30)}n`, false],
-])('amount: %s', (_name, value, accepted) => {
+])('an amount is checked: %s', (_name, value, accepted) => {
   expect(MicroUsdc.safeParse(value).success).toBe(accepted);
 });
 
@@ -32,7 +32,7 @@ test.each([
   ['a name with an ideographic variant', '葛\u{e0100}城'],
   ['combining marks', 'Zoe\u0308'],
   ['a single sign', '#'],
-])('a label: %s', (_name, text) => {
+])('a label is accepted: %s', (_name, text) => {
   expect(label(80).safeParse(text).success).toBe(true);
 });
 
@@ -57,6 +57,6 @@ test.each([
   ['interlinear annotation', 'a\ufff9b\ufffac\ufffb'],
   ['Hangul filler', '\u3164'],
   ['Hangul filler inside', 'Weather\uffa0API'],
-])('no label: %s', (_name, text) => {
+])('a label is refused: %s', (_name, text) => {
   expect(label(80).safeParse(text).success).toBe(false);
 });

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * The scalar shapes of the wire. Nothing here transforms: what a caller sends is what every hop
- * sees, so a request is validated, never coerced. Domain code turns amounts into bigint
+ * The scalar shapes of the wire. No shape transforms its value: a request is validated and never
+ * coerced, and every hop sees what the caller sent. Domain code converts amounts to bigint
  * (shared/lib/micro.ts).
  */
 
@@ -14,7 +14,7 @@ const MAX_INT64 = 2n ** 63n - 1n;
  */
 export const MicroUsdc = z
   .string()
-  // abort: BigInt throws on what is not digits, so the bound must not see it.
+  // `abort` keeps other text from the bound below, where BigInt would throw.
   .regex(/^[1-9][0-9]{0,18}$/, { error: 'must be decimal digits without sign or leading zero', abort: true })
   .refine(
     (digits) => digits.length < 19 || BigInt(digits) <= MAX_INT64,
@@ -26,7 +26,7 @@ export const MicroUsdc = z
     examples: ['2500000'],
   });
 
-/** An amount in an answer, where zero is possible. */
+/** An amount in an answer that can be zero. */
 export const MicroUsdcOrZero = z
   .string()
   .regex(/^(0|[1-9][0-9]{0,18})$/)
@@ -48,8 +48,8 @@ export const Timestamp = z
   });
 
 /**
- * A moment that exists: the shape alone lets 30 February pass, and a year 0 that Postgres does not
- * know.
+ * A time that exists. The shape alone would accept 30 February, and the year 0, which Postgres
+ * rejects.
  */
 export const Moment = Timestamp.refine((text) => {
   const time = Date.parse(text);
@@ -77,7 +77,7 @@ export const DelegateId = typeId('del', 'DelegateId');
 export const DepositId = typeId('dep', 'DepositId');
 export const EventId = typeId('evt', 'EventId');
 export const EndpointId = typeId('whe', 'EndpointId');
-/** docs/spec/interface.md calls it a service UUID, so it has no prefix. */
+/** A plain UUID without a prefix, as docs/spec/interface.md defines it. */
 export const ServiceId = z
   .string()
   .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, 'must be a UUID in lower case')
@@ -88,8 +88,8 @@ export const ServiceId = z
   });
 
 /**
- * Base58 text of 32 bytes: a wallet or token account. Whether it is a point on the curve is asked
- * where it matters.
+ * Base58 text of 32 bytes: a wallet or token account. Code that needs a point on the curve checks
+ * it separately.
  */
 export const SolanaAddress = z
   .string()
@@ -109,7 +109,7 @@ export const TransactionHash = z
     examples: ['5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW'],
   });
 
-/** A Solana wire transaction is at most 1232 bytes, so 1644 base64 characters. */
+/** A Solana wire transaction has at most 1232 bytes, which are 1644 base64 characters. */
 export const WireTransaction = z
   .string()
   .max(1644)
@@ -136,23 +136,23 @@ export const PaymentAttemptId = z
   .regex(/^[A-Za-z0-9._:-]{1,128}$/, 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -')
   .meta({
     id: 'PaymentAttemptId',
-    description: 'Chosen by the client, unique per payment attempt: the idempotency key',
+    description: 'Chosen by the client, unique per payment attempt. It is the idempotency key of settle',
     examples: ['order-1042-1'],
   });
 
 export const Environment = z
   .enum(['test', 'live'])
-  .meta({ id: 'Environment', description: 'test or live: a deployment of its own' });
+  .meta({ id: 'Environment', description: 'test or live. Each is a separate deployment' });
 export type Environment = z.infer<typeof Environment>;
 
 export const Currency = z.literal('USDC').meta({ id: 'Currency' });
 
 /**
- * Free text shown to people. No control character and no line separator, so that it cannot forge a
- * line in a mail or a log; nothing that reorders what stands around it or cannot be seen (bidi
- * controls, zero widths, tags, fillers), so that two names that look alike are the same. ZWNJ and
- * ZWJ are allowed, as Persian, Indic scripts and emoji are written with them, and so are variation
- * selectors; but something must be there to see.
+ * Free text that is shown to people. Control characters and line separators are refused, because
+ * they could forge a line in a mail or a log. Characters that reorder text or are invisible (bidi
+ * controls, zero widths, tags, fillers) are refused, because two names could then look alike. ZWNJ,
+ * ZWJ and variation selectors are allowed, because Persian, Indic scripts and emoji need them. At
+ * least one character must be visible.
  */
 export const label = (max: number, example = 'Weather API') =>
   z
@@ -166,9 +166,9 @@ export const label = (max: number, example = 'Weather API') =>
     .meta({ examples: [example] });
 
 /**
- * What an operation with `rawBody` receives: the bytes of the request's body as base64, and its
- * headers under lower-case names without those that may hold a credential. One that came twice has
- * both values, joined by ", ".
+ * The input of an operation with `rawBody`: the bytes of the request's body as base64, and its
+ * headers with lower-case names, without those that may hold a credential. The values of a repeated
+ * header are joined by ", ".
  */
 export const RawBody = z.strictObject({
   raw_body: z.string().regex(/^[A-Za-z0-9+/]*={0,2}$/),
@@ -176,22 +176,21 @@ export const RawBody = z.strictObject({
 });
 export type RawBody = z.infer<typeof RawBody>;
 
-/**
- * Query parameters of every list endpoint; `limit` stays text as it came (1 to 100, default 20).
- */
+/** Query parameters of every list endpoint. `limit` is text (1 to 100, default 20). */
 export const pageQuery = {
-  cursor: z.string().max(512).optional().meta({ description: 'next_cursor of the page before' }),
+  cursor: z.string().max(512).optional().meta({ description: 'next_cursor of the previous page' }),
   limit: z
     .string()
     .regex(/^([1-9][0-9]?|100)$/, 'must be 1 to 100')
     .optional()
     .meta({
-      description: 'Items per page at most, 1 to 100, default 20; fewer come where they are large',
+      description:
+        'Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer',
       examples: ['20'],
     }),
 };
 
-/** The one shape of a list answer, newest first. */
+/** The shape of every list answer, newest first. */
 export const page = <T extends z.ZodType>(item: T) =>
   z.strictObject({
     data: z.array(item),

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { AccountId, DelegateId, ServiceId, WalletId } from './primitives.ts';
 
-/** Present on the principal of an account that an operator has frozen. */
+/** Present if an operator has frozen the account. */
 const frozen = z.literal(true).optional();
 
 /**
- * Who calls: made by the gateway from the credential, carried on `rpc.*` only. Nothing in a body
- * can set it.
+ * The caller. The gateway derives it from the credential, and only `rpc.*` messages carry it. No
+ * field of a body can set it.
  */
 export const Principal = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('none') }),
@@ -29,7 +29,7 @@ export const Principal = z.discriminatedUnion('kind', [
     kind: z.literal('jwt'),
     account_id: AccountId,
     session_id: z.string(),
-    /** Seconds since 1970 of the sign-in itself; refresh does not renew it (step-up). */
+    /** Unix time of the sign-in in seconds. A refresh does not renew it (step-up). */
     auth_time: z.int().min(0).max(4102444800),
     frozen,
   }),
@@ -38,7 +38,7 @@ export const Principal = z.discriminatedUnion('kind', [
 export type Principal = z.infer<typeof Principal>;
 export type CredentialKind = Exclude<Principal['kind'], 'none'>;
 
-/** The principal that an operation with this access list can meet; `[]` means no credential. */
+/** The principals that can call an operation with this access list; `[]` means no credential. */
 export type PrincipalOf<Access extends readonly CredentialKind[]> = Access extends readonly []
   ? Extract<Principal, { kind: 'none' }>
   : Extract<Principal, { kind: Access[number] }>;

@@ -5,9 +5,9 @@ import type { Environment } from './primitives.ts';
 import type { CredentialKind, PrincipalOf } from './principal.ts';
 
 /**
- * One declaration per operation. From it are derived: the gateway's route, the NATS subject and its
- * rights, the handler's type, the OpenAPI entry, the docs' endpoint map and the SDK method.
- * Everything is data, so a test, a generator or a person can read it without running anything.
+ * One declaration per operation. The gateway's route, the NATS subject and its rights, the
+ * handler's type, the OpenAPI entry, the docs' endpoint map and the SDK method are derived from it.
+ * The declaration is data, which tests, generators and people read without running a service.
  */
 
 export const SERVICE_NAMES = [
@@ -20,33 +20,34 @@ export const SERVICE_NAMES = [
   'webhook',
 ] as const;
 /**
- * Services with a schema and handlers. The gateway stands apart: it has no tables and no
- * operations.
+ * The services with a schema and handlers. The gateway is not one of them, because it has no tables
+ * and no handlers.
  */
 export type ServiceName = (typeof SERVICE_NAMES)[number];
 /** Every process of the product. */
 export type Program = ServiceName | 'gateway';
 /**
- * Everything that holds a NATS user. `operator` is a person at `npm run ops`: it serves and
- * subscribes to nothing.
+ * Every NATS user. `operator` is a person who runs `npm run ops`. It serves no operation and has no
+ * subscription.
  */
 export type BusUser = Program | 'operator';
 
 /**
- * A true sliding window. `per` says whose calls are counted together: the account over all its
- * credentials, the caller's address, or the value of a body field (lower-cased, for instance an
- * e-mail address).
+ * A sliding window. `per` names whose calls are counted: those of the account with all its
+ * credentials, of the caller's address, or of the value of a body field (in lower case, for
+ * instance an e-mail address).
  */
 export type Limit = {
   points: number;
   windowSeconds: number;
   per: 'account' | 'ip' | { field: string };
-  /** Operations whose limits name the same bucket are counted together. */
+  /** Operations whose limits name the same bucket share one counter. */
   bucket?: string;
 };
 
 /**
- * What the gateway does for this operation while Redis is away (docs/spec/decisions.md, Limits).
+ * What the gateway does for this operation while Redis is unavailable (docs/spec/decisions.md,
+ * Limits).
  */
 type WithoutRedis = 'in-process' | 'refuse';
 
@@ -55,25 +56,25 @@ type HttpRoute = {
   path: `/${string}`;
   status: 200 | 201 | 202 | 204;
   /**
-   * Another success status, chosen by a field of the answer: settle's 202 while a payment is
-   * pending.
+   * Another success status, selected by a field of the answer: settle answers 202 while a payment
+   * is pending.
    */
   alternative?: { status: 202; field: string; equals: string; retryAfterSeconds: number };
 };
 
 /**
- * The refresh token of a browser (docs/spec/decisions.md, Sign-in): `give` may put it in the
- * cookie, `exchange` takes it from there and puts the next one back, `clear` removes it.
+ * The refresh token of a browser (docs/spec/decisions.md, Sign-in). `give` may set it in the
+ * cookie. `exchange` reads it from the cookie and sets the next one. `clear` removes the cookie.
  */
 type RefreshCookie = 'give' | 'exchange' | 'clear';
 
 /**
- * The nonce of a browser that asks for a sign-in link: `give` puts one into the body and into a
- * cookie of the page, `show` puts that of the cookie into the body.
+ * The nonce of a browser that requests a sign-in link. `give` sets one in the body and in a cookie.
+ * `show` copies the cookie's nonce to the body.
  */
 type BrowserCookie = 'give' | 'show';
 
-/** Where the environment of a call comes from when no credential tells it. */
+/** The source of a call's environment if no credential determines it. */
 type EnvironmentSource = { field: string } | { prefixOf: string };
 
 type Shape = z.ZodObject;
@@ -83,16 +84,16 @@ type OperationDefinition = {
   summary: string;
   description?: string;
   http: HttpRoute;
-  /** Credential kinds that may call; `[]`: none is needed. */
+  /** Credential kinds that may call; `[]`: no credential is needed. */
   access: readonly CredentialKind[];
   /**
-   * Needs a sign-in of the last 5 minutes where the caller is a person: keys have no age
-   * (docs/spec/decisions.md, Step-up). `true` is checked by `serve` before the handler runs; with
-   * `when` the handler does it, for the change that the text names.
+   * A caller who is a person needs a sign-in of the last 5 minutes; keys do not
+   * (docs/spec/decisions.md, Step-up). With `true`, `serve` checks it before the handler runs. With
+   * `when`, the handler checks it for the change that the text names.
    */
   stepUp?: true | { when: string };
   /**
-   * What a frozen account gets from this operation; checked by `serve` before the handler runs.
+   * Whether a frozen account may call this operation. `serve` checks it before the handler runs.
    * Unset: reads (GET) are served, everything else is refused. `handler`: the handler decides, for
    * the part that the text names.
    */
@@ -100,7 +101,10 @@ type OperationDefinition = {
   refreshCookie?: RefreshCookie;
   browserCookie?: BrowserCookie;
   environment?: EnvironmentSource;
-  /** Set where the operation exists in some environments only; a credential of another gets 403. */
+  /**
+   * Set if the operation exists in some environments only. A credential of another environment gets
+   * 403.
+   */
   onlyIn?: readonly Environment[];
   limits?: readonly Limit[];
   withoutRedis?: WithoutRedis;
@@ -108,34 +112,35 @@ type OperationDefinition = {
   query?: Shape;
   body?: Shape;
   /**
-   * True where the body is not ours to parse because a signature covers its bytes: the gateway
-   * hands on what came as `RawBody` (primitives.ts), which is then the operation's `body`.
+   * True if the body must not be parsed, because a signature covers its bytes. The gateway passes
+   * the request as `RawBody` (primitives.ts), which is then the operation's `body`.
    */
   rawBody?: true;
   /**
-   * A POST that a client may send again when its answer was lost, because nothing happens twice:
-   * always, or when the named field of the body is there to know the repeat by. A GET always may.
+   * A POST that a client may repeat after a lost answer, because the repeat has no effect: always,
+   * or if the named field of the body identifies the repeat. A GET may always be repeated.
    */
   repeatable?: true | { with: string };
   /**
-   * A POST that would create a second thing when repeated: it takes the header Idempotency-Key, and
-   * its handler records the call in the commit that creates (shared/idempotency/store.ts). All
-   * others ignore the header, since they are harmless.
+   * A POST that would create a second object when repeated. It accepts the header Idempotency-Key,
+   * and its handler records the call in the transaction that creates the object
+   * (shared/idempotency/store.ts). All other operations ignore the header, because their repeats
+   * have no effect.
    */
   idempotency?: Idempotency;
-  /** True where an absent body counts as `{}` (verify, logout). */
+  /** True if an absent body is read as `{}` (verify, logout). */
   bodyOptional?: true;
   output: z.ZodType;
-  /** Codes of its own; those that every operation can answer are added by `errorsOf`. */
+  /** Error codes of this operation. `errorsOf` adds the codes that every operation can answer. */
   errors: readonly ErrorCode[];
   /**
-   * Its errors carry `money_moved` and `safe_action`. `prepares`: nothing moves by the call itself,
-   * so a refusal says `no`. `moves`: this call or an earlier one with the same ids may have moved
-   * money, so only the service that owns the record says anything but `unknown`.
+   * Set if the errors carry `money_moved` and `safe_action`. `prepares`: the call itself moves no
+   * money, so a refusal reports `no`. `moves`: this call or an earlier one with the same ids may
+   * have moved money, so only the service that owns the record may report anything but `unknown`.
    */
   money?: 'prepares' | 'moves';
   /**
-   * How long the gateway waits for the service; 20 where the service itself waits for the chain.
+   * How long the gateway waits for the service: 20 if the service itself waits for the chain.
    * Default 5.
    */
   timeoutSeconds?: number;
@@ -154,7 +159,7 @@ export type HttpOperation = OperationDefinition & {
 const READ: Omit<Limit, 'per'> = { points: 120, windowSeconds: 60 };
 const WRITE: Omit<Limit, 'per'> = { points: 30, windowSeconds: 60 };
 
-/** The fields of one part of a definition, none when the part is absent. */
+/** The fields of one part of a definition, or none if the part is absent. */
 type FieldsOf<D, Part extends string> = D extends { [K in Part]: infer P extends Shape }
   ? P['shape']
   : Record<never, never>;
@@ -164,8 +169,8 @@ type InputOf<D> = z.ZodObject<
 >;
 
 /**
- * An operation of the public API. Unset limits are the defaults of docs/spec/decisions.md: 120
- * reads or 30 writes a minute per account, per address where there is no credential.
+ * An operation of the public API. The default limits are those of docs/spec/decisions.md: 120 reads
+ * or 30 writes a minute, per account, or per address if there is no credential.
  */
 export const operation = <const D extends OperationDefinition>(definition: D) => {
   const {
@@ -183,8 +188,8 @@ export const operation = <const D extends OperationDefinition>(definition: D) =>
     query: query as Shape,
     body: body as Shape,
     /**
-     * What a handler receives: path, query and body fields side by side (names never collide: tidy
-     * test).
+     * The input of a handler: the path, query and body fields in one object. A tidy test checks
+     * that no names collide.
      */
     input: z.strictObject({ ...params.shape, ...query.shape, ...body.shape }) as unknown as InputOf<D>,
     limits: (definition.limits ?? [fallback]) as readonly Limit[],
@@ -194,8 +199,8 @@ export const operation = <const D extends OperationDefinition>(definition: D) =>
 };
 
 /**
- * An operation between services: no principal, callable by the named users alone (NATS rights
- * enforce it).
+ * An operation between services. It has no principal, and only the named users may call it
+ * (enforced by NATS rights).
  */
 export type InternalOperation = {
   summary: string;
@@ -210,7 +215,7 @@ export const internalOperation = <Input extends Shape, Output extends z.ZodType>
   output: Output;
 }) => definition;
 
-/** A unit of work on the work-queue stream, put there by the named services. */
+/** A unit of work on the work-queue stream, published by the named services. */
 type Job = { summary: string; producers: readonly ServiceName[]; payload: z.ZodType };
 
 export type ServiceContract = {
@@ -218,17 +223,17 @@ export type ServiceContract = {
   operations: Record<string, HttpOperation>;
   internal: Record<string, InternalOperation>;
   /**
-   * Events this service publishes, by name: `evt.<service>.<event>`; what makes one the same event:
-   * events.ts.
+   * Events that this service publishes, by name: `evt.<service>.<event>`. events.ts holds their
+   * identity.
    */
   events: Record<string, z.ZodType>;
   /** Jobs this service accepts, by name: `job.<service>.<job>`. */
   jobs: Record<string, Job>;
-  /** Events of others that it subscribes to, as `<service>.<event>`. */
+  /** Events of other services that it subscribes to, as `<service>.<event>`. */
   consumes: readonly `${ServiceName}.${string}`[];
   /**
-   * Events that reach every instance as they happen, without a record of what it missed: caches
-   * forget by them.
+   * Events that every instance receives live, to invalidate caches. An instance does not receive
+   * events that it missed.
    */
   subscribesLive?: readonly `${ServiceName}.${string}`[];
 };
@@ -259,7 +264,7 @@ export type Handler<Op> = Op extends {
     ? (input: z.infer<I>) => Promise<z.infer<O>>
     : never;
 
-/** Every operation of a service, each with its handler: leaving one out does not compile. */
+/** Every operation of a service with its handler. A missing handler does not compile. */
 export type Handlers<S extends ServiceContract> = {
   [K in OperationName<S>]: Handler<S['operations'][K]>;
 } & { [K in InternalName<S>]: Handler<S['internal'][K]> };
@@ -271,7 +276,10 @@ export const subjects = {
   internal: (service: BusUser, operation: string) => `int.${service}.${operation}`,
   event: (service: BusUser, event: string) => `evt.${service}.${event}`,
   job: (service: BusUser, job: string) => `job.${service}.${job}`,
-  /** Core NATS, lossy by design: tells the replica that holds a waiting request to read the row. */
+  /**
+   * Core NATS, which may lose messages: wakes the replica that holds a waiting request, which then
+   * reads the row.
+   */
   wake: (service: BusUser, key: string) => `wake.${service}.${key}`,
 };
 
@@ -283,7 +291,7 @@ export const isRefusedWhenFrozen = ({
 
 const EVERYWHERE = ['validation_error', 'rate_limited', 'internal_error', 'service_unavailable'] as const;
 
-/** All codes an operation can answer, its own first. */
+/** All error codes that an operation can answer, its own first. */
 export const errorsOf = (op: HttpOperation): ErrorCode[] => {
   const codes = new Set<ErrorCode>(op.errors);
   if (op.access.length > 0) {

@@ -16,8 +16,8 @@ import { Scope } from './quote.ts';
 const kid = z.string().regex(/^(test|live)\.(quote|settlement)\.[1-9][0-9]{0,5}$/);
 
 /**
- * What a quote token says. The payout address is frozen here: a later change of the service does
- * not redirect it.
+ * The claims of a quote token. They fix the payout address: a later change of the service does not
+ * redirect the payment.
  */
 export const QuoteClaims = z.strictObject({
   typ: z.literal('quote'),
@@ -40,8 +40,8 @@ export const QuoteClaims = z.strictObject({
 export type QuoteClaims = z.infer<typeof QuoteClaims>;
 
 /**
- * What a settlement token says. Redeem reads the record; the token proves that the caller was given
- * it.
+ * The claims of a settlement token. Redeem reads the record. The token proves that the payer gave
+ * it to the caller.
  */
 export const SettlementClaims = z.strictObject({
   typ: z.literal('settlement'),

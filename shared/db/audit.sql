@@ -1,6 +1,6 @@
--- What operators did, in every service's schema beside what they changed. Made by the database's
--- owner: the service's role may add to it and read it, and has no right to change or delete what is
--- there (docs/adr/0018).
+-- The actions of operators, in the schema of the service that they changed. The database's owner
+-- creates the table. The service's role may insert and read rows, but not change or delete them
+-- (docs/adr/0018).
 create table if not exists operator_actions (
   action_id bigint generated always as identity primary key,
   at timestamptz not null default app_now(),

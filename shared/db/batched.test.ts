@@ -4,7 +4,7 @@ import { batched } from './batched.ts';
 const withCode = (code: string) => Object.assign(new Error('failed'), { code });
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A statement that answers when it is told to. */
+/** A statement whose answer the test controls. */
 const statement = () => {
   const statements: string[][] = [];
   const answers: (() => void)[] = [];
@@ -20,7 +20,7 @@ const statement = () => {
   return { run, statements, answer };
 };
 
-test('a turn’s items share a statement, what arrives meanwhile shares the next one, each gets its own result', async () => {
+test('items of one turn share a statement, items that arrive meanwhile share the next one, and each gets its own result', async () => {
   const { run, statements, answer } = statement();
   const ask = batched(run);
   const first = [ask('a'), Promise.resolve().then(() => ask('b'))];
@@ -39,7 +39,7 @@ test('a turn’s items share a statement, what arrives meanwhile shares the next
   expect(statements).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
 });
 
-test('a key stands once in a statement and keeps its order; a statement has a largest size', async () => {
+test('a statement contains a key once, items of one key keep their order, and the size of a statement is bounded', async () => {
   const statements: string[][] = [];
   const ask = batched(
     async (items: readonly string[]) => {
@@ -53,7 +53,7 @@ test('a key stands once in a statement and keeps its order; a statement has a la
   expect(statements).toEqual([['a1', 'b1', 'c1'], ['a2', 'b2', 'd1'], ['a3']]);
 });
 
-test('a statement that one row fails is tried for each alone; what says nothing of rows is everybody’s', async () => {
+test('if one row makes a statement fail, each item is tried alone; any other error goes to all items', async () => {
   const statements: string[][] = [];
   const ask = batched(async (items: readonly string[]) => {
     statements.push([...items]);

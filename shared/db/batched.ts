@@ -3,8 +3,8 @@ import { hasErrorCode } from '../lib/error-causes.ts';
 
 /**
  * Errors that one row of a shared statement can cause: a value out of range (22) or a constraint
- * (23). A deadlock (40P01) and a serialization failure (40001) changed nothing, and a single row
- * needs fewer locks.
+ * violation (23). A deadlock (40P01) or a serialization failure (40001) has changed nothing, and a
+ * single row needs fewer locks.
  */
 const OF_ONE_ROW = /^(22...|23...|40P01|40001)$/;
 const MAX_ITEMS = 100;
@@ -25,14 +25,14 @@ const waitFor = async (statement: Promise<void>): Promise<void> => {
 
 /**
  * Group commit: the items of one turn, and those that arrive while a statement runs, share one
- * statement, so one round trip and one commit. A lone item does not wait.
+ * statement with one round trip and one commit. A single item does not wait.
  *
  * If one row makes a statement fail, each item is tried alone, so that one caller's error does not
  * affect another caller. Any other error goes to all callers, because none of them knows whether
  * the statement was committed.
  * @param run one statement for all items; its results in their order
  * @param keysOf items with a common key never share a statement, because it would contain a row
- *   twice. They keep their order
+ * twice. They keep their order
  * @param maxItems the maximum number of items of a statement
  */
 export const batched = <I, O>(

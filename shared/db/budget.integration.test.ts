@@ -23,7 +23,7 @@ const budgetOf = (cap: bigint): Budget => {
   return { scope: `s${scopes}`, period: 'hour', cap };
 };
 const replica = (): Budgets => createBudgets(pool, () => now);
-/** The amounts of those that were reserved. */
+/** The amounts of the successful reservations. */
 const reservedOf = async (asked: readonly [Budgets, bigint][], budget: Budget): Promise<bigint> => {
   const all = await Promise.all(
     asked.map(async ([budgets, amount]) => ((await budgets.reserve(budget, amount)) === null ? 0n : amount)),
@@ -32,7 +32,7 @@ const reservedOf = async (asked: readonly [Budgets, bigint][], budget: Budget): 
 };
 
 test.each([0, 1, 2, 3, 4, 5, 6, 7])(
-  'many amounts of two replicas at once never pass the cap (%i)',
+  'many concurrent reservations of two replicas never exceed the cap (%i)',
   async (seed) => {
     const budget = budgetOf(10_000n);
     const replicas = [replica(), replica()];
@@ -50,11 +50,11 @@ test.each([0, 1, 2, 3, 4, 5, 6, 7])(
   },
 );
 
-test('a small amount that is reserved while a portion is on its way does not use what that one counts on', async () => {
+test('a small reservation during the request of an allotment does not use the amount that the request includes', async () => {
   const budget = budgetOf(1000n);
   const budgets = replica();
   await budgets.reserve(budget, 1n);
-  // 9 are left here, and 20 need more.
+  // 9 are left here, so 20 need a further allotment.
   const large = budgets.reserve(budget, 20n);
   await Promise.resolve();
   const small = budgets.reserve(budget, 5n);
@@ -64,7 +64,7 @@ test('a small amount that is reserved while a portion is on its way does not use
   expect(1n + 20n + 5n + more).toBe(1000n);
 });
 
-test('what was released is there again, for every replica', async () => {
+test('a released amount can be reserved again by every replica', async () => {
   const budget = budgetOf(1000n);
   const [one, other] = [replica(), replica()];
   const all = (await one.reserve(budget, 1000n)) as Reservation;
@@ -78,7 +78,7 @@ test('what was released is there again, for every replica', async () => {
   expect(await one.reserve(budget, 10n)).not.toBeNull();
 });
 
-test('a budget refills when its hour ends, and says when that is', async () => {
+test('a budget refills at the end of its hour and reports when that is', async () => {
   const budget = budgetOf(1000n);
   const budgets = replica();
   const late = (await budgets.reserve(budget, 1000n)) as Reservation;
@@ -88,7 +88,7 @@ test('a budget refills when its hour ends, and says when that is', async () => {
   try {
     expect(budgets.refillsInSeconds('hour')).toBe(3600);
     expect(await budgets.reserve(budget, 600n)).not.toBeNull();
-    // What is released goes to the hour that it was reserved in.
+    // A release goes to the hour of its reservation.
     late.release();
     expect(await budgets.reserve(budget, 401n)).toBeNull();
     expect(await budgets.reserve(budget, 401n, now - HOUR_MS)).not.toBeNull();

@@ -14,7 +14,7 @@ export type Reservation = { release: () => void };
 export type Budgets = {
   /**
    * Null if less than the amount is left in the period.
-   * @param at the moment that determines the period
+   * @param at the time that determines the period
    */
   reserve: (budget: Budget, amount: bigint, at?: number) => Promise<Reservation | null>;
   /** Whether the amount could be reserved now. This is no guarantee. */

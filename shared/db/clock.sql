@@ -1,4 +1,4 @@
--- The one clock of all SQL (docs/design/settle.md, Time). The offset table exists only where a test
+-- The clock of all SQL (docs/design/settle.md, Time). The offset table exists only if a test
 -- created it.
 create or replace function public.app_now() returns timestamptz
 language plpgsql stable as $$

@@ -5,8 +5,8 @@ import { SERVICE_NAMES, type ServiceName } from '../contract/service.ts';
 import { migrateEnvironment, roleName, schemaName } from './migrate.ts';
 
 /**
- * Migrated as in a cluster, by the owner of the database who may make roles and is no superuser:
- * each service's role has rights on its own schema alone.
+ * Migrated as in a cluster, by the owner of the database, who may create roles and is no superuser.
+ * Each service's role has rights only on its own schema.
  */
 const database = `quittance_${randomBytes(6).toString('hex')}`;
 const owner = `${database}_owner`;
@@ -43,7 +43,7 @@ afterAll(async () => {
     await query(process.env.POSTGRES_URL!, `drop role "${role}"`);
 });
 
-test('it may be run again, and sets the passwords anew', async () => {
+test('a repeated migration succeeds and sets the passwords again', async () => {
   const changed = { ...passwords, quote: 'another-password' };
   await migrateEnvironment({ adminUrl: urlAs(owner), passwords: changed });
   await expect(query(urlAs(roleName(database, 'quote')), 'select')).rejects.toThrow(/password/);
@@ -53,7 +53,7 @@ test('it may be run again, and sets the passwords anew', async () => {
   );
 });
 
-test.each(SERVICE_NAMES)('%s has its own schema and nothing of another', async (service) => {
+test.each(SERVICE_NAMES)('%s has access to its own schema and to no other', async (service) => {
   const url = urlAs(roleName(database, service));
   expect(await query(url, 'select current_schema as schema')).toEqual([{ schema: schemaName(service) }]);
   expect(await query(url, 'select count(*)::int as rows from outbox')).toEqual([{ rows: 0 }]);

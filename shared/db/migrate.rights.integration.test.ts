@@ -5,8 +5,7 @@ import { SERVICE_NAMES } from '../contract/service.ts';
 import { schemaName } from './migrate.ts';
 
 /**
- * What a service whose process was taken over could do to the others' records: nothing, says the
- * server.
+ * An attacker with the database login of one service cannot read or change the records of another.
  */
 let database: TestDatabase;
 let other: TestDatabase;
@@ -37,8 +36,8 @@ beforeAll(async () => {
 afterAll(() => Promise.all([database?.drop(), other?.drop()]));
 
 /**
- * SQLSTATE of each statement, `done` where it was carried out; each in a transaction that is
- * undone.
+ * The SQLSTATE of each statement, or `done` if it succeeded. Each runs in a transaction that is
+ * rolled back.
  */
 const tried = (url: string, statements: readonly string[]): Promise<Record<string, string>> =>
   asking(url, async (client) => {
@@ -96,7 +95,7 @@ test.each(SERVICE_NAMES)('%s changes neither the clock, nor roles, nor the serve
     'create extension dblink',
   ];
   const answers = await tried(database.url(service), statements);
-  // Not within a transaction, whoever asks: asked below as well.
+  // No role may run these in a transaction, so they are also tried below without one.
   for (const statement of ['create database mine', 'alter system set fsync = off']) {
     expect(answers[statement]).toBe('25001');
     await expect(asking(database.url(service), (client) => client.query(statement))).rejects.toMatchObject({
@@ -107,7 +106,7 @@ test.each(SERVICE_NAMES)('%s changes neither the clock, nor roles, nor the serve
   expect(answers).toEqual(all(Object.keys(answers), REFUSED));
 });
 
-test('a role of one environment does not even connect to another’s database', async () => {
+test('a role of one environment cannot connect to the database of another', async () => {
   for (const service of SERVICE_NAMES) {
     const url = new URL(database.url(service));
     url.pathname = new URL(other.adminUrl).pathname;

@@ -47,7 +47,7 @@ const makeAuditTable = async (admin: pg.Client, schema: string, role: string): P
 };
 
 /**
- * The planner settings of the services. Statements are prepared, so a plan lives for minutes: a
+ * The planner settings of the services. Statements are prepared, so a plan is used for minutes: a
  * plan that was made for a small table must not scan a large one (ADR 28). JIT compilation does not
  * pay off for such short statements.
  */
@@ -55,11 +55,11 @@ const PLANNING = { enable_seqscan: 'off', jit: 'off' };
 
 /**
  * Migrates the database of one environment: the clock, a role and a schema per service, the shared
- * tables, and the migrations of each service with the service's role. It is safe to run at any time
- * and twice at once (node-pg-migrate locks).
+ * tables, and the migrations of each service with the service's role. It is safe to run at any
+ * time, also concurrently (node-pg-migrate locks).
  * @param adminUrl a superuser, or the owner of the database with `createrole`
  * @param passwords the passwords of the services' roles; every run sets them, so a run with another
- *   password rotates it
+ * password rotates it
  */
 export const migrateEnvironment = async ({
   adminUrl,

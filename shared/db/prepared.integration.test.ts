@@ -30,10 +30,7 @@ afterEach(() => pool?.end());
 const Thing = z.object({ id: z.number(), size: z.union([z.number(), z.string()]) });
 const thing = (db: Db, id: number) => db.one(sql.type(Thing)`select id, size from things where id = ${id}`);
 const Known = z.object({ statement: z.string(), runs: z.bigint() });
-/**
- * What the pool's connection keeps prepared of the statements about things, and how often it ran
- * each.
- */
+/** The prepared statements about `things` of the pool's connection, and how often each ran. */
 const prepared = async () =>
   (
     await pool.any(sql.type(Known)`
@@ -41,13 +38,13 @@ const prepared = async () =>
       where statement like '%from things%' and statement not like '%pg_prepared%'`)
   ).map(({ runs }) => Number(runs));
 
-test('a statement is parsed once for all its runs, within a transaction and without', async () => {
+test('a statement is parsed once for all its runs, inside and outside a transaction', async () => {
   for (const id of [1, 2, 3]) await thing(pool, id);
   await pool.transaction((tx) => thing(tx, 1));
   expect(await prepared()).toEqual([4]);
 });
 
-test('a text that grows with a list does not fill the server with statements', async () => {
+test('a text whose length depends on a list does not create an unbounded number of statements', async () => {
   for (let length = 1; length <= MOST_PREPARED + 20; length += 1) {
     const ids = sql.join(
       Array.from({ length }, (_, id) => sql.fragment`${id}`),
@@ -61,7 +58,7 @@ test('a text that grows with a list does not fill the server with statements', a
   expect(await thing(pool, 2)).toEqual({ id: 2, size: 2 });
 });
 
-test('statements go on after a migration that gives a column another type, and after one that adds a column', async () => {
+test('statements succeed after a migration that changes the type of a column, and after one that adds a column', async () => {
   expect(await thing(pool, 1)).toEqual({ id: 1, size: 1 });
   await admin.query('alter table things alter column size type text');
   expect(await thing(pool, 1)).toEqual({ id: 1, size: '1' });
@@ -69,7 +66,7 @@ test('statements go on after a migration that gives a column another type, and a
   expect(await thing(pool, 1)).toEqual({ id: 1, size: '1' });
 });
 
-test('a migration in the middle of a transaction ends it with its own error, and the next one goes well', async () => {
+test('a migration during a transaction ends the transaction with its own error, and the next one succeeds', async () => {
   await thing(pool, 1);
   const failing = pool.transaction(async (tx) => {
     await tx.query(sql.typeAlias('void')`select 1`);
@@ -80,8 +77,8 @@ test('a migration in the middle of a transaction ends it with its own error, and
   expect(await pool.transaction((tx) => thing(tx, 1))).toEqual({ id: 1, size: 1 });
 });
 
-test('a statement prepared while its table is small looks its row up, and does not read the table', async () => {
-  // 60 rows on one page: to read it is the cheapest that the planner can do today.
+test('a statement that was prepared while its table was small uses the index and does not scan the table', async () => {
+  // 60 rows on one page: for the planner, a scan of the page is the cheapest plan now.
   await admin.query(`create table small (id int primary key, size int); grant all on small to public;
     insert into small select i, i from generate_series(1, 60) i; analyze small`);
   const plan = await pool.anyFirst(sql.type(z.object({ 'QUERY PLAN': z.string() }))`
@@ -89,11 +86,11 @@ test('a statement prepared while its table is small looks its row up, and does n
   expect(plan[0]).toMatch(/^Index Scan/);
 });
 
-test('a new connection prepares anew, as after a restart of Postgres', async () => {
+test('a new connection prepares its statements again, as after a restart of Postgres', async () => {
   await thing(pool, 1);
   const pid = await pool.oneFirst(sql.type(z.object({ pid: z.number() }))`select pg_backend_pid() as pid`);
   await admin.query('select pg_terminate_backend($1)', [pid]);
-  // A call that meets the loss fails; the pool finds a new connection after that.
+  // The first call on a lost connection fails. Then the pool opens a new one.
   const again = async (): Promise<z.infer<typeof Thing>> => thing(pool, 1).catch(again);
   expect(await again()).toEqual({ id: 1, size: 1 });
 });

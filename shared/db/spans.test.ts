@@ -11,6 +11,6 @@ test.each([
   ],
   ['insert into t (a) values ($1) on conflict do update set a = 1', 'INSERT t'],
   ['delete from outbox where outbox_id = any($1)', 'DELETE outbox'],
-])('%j in few words: %s', (text, summary) => {
+])('the summary of %j is "%s"', (text, summary) => {
   expect(summaryOf(text)).toBe(summary);
 });

@@ -45,7 +45,7 @@ const end = ({ sandbox }: QueryContext, error: boolean): null => {
 
 /**
  * Adds a span and a measurement to every statement. Work without a trace gets no span, because
- * sweeps run for ever.
+ * sweeps never end.
  */
 export const spans: Interceptor = {
   name: 'spans',

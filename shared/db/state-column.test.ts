@@ -37,11 +37,11 @@ test.each([
     "coalesce(case e.event when 'push' then d.state in ('1', '2', '3') when 'brick' then d.state = '1' " +
       "when 'knock' then d.state in ('1', '3') when 'pull' then d.state in ('2', '3') end, false)",
   ],
-])('%s', (_name, fragment, expected) => {
+])('the SQL of: %s', (_name, fragment, expected) => {
   expect(fragment.sql).toBe(expected);
   expect(fragment.values).toEqual([]);
 });
 
-test('an event that belongs to no state has no guard', () => {
+test('an event of no state has no guard and throws', () => {
   expect(() => state.allows('ring')).toThrow(TypeError);
 });

@@ -64,8 +64,8 @@ export const stateColumn = <S extends string, E extends string>(
      */
     allows: (event: E) => of(event).allows,
     /**
-     * The condition for rows that each have an event of their own, which the expression names.
-     * False if it is null.
+     * The condition for rows that each have their own event, which the expression names. False if
+     * it is null.
      */
     allowsBy: (event: Fragment) => {
       const cases = machine.events.map(

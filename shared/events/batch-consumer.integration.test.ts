@@ -15,8 +15,8 @@ import type { Consuming } from './consume.ts';
 import { event, eventSubject } from './event.ts';
 
 /**
- * The quote service subscribes to `accepted`, `issued` and `failed` of settlement; nothing else is
- * delivered to it.
+ * The quote service subscribes to `accepted`, `issued` and `failed` of settlement. It receives no
+ * other events.
  */
 let testBus: TestBus;
 let listener: Bus;
@@ -71,12 +71,12 @@ const publishAccepted = async (quotes: readonly string[]) => {
 const until = async (good: () => boolean | Promise<boolean>) => {
   for (const deadline = Date.now() + 15_000; !(await good()); await sleep(20))
     if (Date.now() > deadline)
-      throw new Error(`did not come about: ${JSON.stringify(batches)}, aside ${aside.length}`);
+      throw new Error(
+        `the condition did not become true in time: ${JSON.stringify(batches)}, quarantined ${aside.length}`,
+      );
 };
 const newIds = (count: number) => Array.from({ length: count }, () => newId('q'));
-/**
- * Delivered and not acknowledged, and not delivered yet, of what the quote service subscribes to.
- */
+/** The numbers of unacknowledged and undelivered messages of the quote service's subscriptions. */
 const open = async (): Promise<number> => {
   let sum = 0;
   for (const name of ['accepted', 'issued', 'failed']) {
@@ -87,7 +87,7 @@ const open = async (): Promise<number> => {
   return sum;
 };
 
-test('what waits is written together, in the order of the stream whichever event it is, and acknowledged', async () => {
+test('waiting messages are written by one statement in the order of the stream, across events, and acknowledged', async () => {
   const quotes = newIds(80);
   for (const [index, id] of quotes.entries())
     await (index < 40 ? publishRaw('failed', failed(id)) : publishRaw('accepted', accepted(id)));
@@ -97,7 +97,7 @@ test('what waits is written together, in the order of the stream whichever event
   await until(async () => (await open()) === 0);
 });
 
-test('what is not subscribed to is not delivered', async () => {
+test('an event without a subscription is not delivered', async () => {
   await publishRaw('expired', accepted(newId('q')));
   await publishRaw('redeemed', accepted(newId('q')));
   start(0);
@@ -107,11 +107,11 @@ test('what is not subscribed to is not delivered', async () => {
   expect([batches, aside]).toEqual([[[id]], []]);
 });
 
-test('one that cannot be written holds up nobody; it comes again until it can be', async () => {
+test('a message that cannot be written does not block others and is delivered again until it can be written', async () => {
   const [good, bad, other] = newIds(3) as [string, string, string];
   let broken = true;
   writes = async (batch) => {
-    if (broken && batch.includes(bad)) throw new Error('a row that is refused');
+    if (broken && batch.includes(bad)) throw new Error('row refused');
   };
   await publishAccepted([good, bad, other]);
   start(200);
@@ -129,7 +129,7 @@ test('one that cannot be written holds up nobody; it comes again until it can be
   expect(batches.at(-1)).toEqual([bad]);
 });
 
-test('while the database does not answer each comes again later, not one by one at once', async () => {
+test('while the database is unavailable, messages are delivered again later and not retried one by one', async () => {
   const quotes = newIds(3);
   let isUnavailable = true;
   writes = async () => {
@@ -145,7 +145,7 @@ test('while the database does not answer each comes again later, not one by one 
   expect(batches.slice(1).flat().sort()).toEqual([...quotes].sort());
 });
 
-test('what cannot be read is quarantined, with the rest of its batch written', async () => {
+test('a message that cannot be parsed is quarantined, and the rest of its batch is written', async () => {
   const [first, last, right] = newIds(3) as [string, string, string];
   await publishAccepted([first]);
   await publishRaw('accepted', { nonsense: true });
@@ -162,7 +162,7 @@ test('what cannot be read is quarantined, with the rest of its batch written', a
   expect(await subscription.redeliver(subjects.event('settlement', 'redeemed'), encode({}))).toBe(false);
 });
 
-test('a stop writes and acknowledges what has come', async () => {
+test('stop writes and acknowledges the received messages', async () => {
   const quotes = newIds(40);
   writes = () => sleep(300);
   await publishAccepted(quotes);
@@ -175,7 +175,7 @@ test('a stop writes and acknowledges what has come', async () => {
   expect(await open()).toBe(0);
 });
 
-test('each message has its span in the trace of its sender; the writing stands under the first, to which the others link', async () => {
+test('each message has its span in the trace of its publisher, and the others link to the first, which contains the write', async () => {
   type Ended = Span & {
     name: string;
     parentSpanContext?: { spanId: string };

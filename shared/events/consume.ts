@@ -20,7 +20,7 @@ export type Quarantine = (message: { subject: string; body: Uint8Array; reason: 
 /**
  * Subscriptions. A message is acknowledged after its handler resolved, so after its effect was
  * committed. If a handler throws, the message is delivered again later. A message that cannot be
- * parsed would fail for ever, so it is quarantined and acknowledged.
+ * parsed would always fail, so it is quarantined and acknowledged.
  */
 export type Consuming = {
   stop: () => Promise<void>;
@@ -81,7 +81,7 @@ export const consume = <S extends Source>(
   };
 };
 
-/** Handles each message by itself, many at a time. */
+/** Handles each message separately, many concurrently. */
 const consumeEach = (bus: Bus, sources: readonly Source[], quarantine: Quarantine): Consuming =>
   consume(bus, sources, ({ schema, handle }, msg) => {
     const one = async () => {

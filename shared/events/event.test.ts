@@ -96,17 +96,17 @@ test.each([
     'job.chain-submitter.fund',
     'chain-submitter.fund:fund_1:0',
   ],
-])('%# a message id is made of the identity, the same each time', (message, subject, msgId) => {
+])('%# a message id consists of the identity and is always the same', (message, subject, msgId) => {
   expect([message.subject, message.msgId]).toEqual([subject, msgId]);
 });
 
-test('what may be published again in the same state is a message of its own each time', () => {
+test('each publication of an event that may repeat in the same state is a separate message', () => {
   const [one, two] = [1, 2].map(() => event('chain-submitter.settleProgressed', progress).msgId);
   expect(one).toMatch(/^chain-submitter\.settleProgressed:stl_1:1:confirmed:[0-9a-f-]{36}$/);
   expect(two).not.toBe(one);
 });
 
-test('another status, transaction or dispatch is another message', () => {
+test('another status, transaction or dispatch count gives another message id', () => {
   const ids = [
     event('funding.moved', { ...moved, status: 'finalized' }),
     event('funding.moved', moved),
@@ -117,28 +117,28 @@ test('another status, transaction or dispatch is another message', () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test('no two events or jobs share a name, so no two share a message id', () => {
+test('names of events and jobs are unique, so message ids are', () => {
   const names = contractList.flatMap(({ name, events, jobs }) =>
     [...Object.keys(events), ...Object.keys(jobs)].map((each) => `${name}.${each}`),
   );
   expect(new Set(names).size).toBe(names.length);
 });
 
-/** Never run: the type check fails unless each line that is marked is an error. */
+/** Never called: the type check fails unless each marked line is an error. */
 const wrong = (): unknown[] => [
   // @ts-expect-error no such event
   event('settlement.isued', { ...about, tx_hash, issued_at: at }),
   // @ts-expect-error a job is no event
   event('chain-submitter.settle', settle),
-  // @ts-expect-error an event says who is concerned
+  // @ts-expect-error the event requires its accounts
   event('settlement.issued', { settlement_id: 'stl_1', quote_id: 'q_1', tx_hash, issued_at: at }),
   // @ts-expect-error the payload of another event
   event('settlement.failed', { ...about, redeemed: true }),
   // @ts-expect-error a field that the contract does not have
   event('settlement.failed', { ...about, code: 'payment_failed', reason: 'none' }),
-  // @ts-expect-error a status that there is not
+  // @ts-expect-error an unknown status
   event('chain-submitter.fundProgressed', { ...progress, status: 'landed' }),
-  // @ts-expect-error a job says how often it was dispatched
+  // @ts-expect-error a job requires its dispatch count
   job('chain-submitter.fund', fund),
   // @ts-expect-error a field is missing
   job('chain-submitter.fund', { fund_id: 'fund_1', account_id: 'acct_1', owner: 'o' }, { dispatch: 0 }),
@@ -150,6 +150,6 @@ const wrong = (): unknown[] => [
   }),
 ];
 
-test('a name or a payload that the contract does not have does not compile', () => {
+test('an unknown name or a wrong payload does not compile', () => {
   expect(wrong).toBeInstanceOf(Function);
 });

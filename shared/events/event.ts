@@ -66,7 +66,7 @@ export const event = <N extends EventName>(
 /**
  * The message of a job, by the same rules.
  * @param name `<service that executes it>.<job>`
- * @param dispatch the dispatch count of the job; each dispatch is a message of its own
+ * @param dispatch the dispatch count of the job; each dispatch is a separate message
  */
 export const job = <N extends JobName>(
   name: N,

@@ -34,7 +34,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Rows whose fast path never ran, as a crash after the commit leaves them. */
+/** Rows that the fast path did not publish, as after a crash that follows the commit. */
 const leave = async (subjects: readonly string[]) => {
   for (const [i, subject] of subjects.entries()) {
     await admin.query('insert into outbox (subject, msg_id, payload, next_at) values ($1, $2, $3, now())', [
@@ -74,7 +74,7 @@ const heard = async (subject: string) => {
   return info.state.subjects?.[subject] ?? 0;
 };
 
-test('what a crash left is published once by two sweeps, with no transaction open meanwhile', async () => {
+test('two sweeps publish rows that remain after a crash once, without an open transaction', async () => {
   const subject = 'evt.settlement.issued';
   await leave(Array<string>(30).fill(subject));
   let published = 0;
@@ -92,8 +92,8 @@ test('what a crash left is published once by two sweeps, with no transaction ope
   expect({ published, open, heard: await heard(subject) }).toEqual({ published: 30, open: 0, heard: 30 });
 });
 
-test('a row that can never be published holds up nothing behind it', async () => {
-  // No stream takes this subject, and the service has no right to it either.
+test('a row that can never be published does not block later rows', async () => {
+  // No stream has this subject, and the service has no right to publish it.
   await leave(['nowhere.at.all', 'evt.settlement.failed', 'evt.settlement.failed']);
   const { stop } = await relay();
   await until(async () => (await left()).length === 1, 15_000);
@@ -102,7 +102,7 @@ test('a row that can never be published holds up nothing behind it', async () =>
   await admin.query('delete from outbox');
 });
 
-test('a batch goes out when its window ends, at the latest when the service stops', async () => {
+test('a batch is published when its window ends, or when the service stops before', async () => {
   const subject = 'evt.settlement.expired';
   const { pool, dispatch, stop } = await relay();
   const rows = await insertOutbox(
@@ -115,11 +115,11 @@ test('a batch goes out when its window ends, at the latest when the service stop
   expect({ heard: await heard(subject), left: await left() }).toEqual({ heard: 2, left: [] });
 });
 
-/** Well before the lease ends of a row that a sweep took. */
+/** Well before the end of a lease that a sweep holds. */
 const BEFORE_THE_LEASE_ENDS_MS = 12_000;
 
 /**
- * Two replicas, the first by a way of its own that breaks: the second publishes all that was left.
+ * Two replicas. The connection of the first breaks, and the second publishes all remaining rows.
  */
 const oneOfTwo = async (breakWay: (proxy: TcpProxy, bus: Bus) => Promise<void>) => {
   const subject = 'evt.settlement.redeemed';
@@ -128,7 +128,7 @@ const oneOfTwo = async (breakWay: (proxy: TcpProxy, bus: Bus) => Promise<void>) 
   const bus = await testBus.as('settlement', proxy.port);
   await leave(Array<string>(5).fill(subject));
   await breakWay(proxy, bus);
-  // It sweeps as soon as it has started, before the second has connected.
+  // It sweeps as soon as it has started, before the second is connected.
   const [{ stop: stopFirst }, { stop }] = [await relay(bus), await relay()];
   await until(async () => (await left()).length === 0, BEFORE_THE_LEASE_ENDS_MS);
   await Promise.all([stopFirst(), stop()]);
@@ -146,7 +146,7 @@ test('a replica that lost its connection leases nothing', () =>
 test('a replica whose connection is silent leases nothing', () =>
   oneOfTwo(async (proxy) => proxy.freeze(true)));
 
-test('a replica whose connection goes silent between lease and publish gives back what it leased', () =>
+test('a replica whose connection goes silent between lease and publish releases its leased rows', () =>
   oneOfTwo(async (proxy) => {
     failpoints['outbox.beforePublish'] = async () => proxy.freeze(true);
   }));

@@ -26,14 +26,15 @@ const SWEEP_FOR_MS = 5000;
 export type Relay = {
   /**
    * Publishes committed rows. Never throws: rows that fail are left to the sweep.
-   * @param batchWindowMs how long events wait for others, if no caller waits for them. Each process
-   * on their way then reads and writes a batch. The window is well below the delay of the sweep
+   * @param batchWindowMs how long events wait for others, if no caller waits for them. Every
+   * process that handles them then reads and writes a batch. The window is well below the delay of
+   * the sweep
    */
   dispatch: (rows: readonly OutboxRow[], options?: { batchWindowMs: number }) => void;
   stop: () => Promise<void>;
 };
 
-/** Leases rows to this sweep: those the fast path did not publish, or a crashed sweep left. */
+/** Leases rows to this sweep that the fast path or a crashed sweep did not publish. */
 const claimDue = (db: Db): Promise<readonly OutboxRow[]> =>
   db.any(sql.type(outboxRow)`
     with due as (

@@ -79,7 +79,7 @@ const answer = async (
       return earlier === null ? { ok } : replay(ok);
     } catch (error) {
       if (error instanceof KeyTaken) continue;
-      // The refusal may be caused by another call with the key. Its answer is then the answer of
+      // Another call with the key may have caused the refusal. Its answer is then the answer of
       // this call.
       const winner = error instanceof ServiceError ? await findCall(pool, key) : null;
       if (winner === null || winner.answer === null) throw error;

@@ -45,7 +45,7 @@ export const findCall = async (
   if (same) return call;
   throw new ServiceError(
     'idempotency_mismatch',
-    'this Idempotency-Key was used with another request or by another credential',
+    'this Idempotency-Key was used with another request or by another credential; send a new request with a new key',
   );
 };
 

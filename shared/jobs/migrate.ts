@@ -1,5 +1,5 @@
-// A job, run before the services of a release start: brings one environment's database to the
-// present.
+// A job that runs before the services of a release start. It migrates the database of one
+// environment.
 import { z } from 'zod';
 import { SERVICE_NAMES, type ServiceName } from '../contract/service.ts';
 import { migrateEnvironment } from '../db/migrate.ts';
@@ -14,9 +14,9 @@ const Passwords = z.strictObject(
 
 const { POSTGRES_ADMIN_URL, DATABASE_PASSWORDS } = loadConfig(
   z.object({
-    /** Superuser or owner of the environment's database, which exists. */
+    /** A superuser or the owner of the environment's database, which must exist. */
     POSTGRES_ADMIN_URL: z.url({ protocol: /^postgres(ql)?$/ }),
-    /** JSON, service → password of its role. */
+    /** JSON: service → password of its role. */
     DATABASE_PASSWORDS: JsonText.pipe(Passwords),
   }),
 );

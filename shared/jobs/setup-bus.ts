@@ -1,5 +1,5 @@
-// A job, run before the services of a release start and after a NATS lost its data: streams and
-// durable consumers.
+// A job that runs before the services of a release start, and after a NATS server lost its data. It
+// creates the streams and durable consumers.
 import { z } from 'zod';
 import { ensureStreams } from '../bus/setup.ts';
 import { loadConfig } from '../lib/config.ts';
@@ -7,7 +7,7 @@ import { loadConfig } from '../lib/config.ts';
 const { NATS_URL, NATS_USER, NATS_PASSWORD, NATS_REPLICAS } = loadConfig(
   z.object({
     NATS_URL: z.string().min(1),
-    /** The user of all rights in the environment's account. */
+    /** The user with all rights in the environment's account. */
     NATS_USER: z.string().min(1),
     NATS_PASSWORD: z.string().min(1),
     /** Copies of each stream: 3 in a cluster of three. */
@@ -21,4 +21,4 @@ await ensureStreams({
   pass: NATS_PASSWORD,
   replicas: NATS_REPLICAS,
 });
-console.log(JSON.stringify({ msg: 'streams are there' }));
+console.log(JSON.stringify({ msg: 'streams created' }));

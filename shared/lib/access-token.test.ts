@@ -52,14 +52,13 @@ const hs256 = await new SignJWT(payload)
   .sign(rawPublicKey(session.key));
 const demanding = `${encode({ alg: 'EdDSA', kid: session.kid, crit: ['more'], more: 1 })}.${part(valid, 1)}`;
 const critical = `${demanding}.${Buffer.from(signBytes(Buffer.from(demanding), session.key)).toString('base64url')}`;
-// The last of 86 characters carries 2 bits that decide nothing: another spelling of the same
-// signature.
+// The last of 86 characters has 2 unused bits, so the same signature has another encoding.
 const respelled = (token: string) => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   return token.slice(0, -1) + alphabet[alphabet.indexOf(token.at(-1)!) ^ 1]!;
 };
 
-test('the claims that docs/spec/decisions.md names, and no others', () => {
+test('an access token has the claims of docs/spec/decisions.md and no others', () => {
   expect(payload).toEqual({
     iss: 'quittance',
     aud: 'quittance-api',
@@ -101,7 +100,7 @@ test.each([
   ['no session', await forged({ sid: undefined }), NOW, null],
   ['subject is no account', await forged({ sub: 'root' }), NOW, null],
   ['payload altered', valid.replace(part(valid, 1), encode({ ...payload, sub: newId('acct') })), NOW, null],
-  ['other spelling of the signature', respelled(valid), NOW, null],
+  ['other encoding of the signature', respelled(valid), NOW, null],
   ['signed just before its key was retired', await signAccessToken(claims, retired), NOW, expected],
   [
     'signed long after its key was retired',
@@ -112,6 +111,6 @@ test.each([
   ['empty', '', NOW, null],
   ['no token at all', 'a.b.c', NOW, null],
   ['__proto__ as kid', await forged({}, { kid: '__proto__' }), NOW, null],
-])('access token: %s', async (_name, token, now, outcome) => {
+])('an access token is verified: %s', async (_name, token, now, outcome) => {
   expect(await verifyAccessToken(token, { keys, now })).toEqual(outcome);
 });

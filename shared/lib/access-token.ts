@@ -66,8 +66,7 @@ const Payload = z.object({
 });
 
 /**
- * base64url has several spellings of the same bytes (padding bits). Only the issued spelling is a
- * token.
+ * base64url has several encodings of the same bytes (padding bits). Only the issued one is a token.
  */
 const isCanonical = (token: string): boolean =>
   token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);

@@ -11,11 +11,11 @@ test.each(
     finalized: ['-',      '-',      '-',         '-',         '-',      '-'],
     failed:    ['-',      '-',      '-',         '-',         '-',      '-'],
   }),
-)('work that is %s, then %s: %s', (_state, _event, actual, expected) => {
+)('transition of work in state %s on %s: %s', (_state, _event, actual, expected) => {
   expect(actual).toBe(expected);
 });
 
-test('until it is decided it is asked for again; confirmed it is decided, and still open', () => {
+test('undecided work is dispatched again; confirmed work is decided and still open', () => {
   expect(UNDECIDED).toEqual(['new', 'signed']);
   expect(chainWork.open).toEqual(['new', 'signed', 'confirmed']);
 });

@@ -35,5 +35,5 @@ export const chainWork = stateMachine<ChainWorkStatus, ChainWorkEvent>({
 export const isDecided = (status: string): boolean =>
   status === 'confirmed' || status === 'finalized' || status === 'failed';
 
-/** The states in which a service asks for the work again if no event arrives. */
+/** The states in which a service dispatches the work again if no event arrives. */
 export const UNDECIDED = chainWork.states.filter((status) => !isDecided(status));

@@ -39,9 +39,7 @@ const token = signToken('quote', claims, quote.signing);
 const [payload, signature] = token.split('.') as [string, string];
 const json = JSON.parse(Buffer.from(payload, 'base64url').toString());
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
-/**
- * The same bytes spelled otherwise: the unused bits of the last character are free in base64url.
- */
+/** Another encoding of the same bytes: base64url ignores the unused bits of the last character. */
 const respell = (part: string) => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   const other = alphabet[alphabet.indexOf(part.at(-1)!) + 1]!;
@@ -53,7 +51,7 @@ test('a token carries its claims', () => {
   expect(signToken('quote', claims, quote.signing)).toBe(token);
 });
 
-test('a token that no key verifies says what it claims; what is no quote token says nothing', () => {
+test('the unverified claims of a token with an unknown key are readable, and those of another token are null', () => {
   const forged = signToken('quote', claims, { ...quote.signing, kid: 'test.quote.9' });
   expect(unverifiedClaims('quote', forged)).toEqual({ typ: 'quote', kid: 'test.quote.9', ...claims });
   for (const other of ['', 'a.b', encode(null), encode({ ...json, quote_id: 1 })])
@@ -61,7 +59,7 @@ test('a token that no key verifies says what it claims; what is no quote token s
   expect(unverifiedClaims('settlement', token)).toBeNull();
 });
 
-describe('refused, with 400', () => {
+describe('a token is refused with 400', () => {
   test.each([
     ['empty', ''],
     ['one part', payload],
@@ -72,14 +70,14 @@ describe('refused, with 400', () => {
       'parts of two tokens',
       `${payload}.${signToken('quote', { ...claims, quote_id: newId('q') }, quote.signing).split('.')[1]}`,
     ],
-    ['signature spelled otherwise', `${payload}.${respell(signature)}`],
+    ['other encoding of the signature', `${payload}.${respell(signature)}`],
     ['padded', `${payload}=.${signature}`],
     ['unknown kid', signToken('quote', claims, { ...quote.signing, kid: 'test.quote.9' })],
     ['kid of another use', signToken('quote', claims, settlement.signing)],
-    ['kid that lies about its key', signToken('quote', claims, stranger.signing)],
+    ['kid of another key', signToken('quote', claims, stranger.signing)],
     ['another environment’s key', signToken('quote', { ...claims, env: 'live' }, live.signing)],
     ['a live claim signed by a test key', signToken('quote', { ...claims, env: 'live' }, quote.signing)],
-    ['a claim too many', signToken('quote', { ...claims, admin: true } as never, quote.signing)],
+    ['an additional claim', signToken('quote', { ...claims, admin: true } as never, quote.signing)],
     ['payload that is no object', `${encode(null)}.${signature}`],
     ['kid ../', `${encode({ ...json, kid: '../' })}.${signature}`],
     ['kid of the prototype', `${encode({ ...json, kid: '__proto__' })}.${signature}`],
@@ -92,7 +90,7 @@ describe('refused, with 400', () => {
     }
   });
 
-  test('a settlement token as quote token, and the reverse', () => {
+  test('a settlement token is refused as a quote token, and a quote token as a settlement token', () => {
     const settled = signToken(
       'settlement',
       {

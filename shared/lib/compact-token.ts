@@ -26,13 +26,13 @@ export const signToken = <T extends keyof Claims>(
   return `${payload}.${Buffer.from(signBytes(Buffer.from(payload, 'ascii'), key)).toString('base64url')}`;
 };
 
-/** The claims of a quote token from the own records. It was verified before it was stored. */
+/** The claims of a quote token from the service's records. It was verified before it was stored. */
 export const storedClaims = (token: string): QuoteClaims =>
   JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString('utf8')) as QuoteClaims;
 
 /**
- * The unverified claims of a token, for a search in the own records: it may have been paid before
- * its key was removed. Null if it is no token of this type.
+ * The unverified claims of a token, for a search in the service's records: it may have been paid
+ * before its key was removed. Null if it is no token of this type.
  */
 export const unverifiedClaims = <T extends keyof Claims>(typ: T, token: string): Claims[T] | null => {
   try {
@@ -49,8 +49,8 @@ const refuse = (message: string): never => {
 
 const decode = (part: string): Buffer => {
   const bytes = Buffer.from(part, 'base64url');
-  // One spelling per token: base64url has several for the same bytes (padding bits), and a cache
-  // must not treat one quote as two.
+  // Only the canonical encoding is accepted: base64url has several for the same bytes (padding
+  // bits), and a cache must not treat one quote as two.
   if (bytes.toString('base64url') !== part) refuse('the token is not in canonical base64url');
   return bytes;
 };

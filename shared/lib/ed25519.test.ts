@@ -34,7 +34,7 @@ describe('Ed25519', () => {
     expect(verifyBytes(hex(message), hex(signature), publicKeyFromRaw(hex(publicKey)))).toBe(true);
   });
 
-  test('signs as the portable implementation does, and each verifies the other', async () => {
+  test('both implementations make the same signatures, and each verifies those of the other', async () => {
     const seed = noble.utils.randomSecretKey();
     const key = privateKeyFromSeed(seed);
     const message = new TextEncoder().encode('quote');

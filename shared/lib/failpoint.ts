@@ -1,5 +1,5 @@
 /**
- * Named hooks at the steps of the settle path (docs/design/settle.md, "Crash at each arrow") and of
+ * Named hooks at the steps of the settle path (docs/design/settle.md, "Crash at each step") and of
  * objects that funding creates in several steps. In production they do nothing, and no environment
  * variable changes that. A fault test loads a module of test/support/ with `node --import`, which
  * replaces them by functions that crash or wait.

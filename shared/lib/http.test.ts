@@ -18,7 +18,7 @@ const down = async () => {
 };
 const silent = () => new Promise(() => {});
 
-test('a process that still waits for its bus lives and is not ready', async () => {
+test('a process that waits for its bus is alive and not ready', async () => {
   expect(await get('/v1/health')).toEqual(alive);
   expect(await get('/v1/health/ready')).toEqual({
     status: 503,
@@ -31,14 +31,14 @@ test.each([
   ['Postgres refuses', { postgres: down, nats: up }, 503, 'not_ready', { postgres: 'down', nats: 'up' }],
   ['NATS refuses', { postgres: up, nats: down }, 503, 'not_ready', { postgres: 'up', nats: 'down' }],
   ['NATS is silent', { postgres: up, nats: silent }, 503, 'not_ready', { postgres: 'up', nats: 'down' }],
-])('%s', async (_, checks, status, body, dependencies) => {
+])('readiness when %s', async (_, checks, status, body, dependencies) => {
   health.begin(checks);
   // The whole body is compared, because the error's text must not be in it.
   expect(await get('/v1/health/ready')).toEqual({ status, body: { status: body, dependencies } });
   expect(await get('/v1/health')).toEqual(alive);
 });
 
-test('it recovers with its dependency', async () => {
+test('a process is ready again when its dependency is', async () => {
   let postgres: () => Promise<void> = down;
   health.begin({ postgres: () => postgres() });
   expect((await get('/v1/health/ready')).status).toBe(503);
@@ -46,7 +46,7 @@ test('it recovers with its dependency', async () => {
   expect((await get('/v1/health/ready')).status).toBe(200);
 });
 
-test('a process that drains lives, is not ready, and says why', async () => {
+test('a draining process is alive, not ready, and reports the reason', async () => {
   health.begin({ postgres: up });
   health.drain();
   expect(await get('/v1/health/ready')).toEqual({
@@ -56,6 +56,6 @@ test('a process that drains lives, is not ready, and says why', async () => {
   expect(await get('/v1/health')).toEqual(alive);
 });
 
-test('no other path', async () => {
+test('any other path is not found', async () => {
   expect((await get('/metrics')).status).toBe(404);
 });

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { TransactionId } from '../contract/wallet/transactions.ts';
 import { derivedId, newId } from './id.ts';
 
-test('a derived id is always the same, of its object’s age, and another for another name or object', () => {
+test('a derived id is always the same, has the time of its object, and differs for another name or object', () => {
   const object = newId('stl');
   const [out, again, other, foreign] = [
     derivedId('txn', object, 'out'),

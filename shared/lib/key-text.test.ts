@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createKeyText, keyHash, parseKeyText } from './key-text.ts';
 
-// Fixed, so that the format cannot drift: every key in the field was made by it.
+// A fixed key, because the format of existing keys must not change.
 const KEY = 'vendor_test_00000000000000000000000000000000000000000011AWNjk';
 const valid = createKeyText('vendor_live_');
 
@@ -10,7 +10,7 @@ test.each([
   ['vendor_live_', { kind: 'service_key', environment: 'live' }],
   ['dk_test_', { kind: 'delegate_key', environment: 'test' }],
   ['dk_live_', { kind: 'delegate_key', environment: 'live' }],
-] as const)('a new key of %s says what it is', (prefix, expected) => {
+] as const)('a new key with the prefix %s has its kind and environment', (prefix, expected) => {
   const text = createKeyText(prefix);
   expect(text).toMatch(new RegExp(`^${prefix}[0-9A-Za-z]{49}$`));
   expect(parseKeyText(text)).toEqual({ ...expected, hash: keyHash(text) });
@@ -22,7 +22,7 @@ test('the hash is 32 bytes of base64url and differs per key', () => {
   for (const hash of hashes) expect(hash).toMatch(/^[A-Za-z0-9_-]{43}$/);
 });
 
-test('the format of a known key', () => {
+test('a fixed key has its expected parts', () => {
   expect(parseKeyText(KEY)?.kind).toBe('service_key');
 });
 
@@ -38,9 +38,9 @@ test.each([
   ['unknown prefix', valid.replace('vendor_live_', 'vendor_prod_')],
   ['one character short', valid.slice(0, -1)],
   ['one character long', `${valid}0`],
-  ['a line break behind', `${valid}\n`],
-  ['a blank before', ` ${valid}`],
+  ['a trailing line break', `${valid}\n`],
+  ['a leading space', ` ${valid}`],
   ['full-width digit', `${valid.slice(0, -1)}０`],
-])('no key: %s', (_name, text) => {
+])('not a key: %s', (_name, text) => {
   expect(parseKeyText(text)).toBeNull();
 });

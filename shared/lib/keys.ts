@@ -6,7 +6,7 @@ import { privateKeyFromSeed, publicKeyFromRaw } from './ed25519.ts';
 /**
  * Signing keys and public keys. A kid is `<env>.<use>.<n>`, and a key is valid only for the
  * environment and use in its kid (docs/spec/decisions.md, Environments). Public keys are configured
- * and never sent over the bus, so no service can give another one a key of its own.
+ * and never sent over the bus, so no service can make another one accept its own key.
  */
 type KeyUse = 'quote' | 'settlement' | 'session';
 export type SigningKey = { kid: string; key: KeyObject };

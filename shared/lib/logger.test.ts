@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 
 const logger = path.join(import.meta.dirname, 'logger.ts');
 
-/** What a process that logs has written when it is over, line by line. */
+/** The lines that a process has logged when it has ended. */
 const loggedBy = (program: string): Promise<string[]> =>
   new Promise((resolve, reject) => {
     const script = `import { createLogger } from ${JSON.stringify(logger)};
@@ -31,14 +31,14 @@ const logMany = "for (let i = 0; i < 200; i++) logger.info('line ' + i);";
 
 test.each([
   ['ends', ''],
-  ['is told to end', 'process.exit(0);'],
+  ['exits by process.exit', 'process.exit(0);'],
   ['crashes', "throw new Error('crash');"],
   ['is killed a moment later', "setTimeout(() => process.kill(process.pid, 'SIGKILL'), 1000);"],
-])('a process that %s has written every line, in their order', async (_how, end) => {
+])('a process that %s has written every line in order', async (_how, end) => {
   expect(await loggedBy(`${logMany} ${end}`)).toEqual(MANY);
 });
 
-test('a line that warns is written at once, after those before it', async () => {
+test('a warning is written at once, after the earlier lines', async () => {
   const killed = "logger.info('before'); logger.warn('warned'); process.kill(process.pid, 'SIGKILL');";
   expect(await loggedBy(killed)).toEqual(['before', 'warned']);
 });

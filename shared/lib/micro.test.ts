@@ -21,6 +21,6 @@ test.each([
   ['NaN', null],
   ['１', null],
   ['1234567890123', null],
-])('decimal text %p', (text, expected) => {
+])('the amount of the decimal text %p', (text, expected) => {
   expect(microFromDecimal(text)).toBe(expected);
 });

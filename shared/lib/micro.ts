@@ -27,7 +27,7 @@ export const microFromDecimal = (text: string): bigint | null => {
   return micro > 0n ? micro : null;
 };
 
-/** For people: 2500000n → "2.5 USDC". */
+/** The text for people: 2500000n → "2.5 USDC". */
 export const displayUsdc = (micro: bigint): string => {
   const fraction = (micro % 1_000_000n).toString().padStart(6, '0').replace(/0+$/, '');
   return `${micro / 1_000_000n}${fraction === '' ? '' : `.${fraction}`} USDC`;

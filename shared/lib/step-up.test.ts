@@ -8,7 +8,7 @@ test.each([
   ['at the limit', 300_000, 'fresh'],
   ['a millisecond later', 300_001, 'reauthentication_required'],
   ['the day after', 86_400_000, 'reauthentication_required'],
-])('a sign-in %s', (_name, ageMs, expected) => {
+])('the age of a sign-in is checked: %s', (_name, ageMs, expected) => {
   let outcome = 'fresh';
   try {
     requireFresh({ auth_time: SIGN_IN }, SIGN_IN * 1000 + ageMs);

@@ -8,7 +8,7 @@ import { startTelemetry } from './telemetry.ts';
 
 afterAll(() => metrics.disable());
 
-test('metrics reach a collector over OTLP, under the names of the catalog, with whose they are', async () => {
+test('metrics reach a collector over OTLP with the names of the catalog and the labels of their process', async () => {
   const received: { path: string; body: string }[] = [];
   const collector = createServer((request, response) => {
     let body = '';

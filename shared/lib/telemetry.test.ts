@@ -12,13 +12,14 @@ afterAll(() => {
 });
 
 /**
- * In this order: a process starts its telemetry once, so the one that starts something comes last.
+ * The order matters: a process starts its telemetry once, so the case that starts an export is
+ * last.
  */
 test.each<[string, TelemetryConfig, string]>([
-  ['nothing set', {}, ''],
-  ['empty, as a manifest leaves it', { OTEL_METRICS_EXPORTER: '', OTEL_EXPORTER_OTLP_ENDPOINT: '' }, ''],
+  ['no variable', {}, ''],
+  ['empty variables, as in a manifest', { OTEL_METRICS_EXPORTER: '', OTEL_EXPORTER_OTLP_ENDPOINT: '' }, ''],
   [
-    'switched off beside an endpoint',
+    'an endpoint with the SDK disabled',
     {
       OTEL_METRICS_EXPORTER: 'none',
       OTEL_TRACES_EXPORTER: 'none',
@@ -27,11 +28,11 @@ test.each<[string, TelemetryConfig, string]>([
     '',
   ],
   [
-    'an endpoint for traces alone',
+    'an endpoint only for traces',
     { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:9/v1/traces' },
     'traces',
   ],
-])('%s: %j exports "%s"', async (_name, config, expected) => {
+])('with %s, %j exports "%s"', async (_name, config, expected) => {
   const telemetry = await startTelemetry('quote', config, logger);
   const started = [metrics.getMeterProvider() === untouched ? [] : ['metrics'], tracing() ? ['traces'] : []];
   expect(started.flat().join()).toBe(expected);

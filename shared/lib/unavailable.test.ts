@@ -10,11 +10,11 @@ test.each([
   ['connection failure', withCode('08006'), true],
   ['refused', withCode('ECONNREFUSED'), true],
   ['wrapped', new Error('y', { cause: withCode('57P01') }), true],
-  ['as slonik says it', new BackendTerminatedError(new Error('gone')), true],
+  ['the error of slonik', new BackendTerminatedError(new Error('gone')), true],
   ['a unique violation', withCode('23505'), false],
   ['a syntax error', withCode('42601'), false],
   ['a bug', new TypeError('x is not a function'), false],
   ['no error at all', 'ECONNREFUSED', false],
-])('%s', (_name, error, expected) => {
+])('an error means that a dependency is unavailable, or not: %s', (_name, error, expected) => {
   expect(isUnavailable(error)).toBe(expected);
 });

@@ -13,7 +13,7 @@ const UNAVAILABLE_ERRORS = new Set([
 ]);
 
 /**
- * Whether an error says that a dependency is unavailable: Postgres is stopped, restarting or
+ * Whether an error means that a dependency is unavailable: Postgres is stopped, restarting or
  * refusing connections. The caller then gets 503 and may repeat the call, instead of 500. Only
  * codes and error names decide, along the causes.
  */

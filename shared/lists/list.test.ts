@@ -8,7 +8,7 @@ const key = Buffer.alloc(32, 1);
 const pool = null as unknown as Db;
 const payer = { account_id: 'acct_1' };
 
-/** A list over rows that are their own places, newest first. */
+/** A list of rows that are ordered by their own value, newest first. */
 const listOf = (rows: readonly string[], { signedBy = key, name = 'settlements' } = {}) =>
   listHandler<
     { cursor?: string; limit?: string; status?: string },
@@ -27,7 +27,7 @@ const listOf = (rows: readonly string[], { signedBy = key, name = 'settlements' 
     show: (page) => [...page],
   });
 
-test('a page knows whether there is a next one', async () => {
+test('a page has a cursor only if there is a next page', async () => {
   expect(await listOf([])({ limit: '2' }, payer)).toEqual({ data: [], next_cursor: null });
   expect(await listOf(['c', 'b'])({ limit: '2' }, payer)).toEqual({ data: ['c', 'b'], next_cursor: null });
   const list = listOf(['c', 'b', 'a']);
@@ -39,7 +39,7 @@ test('a page knows whether there is a next one', async () => {
   expect((await many({ limit: '100' }, payer)).data).toHaveLength(100);
 });
 
-test('a page of large items ends where a message would become too long; each is told once', async () => {
+test('a page of large items ends before the message is too large, and the pages return each item once', async () => {
   const rows = Array.from({ length: 100 }, (_, n) => `${String(n).padStart(3, '0')}${'ü'.repeat(8000)}`);
   const list = listOf(rows);
   const seen: string[] = [];
@@ -54,11 +54,11 @@ test('a page of large items ends where a message would become too long; each is 
     cursor = page.next_cursor;
   } while (cursor !== null);
   expect(seen).toEqual(rows);
-  // One that is too large by itself is told alone.
+  // An item over the bound is returned alone.
   expect((await listOf(['x'.repeat(600_000), 'y'])({ limit: '2' }, payer)).data).toHaveLength(1);
 });
 
-test('a place of several fields comes back as it was', async () => {
+test('a cursor preserves a place of several fields', async () => {
   const rows = [3.5, 2.25, 1].map((created_at) => ({ created_at, id: 'a/b' }));
   let before: unknown;
   const list = listHandler<
@@ -83,7 +83,7 @@ test('a place of several fields comes back as it was', async () => {
   expect(before).toEqual({ created_at: 2.25, id: 'a/b' });
 });
 
-test('a cursor counts for its list, caller and filters alone', async () => {
+test('a cursor is valid only for its list, caller and filters', async () => {
   const rows = ['b', 'a'];
   const cursor = (await listOf(rows)({ limit: '1' }, payer)).next_cursor!;
   const [place, mac] = cursor.split('.') as [string, string];
@@ -97,7 +97,7 @@ test('a cursor counts for its list, caller and filters alone', async () => {
     [next, { cursor: place }, payer],
     [next, { cursor: '' }, payer],
     [next, { cursor: `${cursor}.x` }, payer],
-    // Other spellings of the same bytes.
+    // Other encodings of the same bytes.
     [next, { cursor: `${cursor}=` }, payer],
     [next, { cursor: `${place}=.${mac}` }, payer],
     [next, { cursor: `${cursor} ` }, payer],
@@ -107,7 +107,9 @@ test('a cursor counts for its list, caller and filters alone', async () => {
     await expect(refused).rejects.toThrow(ServiceError);
     await expect(refused).rejects.toMatchObject({
       code: 'validation_error',
-      extras: { details: [{ path: 'cursor', message: 'not a cursor of this list' }] },
+      extras: {
+        details: [{ path: 'cursor', message: 'not a cursor of this list; pass its next_cursor unchanged' }],
+      },
     });
   }
   expect((await next({ cursor, limit: '1' }, payer)).data).toEqual(['a']);

@@ -27,7 +27,7 @@ const openCursor = <Place>(
   // Compared as text, because decoding would accept several spellings of one cursor.
   const [received, expected] = [Buffer.from(cursor), Buffer.from(cursorOf(key, list, scope, place))];
   if (received.length !== expected.length || !timingSafeEqual(received, expected)) {
-    throw invalid('cursor', 'not a cursor of this list');
+    throw invalid('cursor', 'not a cursor of this list; pass its next_cursor unchanged');
   }
   return JSON.parse(place) as Place;
 };
@@ -61,7 +61,7 @@ type PageQuery = { cursor?: string | undefined; limit?: string | undefined };
 
 /** A list: its rows, their order, and their items. */
 type List<Filters, Caller, Scope, Row, Place, Item> = {
-  /** The rows that the caller asks for and may see, as JSON, without the page. */
+  /** The rows that the caller requests and may see, as JSON, without the page. */
   scope: (filters: Filters, caller: Caller) => Scope | Promise<Scope>;
   /** The rows of a page in their order, and one more if there is a next page (`limit + 1`). */
   rows: (db: Db, scope: Scope, page: Page<Place>) => Promise<readonly Row[]>;

@@ -20,8 +20,8 @@ export const recordAction = (
     values (${actor}, ${action}, ${target}, ${reason}, ${JSON.stringify(before)}::jsonb, ${JSON.stringify(after)}::jsonb)`);
 
 /**
- * Makes a change for an operator, with its record in the same commit. A state that already is so
- * stays, and nothing is recorded.
+ * Makes a change for an operator and records it in the same commit. If the state is already the
+ * requested one, nothing is changed or recorded.
  * @param lock reads the state and locks it until the transaction ends
  * @param isSo whether the state is the requested one
  * @param show the state as JSON for the record

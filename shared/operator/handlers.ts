@@ -94,7 +94,7 @@ const prepare = async <Subject>(
   if (subject === null) throw conflict(resolver.notFoundMessage);
   const { outcome, reason } = await resolver.prove(subject);
   if (outcome !== (decision === 'included' ? 'included' : 'excluded'))
-    throw conflict(`the chain does not bear that out: ${reason}`);
+    throw conflict(`the chain contradicts this decision: ${reason}`);
   const { commit } = resolver;
   return { proof: { outcome, reason }, ...(commit && { commit: (tx) => commit(tx, subject) }) };
 };

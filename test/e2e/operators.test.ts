@@ -234,9 +234,9 @@ test('the command refuses a change without a reason or a confirmation, refuses w
   for (const [args, complaint] of [
     [['accounts', 'freeze', accountId, '--yes'], /--reason/],
     [['accounts', 'freeze', accountId, '--reason', 'x'], /add --yes/],
-    [['accounts', 'freeze', 'acct_nobody', '--reason', 'x', '--yes'], /no account id/],
+    [['accounts', 'freeze', 'acct_nobody', '--reason', 'x', '--yes'], /not an account id/],
     [['limits', 'set', accountId, '100000', '--reason', 'x', '--yes'], /from 2 to 1000/],
-    [['quarantine', 'show', 'somewhere', '1'], /no service/],
+    [['quarantine', 'show', 'somewhere', '1'], /not a service/],
     [['accounts', 'freeze', accountId, '--reason', 'x', '--force'], /--force/],
   ] as const) {
     const { code, err } = await ops(...args);
@@ -245,7 +245,7 @@ test('the command refuses a change without a reason or a confirmation, refuses w
   expect(JSON.parse((await ops('accounts', 'show', accountId, '--json')).out)[0].frozen_at).toBeNull();
   expect(await ops('accounts', 'unfreeze', accountId, '--reason', 'x', '--yes')).toMatchObject({
     code: 0,
-    out: expect.stringContaining('Already so'),
+    out: expect.stringContaining('Nothing was changed'),
   });
   const at = new URL(running.stack.environments.test!.operator_nats_url);
   const login = (url: string, NATS_PASSWORD: string) =>

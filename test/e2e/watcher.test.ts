@@ -115,7 +115,7 @@ test('npm run reconcile reads a running stack by its file and reports its findin
       (_error, output) => resolve({ code: child.exitCode!, stdout: output }),
     );
   });
-  expect(stdout).toMatch(/^account +whose +balance +records +drift/);
+  expect(stdout).toMatch(/^account +name +balance +records +drift/);
   expect(stdout).toMatch(/fee wallet/);
   expect(stdout).toMatch(/\d+ accounts, 0 with unexplained drift\n$/);
   expect(code).toBe(0);

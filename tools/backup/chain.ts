@@ -5,20 +5,20 @@ const POLL_EVERY_MS = 1000;
 const REPORT_EVERY = 10;
 
 /**
- * Waits until nothing that was signed before this call can land any more. chain-submitter must have
- * been stopped. What it had sent and a restored database does not know can be proven to be dead in
- * this way alone: by block height on every provider, not by a clock (docs/design/settle.md, rule
- * 11).
+ * Waits until no transaction that was signed before this call can be included. chain-submitter must
+ * be stopped. A restored database may lack transactions that chain-submitter had sent. Only this
+ * wait proves that they have expired: by block height on every provider, not by a clock
+ * (docs/design/settle.md, rule 11).
  */
 export const startWaiting = async (urls: readonly string[]) => {
   const { providers } = openRpcPool(urls);
   const newest = await Promise.all(providers.map((provider) => provider.latestBlockhash()));
-  // The last of all: one provider may lag behind the one that gave chain-submitter its last
-  // blockhash.
+  // The highest of all, because a provider may lag behind the one that gave chain-submitter its
+  // last blockhash.
   const after = Math.max(...newest.map(({ value }) => value.lastValidBlockHeight));
   return {
     after,
-    /** Resolves with the lowest finalized height; a provider that is away is waited for. */
+    /** Resolves with the lowest finalized height. If a provider is unavailable, it waits. */
     isOver: async (progress: (text: string) => void): Promise<number> => {
       for (let polls = 0; ; polls++) {
         if (polls > 0) await sleep(POLL_EVERY_MS);

@@ -6,13 +6,13 @@ import { from, to } from 'pg-copy-streams';
 import { SERVICE_NAMES } from '../../shared/contract/service.ts';
 import { roleName, schemaName } from '../../shared/db/migrate.ts';
 
-/** A table with the columns that are stored, in their order. */
+/** A table with its stored columns, in their order. */
 type Table = { name: string; columns: string[] };
-/** A counter; null: nothing was ever taken from it. */
+/** A counter; null: it was never used. */
 type Sequence = { name: string; last: string | null };
 
 const schemas = SERVICE_NAMES.map(schemaName);
-/** What node-pg-migrate writes: compared, never copied. */
+/** The tables of node-pg-migrate, which are compared and never copied. */
 const MIGRATION_TABLES = ['migrations_shared', 'migrations'];
 
 /** The services' login roles. */
@@ -22,7 +22,7 @@ export const rolesOf = (database: string): string[] =>
 export const databaseOf = async (client: pg.Client): Promise<string> =>
   (await client.query<{ name: string }>('select current_database() as name')).rows[0]!.name;
 
-/** Every table of every service's schema, names quoted. */
+/** Every table of every service's schema, with quoted names. */
 export const tablesOf = async (client: pg.Client): Promise<Table[]> =>
   (
     await client.query<Table>(
@@ -44,7 +44,7 @@ export const sequencesOf = async (client: pg.Client): Promise<Sequence[]> =>
     )
   ).rows;
 
-/** Names of all migrations that were run, by schema and table: what the tables look like. */
+/** The names of all applied migrations, by schema and table. They determine the tables. */
 export const migrationsOf = async (client: pg.Client): Promise<Record<string, string[]>> => {
   const { rows } = await client.query<{ name: string }>(
     `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
@@ -59,14 +59,14 @@ export const migrationsOf = async (client: pg.Client): Promise<Record<string, st
   return found;
 };
 
-/** Writes a table's rows to a file. @returns how many */
+/** Writes a table's rows to a file. @returns the number of rows */
 export const copyOut = async (client: pg.Client, { name, columns }: Table, file: string): Promise<number> => {
   const rows = client.query(to(`copy ${name} (${columns.join()}) to stdout`));
   await pipeline(rows, createGzip(), createWriteStream(file, { mode: 0o600, flags: 'wx' }));
   return rows.rowCount;
 };
 
-/** Reads them back. @returns how many */
+/** Reads the rows back. @returns the number of rows */
 export const copyIn = async (client: pg.Client, { name, columns }: Table, file: string): Promise<number> => {
   const rows = client.query(from(`copy ${name} (${columns.join()}) from stdin`));
   await pipeline(createReadStream(file), createGunzip(), rows);

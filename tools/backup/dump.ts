@@ -9,7 +9,9 @@ const Manifest = z.strictObject({
   format: z.literal(1),
   database: z.string(),
   taken_at: z.iso.datetime(),
-  /** Names of the migrations by their table: the same ones must have run where it is restored. */
+  /**
+   * The names of the migrations by their table. The target of a restore must have the same ones.
+   */
   migrations: z.record(z.string(), z.array(z.string())),
   tables: z.array(
     z.strictObject({ name: z.string(), columns: z.array(z.string()), rows: z.int(), file: z.string() }),
@@ -21,10 +23,10 @@ export type Manifest = z.infer<typeof Manifest>;
 const MANIFEST = 'manifest.json';
 
 /**
- * Writes all schemas of one environment as they were at one moment, beside the running services.
- * @param folder must not exist. It holds password-like secrets and e-mail addresses: only its owner
- *   may read it.
- * @returns what is in it; a folder without `manifest.json` is one that was not finished
+ * Writes all schemas of one environment as they were at one moment, while the services run.
+ * @param folder must not exist. It holds secrets and e-mail addresses, so only its owner may read
+ *   it.
+ * @returns its content; a folder without `manifest.json` is incomplete
  */
 export const dump = async (databaseUrl: string, folder: string): Promise<Manifest> => {
   const client = new pg.Client({ connectionString: databaseUrl });
@@ -35,7 +37,7 @@ export const dump = async (databaseUrl: string, folder: string): Promise<Manifes
     } catch (error) {
       throw new Refusal(`${folder}: ${(error as Error).message}`);
     }
-    // One snapshot: a payment is in all services' tables as far as it had come, or in none.
+    // One snapshot, so that a payment has the same progress in the tables of all services.
     await client.query('begin isolation level repeatable read, read only');
     const at = await client.query<{ at: Date }>('select now() as at');
     const tables: Manifest['tables'] = [];
@@ -49,7 +51,7 @@ export const dump = async (databaseUrl: string, folder: string): Promise<Manifes
       taken_at: at.rows[0]!.at.toISOString(),
       migrations: await migrationsOf(client),
       tables,
-      // Counters are outside of snapshots. Read last, they are behind no row.
+      // Counters are outside of snapshots. They are read last, so that no row is ahead of them.
       sequences: await sequencesOf(client),
     };
     await client.query('commit');
@@ -60,11 +62,11 @@ export const dump = async (databaseUrl: string, folder: string): Promise<Manifes
   }
 };
 
-/** @throws Refusal for a folder that holds no finished backup */
+/** @throws Refusal if the folder holds no complete backup */
 export const manifestOf = (folder: string): Manifest => {
   try {
     return Manifest.parse(JSON.parse(readFileSync(path.join(folder, MANIFEST), 'utf8')));
   } catch {
-    throw new Refusal(`${folder} holds no finished backup`);
+    throw new Refusal(`${folder} holds no complete backup`);
   }
 };

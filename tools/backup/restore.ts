@@ -14,12 +14,14 @@ const refuseConnected = async (client: pg.Client, roles: readonly string[]): Pro
     [roles],
   );
   if (rows.length > 0)
-    throw new Refusal(`stop all services first: ${rows.map(({ name }) => name).join(', ')} still connected`);
+    throw new Refusal(
+      `stop all services first: ${rows.map(({ name }) => name).join(', ')} are still connected`,
+    );
 };
 
 const refuseOther = async (client: pg.Client, { database, migrations }: Manifest): Promise<void> => {
   const here = await databaseOf(client);
-  if (here !== database) throw new Refusal(`it is a backup of ${database}, this is ${here}`);
+  if (here !== database) throw new Refusal(`this is a backup of ${database}, and the database is ${here}`);
   const present = await migrationsOf(client);
   const names = (of: Record<string, string[]>) =>
     Object.entries(of).flatMap(([table, list]) => list.map((name) => `${table}: ${name}`));
@@ -30,14 +32,11 @@ const refuseOther = async (client: pg.Client, { database, migrations }: Manifest
   ];
   if (differing.length > 0)
     throw new Refusal(
-      `the tables here are not those of the backup. Migrate an empty database with the release that made it, restore there, then upgrade.\n${differing.join('\n')}`,
+      `the tables of this database differ from those of the backup. Migrate an empty database with the release that made the backup, restore there, then upgrade.\n${differing.join('\n')}`,
     );
 };
 
-/**
- * In one commit: everything that is here goes, everything of the backup comes, and nothing may be
- * signed.
- */
+/** Deletes all present rows, copies the rows of the backup and pauses signing, in one commit. */
 const replace = async (
   client: pg.Client,
   folder: string,
@@ -47,17 +46,18 @@ const replace = async (
   await client.query('begin');
   const here = await tablesOf(client);
   await client.query(`truncate ${here.map(({ name }) => name).join()}`);
-  // Rows come table by table; what refers to what was in order when they were read.
+  // The tables are copied one after the other. Without triggers the order of the foreign keys does
+  // not matter, and they were valid when the rows were read.
   await client.query('set local session_replication_role = replica');
   for (const { file, rows, ...table } of manifest.tables) {
     const read = await copyIn(client, table, path.join(folder, file));
-    if (read !== rows) throw new Refusal(`${file} has ${read} rows, its manifest says ${rows}`);
+    if (read !== rows) throw new Refusal(`${file} has ${read} rows, but the manifest lists ${rows}`);
   }
   for (const { name, last } of manifest.sequences)
     if (last !== null) await client.query('select setval($1::regclass, $2)', [name, last]);
   await client.query('update chain_submitter.settings set paused = true');
-  // Since then attempts were accepted that nothing here knows: settlement asks the chain before it
-  // says "not paid" of one.
+  // After the backup attempts were accepted that this database lacks. Settlement therefore checks
+  // the chain before it reports such an attempt as not paid.
   await client.query('insert into settlement.restores (taken_at) values ($1)', [manifest.taken_at]);
   await client.query(
     `insert into chain_submitter.operator_actions (actor, action, target, reason, before, after)
@@ -70,19 +70,21 @@ const replace = async (
 type Restored = {
   taken_at: string;
   rows: number;
-  /** Nothing signed before could land after this block, and this one is final on every provider. */
+  /**
+   * No transaction signed before can be included after this block, and this one is final on every
+   * provider.
+   */
   dead_after: number;
   finalized: number;
 };
 
 /**
- * Puts a backup in the place of what a migrated database holds. From before the first row until
- * nothing unseen can land any more no service can log in, also when this process dies in between:
- * it is then run again.
+ * Replaces the data of a migrated database by a backup. No service can log in until no unknown
+ * transaction can be included any more, even if this process dies. In that case it is run again.
  * @param databaseUrl a superuser's
- * @param rpcUrls of every provider that chain-submitter asks
- * @throws Refusal while a service is connected, for another environment's backup, for tables of
- *   another release
+ * @param rpcUrls of every provider that chain-submitter uses
+ * @throws Refusal if a service is connected, if the backup is of another environment, or if the
+ *   tables are those of another release
  */
 export const restore = async (
   databaseUrl: string,
@@ -101,13 +103,15 @@ export const restore = async (
     const roles = rolesOf(manifest.database);
     await refuseConnected(client, roles);
     for (const role of quoted(roles)) await client.query(`alter role ${role} nologin`);
-    // Who logged in meanwhile is found, and who comes now is refused.
+    // Finds services that logged in meanwhile. New logins are refused already.
     await refuseConnected(client, roles);
-    print('No service can log in until this is over.');
+    print('No service can log in until the restore has ended.');
 
     const waiting = await startWaiting(rpcUrls);
     await replace(client, folder, manifest, signed);
-    print(`Restored to ${manifest.taken_at}; signing is paused. Now nothing unseen may land any more:`);
+    print(
+      `Restored to ${manifest.taken_at}; signing is paused. Waiting until no unknown transaction can be included:`,
+    );
     const finalized = await waiting.isOver((text) => print(`  ${text}`));
     for (const role of quoted(roles)) await client.query(`alter role ${role} login`);
     const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0);

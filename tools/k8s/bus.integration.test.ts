@@ -14,8 +14,8 @@ import { clusterConf, passwordsPatch, SERVERS } from './bus.ts';
 import { clusterSecrets } from './secrets.ts';
 
 /**
- * Three real servers by the very file of k8s/components/nats, told their passwords as its
- * StatefulSet tells them.
+ * Three real servers with the configuration file of k8s/components/nats. They get their passwords
+ * in the same way as in its StatefulSet.
  */
 let folder = '';
 const clientPorts: number[] = [];
@@ -65,7 +65,7 @@ beforeAll(async () => {
       monitorPort: await ports.any(),
       storeDir,
     });
-    // The pod's own place for it is not here.
+    // The folder of the pod does not exist here.
     writeFileSync(path.join(folder, `nats-${number}.conf`), conf.replace('/run/nats/', `${storeDir}/`));
   }
   const { env } = (passwordsPatch().spec as { template: { spec: { containers: { env: Env[] }[] } } }).template
@@ -73,7 +73,7 @@ beforeAll(async () => {
   for (const { name, value, valueFrom } of env) {
     const reference = valueFrom?.secretKeyRef;
     if (reference) variables[name] = secret(reference.name)[reference.key]!;
-    // As the kubelet does: a variable may name those before it.
+    // As the kubelet does: a variable may refer to earlier ones.
     if (value) variables[name] = value.replace(/\$\((\w+)\)/g, (_, other: string) => variables[other]!);
   }
   for (const [name, value] of Object.entries(variables)) {
@@ -103,7 +103,7 @@ const as = (user: string, number = 0, pass = passwords[user]!) =>
 const until = (condition: () => boolean | Promise<boolean>) =>
   waitUntil(condition, { withinMs: 30_000, everyMs: 100 });
 
-test('streams have a copy on each server, and every consumer is there', async () => {
+test('streams have a copy on each server, and every consumer exists', async () => {
   const nc = await as('admin');
   const jsm = await nc.jetstreamManager();
   for (const stream of Object.values(STREAMS)) {
@@ -125,7 +125,7 @@ test('streams have a copy on each server, and every consumer is there', async ()
   await nc.close();
 }, 60_000);
 
-test('a user oversteps on no server', async () => {
+test('no server lets a user exceed its rights', async () => {
   for (const [user, number] of [
     ['quote', 0],
     ['wallet', 1],
@@ -157,7 +157,7 @@ test('a user oversteps on no server', async () => {
   await expect(as('route', 0, variables.NATS_PASSWORD_ROUTE!)).rejects.toThrow(/Authorization/);
 });
 
-test('a message is kept and taken while one of the three is gone', async () => {
+test('a message is stored and delivered while one of the three servers is stopped', async () => {
   const settlement = await as('settlement');
   servers[2]!.kill('SIGKILL');
   await until(() =>
@@ -170,7 +170,7 @@ test('a message is kept and taken while one of the three is gone', async () => {
       ),
   );
   const submitter = await as('chain-submitter', 1);
-  // Until the two have chosen who leads the consumer, its server does not answer.
+  // Until the two have elected the leader of the consumer, its server does not answer.
   const take = async (): Promise<string | undefined> => {
     const consumer = await submitter.jetstream().consumers.get(STREAMS.jobs, 'chain-submitter_settle');
     const message = await consumer.next({ expires: 5000 });

@@ -4,7 +4,7 @@ import { natsRights } from '../../shared/bus/topology.ts';
 import { labelsOf, type Manifest } from './manifests.ts';
 
 /**
- * The bus of an environment in a cluster: accounts, rights, streams and consumers are those of `npm
+ * The bus of an environment in a cluster. Accounts, rights, streams and consumers are those of `npm
  * start`.
  */
 export const SERVERS = 3;
@@ -14,13 +14,13 @@ const MONITOR_PORT = 8222;
 /** One environment's streams on a volume of 10 Gi. */
 const MAX_FILE_STORE = '8GB';
 
-/** Whoever logs in to the bus: every user of the contract, and who makes the streams. */
+/** All users of the bus: every user of the contract, and the one that creates the streams. */
 const users = Object.entries(natsRights());
 export const ADMIN = 'admin';
 
 const variable = (name: string): string => `NATS_PASSWORD_${name.toUpperCase().replaceAll('-', '_')}`;
 
-/** An environment has servers of its own, so that a user is called as its service. */
+/** Each environment has its own servers, so a user has the plain name of its service. */
 const natsUsers: NatsUser[] = [
   { user: ADMIN, password: { variable: variable(ADMIN) } },
   ...users.map(([user, rights]) => ({ user, password: { variable: variable(user) }, rights })),
@@ -30,15 +30,12 @@ const account = { name: 'QUITTANCE', users: natsUsers };
 const numbers = Array.from({ length: SERVERS }, (_, i) => i);
 const routeVariable = (number: number): string => `NATS_ROUTE_${number}`;
 
-/**
- * A server that stops sends its clients to the others first, in less than the grace period of its
- * pod.
- */
+/** A stopping server first moves its clients to the others, within the grace period of its pod. */
 const GRACEFUL = 'pid_file: "/run/nats/nats.pid"\nlame_duck_grace_period: 10s\nlame_duck_duration: 30s\n';
 
 /**
- * The servers of a cluster, which find passwords and routes in variables: by default the pods of
- * the StatefulSet.
+ * The configuration of the servers of a cluster, which read passwords and routes from variables. By
+ * default the servers are the pods of the StatefulSet.
  */
 export const clusterConf = (
   own: Partial<Pick<NatsConf, 'port' | 'monitorPort' | 'storeDir'>> & { clusterPort?: number } = {},
@@ -59,7 +56,7 @@ export const clusterConf = (
     },
   })}${GRACEFUL}`;
 
-/** A server alone, for a trial. */
+/** The configuration of a single server, for a trial. */
 export const singleConf = (): string =>
   natsConf({
     host: '0.0.0.0',
@@ -71,8 +68,8 @@ export const singleConf = (): string =>
   });
 
 /**
- * The server is told each password by the Secret of who logs in with it; those without a service
- * have the job's.
+ * Each password comes from the Secret of the workload that logs in with it. Users without a service
+ * use the Secret of the job.
  */
 export const passwordsPatch = (): Manifest => ({
   apiVersion: 'apps/v1',
@@ -107,7 +104,7 @@ export const passwordsPatch = (): Manifest => ({
 });
 
 const nackName = (name: string): string => name.toLowerCase().replaceAll('_', '-');
-/** Nanoseconds as Go writes a duration. */
+/** Nanoseconds in Go's notation of a duration. */
 const duration = (nanoseconds: number): string => `${nanoseconds / 1e9}s`;
 
 const nack = (kind: 'Stream' | 'Consumer', name: string, spec: object): Manifest => ({
@@ -117,7 +114,9 @@ const nack = (kind: 'Stream' | 'Consumer', name: string, spec: object): Manifest
   spec: { account: 'quittance', ...spec },
 });
 
-/** Streams and consumers for the controller NACK: what `setup-bus` makes, as resources. */
+/**
+ * Streams and consumers as resources for the controller NACK, the same that `setup-bus` creates.
+ */
 export const nackResources = (): Manifest[] => [
   ...streamConfigs(SERVERS).map((stream) =>
     nack('Stream', stream.name, {
@@ -131,8 +130,7 @@ export const nackResources = (): Manifest[] => [
       maxBytes: stream.max_bytes,
       duplicateWindow: duration(stream.duplicate_window),
       replicas: stream.num_replicas,
-      // Its data are jobs under way: a resource that is deleted by mistake must not take them
-      // along.
+      // The stream holds open jobs. Deleting a resource by mistake must not delete them.
       preventDelete: true,
     }),
   ),

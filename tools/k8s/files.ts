@@ -15,13 +15,13 @@ const yaml = (documents: readonly object[]): string =>
 const kustomization = (resources: readonly string[]): string =>
   yaml([{ apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization', resources }]);
 
-/** Every Secret of an environment, and of the gateway's namespace. */
+/** Every Secret of an environment and of the gateway's namespace. */
 const busUsers = Object.keys(natsRights());
 const ENVIRONMENT_SECRETS = [...busUsers, 'setup', 'nats'];
 
 /**
- * An ExternalSecret takes all properties of the secret store's entry of that name: they are called
- * as the settings.
+ * An ExternalSecret copies all properties of the secret store's entry of that name. The properties
+ * have the names of the settings.
  */
 const externalSecret = (name: string): Manifest => ({
   apiVersion: 'external-secrets.io/v1',
@@ -35,7 +35,7 @@ const externalSecret = (name: string): Manifest => ({
   },
 });
 
-/** deploy/alerts.yaml, as Prometheus's operator takes it. */
+/** deploy/alerts.yaml in the format of Prometheus's operator. */
 const alerts = (): Manifest => ({
   apiVersion: 'monitoring.coreos.com/v1',
   kind: 'PrometheusRule',
@@ -44,8 +44,8 @@ const alerts = (): Manifest => ({
 });
 
 /**
- * Everything in k8s/ that follows from the contract, the services' settings and the alarms: file →
- * content.
+ * The generated files of k8s/, which follow from the contract, the services' settings and the
+ * alarms: file → content.
  */
 export const clusterFiles = async (): Promise<Record<string, string>> => {
   const files: Record<string, string> = {};

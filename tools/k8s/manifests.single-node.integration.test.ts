@@ -20,9 +20,9 @@ import { missing, podOf, type Rendered, render, root } from '../../test/support/
 import { limitsFileOf, sourcesOf, variablesOf } from '../../test/support/k8s/settings.ts';
 
 /**
- * The overlay `single-node` without a cluster: every Deployment's process, told exactly what its
- * container is told, over real servers by the overlay's own files. What differs is where they
- * listen and the chain, which is the local one.
+ * The overlay `single-node` without a cluster. Every Deployment's process gets exactly the
+ * variables of its container and runs over real servers with the overlay's files. Only the
+ * addresses differ, and the chain is the local one.
  */
 const DATABASE = 'quittance_test';
 const why = missing();
@@ -135,7 +135,7 @@ let nats: ChildProcess;
     expect(Object.keys(states).length).toBeGreaterThan(4);
   }, 90_000);
 
-  test('told to stop, each ends by itself', async () => {
+  test('each process ends by itself after SIGTERM', async () => {
     const codes = [...processes.values()].map(async ({ child }) => {
       const ended = once(child, 'exit');
       child.kill('SIGTERM');
@@ -161,5 +161,5 @@ async function until(condition: () => Promise<boolean>, what = 'it'): Promise<vo
     if (await condition().catch(() => false)) return;
     await sleep(100);
   }
-  throw new Error(`${what} did not come true`);
+  throw new Error(`${what}: the condition did not hold in time`);
 }

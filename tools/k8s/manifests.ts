@@ -3,8 +3,8 @@ import { type EnvVar, HTTP_PORT, LIMITS_FOLDER, METRICS_PORT } from './settings.
 import type { Workload, WorkloadName } from './workloads.ts';
 
 /**
- * A Kubernetes object as it is written; test/k8s.test.ts checks it against the types and schemas of
- * kubernetes-models.
+ * A Kubernetes object as it is written to a file. test/k8s.test.ts checks it against the types and
+ * schemas of kubernetes-models.
  */
 export type Manifest = {
   apiVersion: string;
@@ -12,14 +12,14 @@ export type Manifest = {
   metadata: { name: string; [more: string]: unknown };
 } & Record<string, unknown>;
 
-/** Endpoints are taken from the load balancers meanwhile, before SIGTERM is sent. */
+/** The time for load balancers to remove the endpoint, before SIGTERM is sent. */
 const PRE_STOP_SECONDS = 5;
 const GRACE_SECONDS = PRE_STOP_SECONDS + STOPS_WITHIN_SECONDS + 10;
 
-/** Argo CD starts these when the jobs of k8s/base/setup, its wave 1, are done. */
+/** Argo CD starts these after the jobs of k8s/base/setup, its wave 1. */
 const afterSetup = { annotations: { 'argocd.argoproj.io/sync-wave': '2' } };
 
-/** The image's user; it owns no file. */
+/** The image's user, which owns no file. */
 const USER = 10_001;
 
 export const labelsOf = (name: string): Record<string, string> => ({
@@ -46,14 +46,15 @@ const container = (name: WorkloadName, { resources }: Workload, env: EnvVar[]) =
     { name: 'metrics', containerPort: METRICS_PORT },
   ],
   env,
-  // These two ask the event loop alone: restarting a process heals no sick database.
+  // These two check only the event loop, because restarting a process does not repair a failed
+  // database.
   startupProbe: probe('/v1/health', { periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 90 }),
   livenessProbe: probe('/v1/health', { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 }),
   readinessProbe: probe('/v1/health/ready', { periodSeconds: 5, timeoutSeconds: 4, failureThreshold: 2 }),
   lifecycle: { preStop: { sleep: { seconds: PRE_STOP_SECONDS } } },
   resources: {
     requests: { cpu: resources.cpu, memory: resources.memory },
-    // One thread runs the code: more than a core is of no use to it.
+    // The code runs in one thread, so more than one core is useless.
     limits: { cpu: '1', memory: resources.memoryLimit },
   },
   securityContext: {
@@ -78,7 +79,7 @@ const deployment = (name: WorkloadName, workload: Workload, env: EnvVar[]): Mani
   apiVersion: 'apps/v1',
   kind: 'Deployment',
   metadata: { name, labels: labelsOf(name), ...afterSetup },
-  // No number of replicas: that is the autoscaler's.
+  // The number of replicas is omitted, because the autoscaler sets it.
   spec: {
     selector: selector(name),
     strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
@@ -130,7 +131,7 @@ const budget = (name: WorkloadName): Manifest => ({
   apiVersion: 'policy/v1',
   kind: 'PodDisruptionBudget',
   metadata: { name, labels: labelsOf(name) },
-  // A pod that is not ready protects nothing, and must not hold up the draining of its node.
+  // A pod that is not ready needs no protection and must not block the draining of its node.
   spec: { maxUnavailable: 1, selector: selector(name), unhealthyPodEvictionPolicy: 'AlwaysAllow' },
 });
 
@@ -151,7 +152,7 @@ const autoscaler = (name: WorkloadName, { replicas }: Workload): Manifest => ({
   },
 });
 
-/** The files of one service but for its network policy, by their names. */
+/** The files of one service without its network policy, by their names. */
 export const manifestsOf = (
   name: WorkloadName,
   workload: Workload,

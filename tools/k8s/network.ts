@@ -3,10 +3,11 @@ import { HTTP_PORT, METRICS_PORT } from './settings.ts';
 import type { Reach, Workload, WorkloadName } from './workloads.ts';
 
 /**
- * One policy per service with the flows it has, both ways; base/common denies the rest. Namespaces
- * are known by labels, so that an environment of its own namespace and the trial in a single one
- * read the same: `quittance.dev/environment` has an environment's services, `quittance.dev/gateway`
- * the gateway; the platform puts `quittance.dev/ingress` on that of its Gateway API controller and
+ * One policy per service with its flows in both directions; base/common denies all others.
+ * Namespaces are selected by labels, so an environment in its own namespace and a trial in a single
+ * namespace use the same policies. `quittance.dev/environment` marks a namespace with an
+ * environment's services, and `quittance.dev/gateway` that of the gateway. The platform puts
+ * `quittance.dev/ingress` on the namespace of its Gateway API controller and
  * `quittance.dev/monitoring` on that of its Prometheus and collector.
  */
 const tcp = (...ports: number[]) => ports.map((port) => ({ protocol: 'TCP', port }));
@@ -16,7 +17,7 @@ const labelled = (label: string) => ({
 });
 
 /**
- * Nothing inside: neither a pod nor a node nor the metadata service of a cloud, which hands out
+ * Public addresses only: no pod, no node and no metadata service of a cloud, which hands out
  * credentials.
  */
 const INTERNET = [
@@ -36,7 +37,7 @@ const INTERNET = [
       ],
     },
   },
-  // What was ever given out, without the tunnels to addresses of their own.
+  // All allocated addresses, without the tunnels to IPv4 addresses.
   { ipBlock: { cidr: '2000::/3', except: ['2001::/32', '2002::/16'] } },
 ];
 
@@ -48,19 +49,17 @@ const EGRESS: Record<Reach, object> = {
   rpc: { to: INTERNET, ports: tcp(443) },
   smtp: { to: INTERNET, ports: tcp(465, 587) },
   https: { to: INTERNET, ports: tcp(443) },
-  // The ports that a vendor's endpoint may name.
+  // The ports that a vendor's endpoint may use.
   vendors: { to: INTERNET, ports: [...tcp(443), { protocol: 'TCP', port: 1024, endPort: 65_535 }] },
 };
-/** The gateway meets every environment's bus in that environment's namespace. */
+/** The gateway connects to every environment's bus in that environment's namespace. */
 const natsOfAll = { to: [{ ...labelled('environment'), ...server('nats') }], ports: tcp(4222) };
 const telemetry = { to: [labelled('monitoring')], ports: tcp(4318) };
 
 const scrape = { from: [labelled('monitoring')], ports: tcp(METRICS_PORT) };
 const calls = { from: [labelled('ingress')], ports: tcp(HTTP_PORT) };
 
-/**
- * The network policy of one service. Probes come from the node itself, which no policy keeps away.
- */
+/** The network policy of one service. Probes come from the node itself, which no policy blocks. */
 export const networkPolicyOf = (name: WorkloadName, { reaches }: Workload): Manifest => ({
   apiVersion: 'networking.k8s.io/v1',
   kind: 'NetworkPolicy',
@@ -88,8 +87,8 @@ const serverPolicy = (name: string, spec: object): Manifest => ({
 });
 
 /**
- * Who may reach an environment's bus and database: services by their names, the jobs, the gateway
- * from where it runs.
+ * The workloads that may reach an environment's bus and database: services by their names, the
+ * jobs, and the gateway from its namespace.
  */
 export const serverPolicies = (all: readonly ({ name: WorkloadName } & Workload)[]): Manifest[] => {
   const reaching = (reach: Reach) =>

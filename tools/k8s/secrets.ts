@@ -26,8 +26,8 @@ export type ClusterEnvironment = {
 };
 
 /**
- * A word that nats-server takes as a text where it stands in a variable: one of digits or with a
- * `-` first is none to it.
+ * A password that nats-server reads from a variable as a string. It would not read a value of
+ * digits, or one that begins with `-`, as a string.
  */
 const natsPassword = (existing: string): string => `nats_${existing}`;
 
@@ -37,7 +37,7 @@ const secretIn = (folder: string, name: string): string => {
   return readFileSync(file, 'utf8');
 };
 
-/** Settings of a service by where they come from in a cluster. */
+/** The settings of a service that have this source in a cluster. */
 const only = (from: 'secret' | 'public-keys', settings: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(settings).filter(([name]) => {
@@ -47,9 +47,10 @@ const only = (from: 'secret' | 'public-keys', settings: Record<string, string>):
   );
 
 /**
- * Every Secret and the public halves of the keys that an installation needs, made at the first call
- * and existing in `folder` (as `npm start` keeps its own). For a trial and as the list of what a
- * secret store has to hold: the keys of live money belong into one from the beginning.
+ * Every Secret and the public keys that an installation needs. The first call creates them in
+ * `folder`, and later calls reuse them, as `npm start` does. They serve for a trial and as the list
+ * of what a secret store must hold. Keys of live money must be in a secret store from the
+ * beginning.
  */
 export const clusterSecrets = (options: {
   folder: string;
@@ -82,8 +83,8 @@ export const clusterSecrets = (options: {
           rpcUrls,
         },
       );
-      // The sandboxes of `npm start` are no providers, and the mint of a public network is not
-      // ours.
+      // The sandboxes of `npm start` are not real providers, and we do not control the mint of a
+      // public network.
       const { MOONPAY: _1, COINBASE: _2, FUNDING_AUTHORITY_KEY: _3, ...own } = all;
       add('Secret', namespace, service, only('secret', own));
       add('ConfigMap', namespace, 'public-keys', only('public-keys', own));
@@ -95,7 +96,7 @@ export const clusterSecrets = (options: {
       DATABASE_PASSWORDS: JSON.stringify(keys.databasePasswords),
       POSTGRES_ADMIN_URL: `postgres://postgres:${password}@postgres-rw:5432/quittance_${name}`,
     });
-    // Used where no operator makes the database (overlays/single-node).
+    // Used if no operator creates the database (overlays/single-node).
     add('Secret', namespace, 'postgres', { POSTGRES_PASSWORD: password });
     add('Secret', namespace, 'nats', {
       ROUTE_PASSWORD: natsPassword(secretIn(folder, `route-password-${name}`)),
@@ -145,14 +146,14 @@ const runningEnvironment = (
       roleName(database, service),
       keys.databasePasswords[service],
     );
-  // What no secret is made of is left out: settings.env has it.
+  // Settings without a secret are omitted, because settings.env has them.
   return {
     name,
     keys,
     rpc_url: rpcUrls[0]!,
     fee_wallet: keys.feeWallet.address,
     nats: {
-      // The gateway's own way to it, from another namespace.
+      // The gateway's URL of the bus, from another namespace.
       url: `nats://nats.${namespace}.svc:4222`,
       credentials: (user) => ({ user, password: natsPassword(keys.natsPasswords[user]) }),
     },

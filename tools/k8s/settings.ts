@@ -2,14 +2,15 @@ import type { z } from 'zod';
 import type { WorkloadName } from './workloads.ts';
 
 /**
- * Where a setting of services/<name>/config.ts comes from in a cluster. A new one has to be entered
- * here: what is not a secret stands in a ConfigMap that many may read.
+ * The source of each setting of services/<name>/config.ts in a cluster. A new setting must be
+ * entered here. A setting that is not a secret is in a ConfigMap that many may read.
  *
- * - `secret`: the Secret that has the service's name, under the setting's name
+ * - `secret`: the Secret with the service's name, under the setting's name
  * - `settings`: the ConfigMap of that name, which an overlay fills from its settings.env
- * - `public-keys`: the ConfigMap that is made together with the Secrets (tools/cluster-secrets.ts)
+ * - `public-keys`: the ConfigMap that is created together with the Secrets
+ *   (tools/cluster-secrets.ts)
  * - `value`: the same in every cluster
- * - null: left at its default
+ * - null: the default applies
  */
 type Source =
   | { from: 'secret' | 'settings' | 'public-keys' }
@@ -53,7 +54,7 @@ export const SOURCES: Record<string, Source> = {
   PUBLIC_URL: settings,
   BROWSER_ORIGINS: settings,
   CORS_ORIGINS: settings,
-  /** Holds the gateway's password on every environment's bus. */
+  /** Contains the gateway's password on every environment's bus. */
   ENVIRONMENTS: secret,
   REDIS_URL: secret,
   LIMITS_FILE: { value: `${LIMITS_FOLDER}/limits.json` },
@@ -74,14 +75,14 @@ export const SOURCES: Record<string, Source> = {
   ENVIRONMENT_HOURLY_CAP_MICRO: settings,
   HOURLY_CAPS_OF_WALLETS: settings,
 
-  // ---------- funding: both hold the providers' keys ----------
+  // ---------- funding: MOONPAY and COINBASE contain the providers' keys ----------
   DEV_FUND: settings,
   MOONPAY: secret,
   COINBASE: secret,
 
   // ---------- identity ----------
   IDENTITY_SECRET: secret,
-  /** Holds the password at the mail server. */
+  /** Contains the password of the mail server. */
   SMTP_URL: secret,
   MAIL_FROM: settings,
   SIGN_IN_URL: settings,
@@ -92,7 +93,10 @@ export const SOURCES: Record<string, Source> = {
 
   // ---------- webhook ----------
   SECRETS_KEY: secret,
-  /** For a laptop: in a cluster it would open the inner network to whoever may name an endpoint. */
+  /**
+   * Only for a laptop: in a cluster it would open the internal network to everyone who can register
+   * an endpoint.
+   */
   ALLOW_PRIVATE_TARGETS: null,
   DELIVERY_TIMEOUT_MS: settings,
 
@@ -114,7 +118,7 @@ export const SOURCES: Record<string, Source> = {
   POLL_MS: settings,
 };
 
-/** The SDK of OpenTelemetry reads these itself (shared/lib/telemetry.ts). */
+/** The SDK of OpenTelemetry reads these variables (shared/lib/telemetry.ts). */
 const EXPORTER = [
   { name: 'OTEL_EXPORTER_PROMETHEUS_HOST', value: '0.0.0.0' },
   { name: 'OTEL_EXPORTER_PROMETHEUS_PORT', value: String(METRICS_PORT) },
@@ -132,12 +136,12 @@ export type EnvVar = {
 export const configOf = async (service: WorkloadName): Promise<z.ZodObject> =>
   ((await import(`../../services/${service}/config.ts`)) as { config: z.ZodObject }).config;
 
-/** The environment of a service's container: every setting of its config.ts, and no other. */
+/** The environment of a service's container: exactly the settings of its config.ts. */
 export const environmentOf = (service: WorkloadName, config: z.ZodObject): EnvVar[] => [
   ...Object.entries(config.shape as Record<string, z.ZodType>).flatMap(([name, schema]): EnvVar[] => {
     const source = SOURCES[name];
     if (source === undefined)
-      throw new Error(`${service}: say in tools/k8s/settings.ts where ${name} comes from`);
+      throw new Error(`${service}: ${name} has no source. Enter one in tools/k8s/settings.ts.`);
     if (source === null) return [];
     if ('value' in source)
       return [{ name, value: typeof source.value === 'string' ? source.value : source.value(service) }];

@@ -1,20 +1,20 @@
 import { programNames } from '../../deploy/local/stack/programs.ts';
 import type { ServiceName } from '../../shared/contract/service.ts';
 
-/** Where the connections of a workload may go, besides DNS and the collector of its telemetry. */
+/** The targets of a workload's connections, besides DNS and the collector of its telemetry. */
 export type Reach = 'nats' | 'postgres' | 'redis' | 'rpc' | 'smtp' | 'https' | 'vendors';
 
 export type Workload = {
-  /** test/k8s.test.ts reads the same from the code and compares. */
+  /** test/k8s.test.ts derives the same from the code and compares. */
   reaches: readonly Reach[];
   replicas: { min: number; max: number };
   resources: { cpu: string; memory: string; memoryLimit: string };
 };
 
 /**
- * Memory as measured by `npm run bench -- footprint` (docs/kubernetes.md has the figures), with
- * room for the SDK of traces; the CPU at 42 payments a second and a tenth of a core at least. Twice
- * the memory is its limit.
+ * Memory as measured by `npm run bench -- footprint` (figures in docs/kubernetes.md), with a
+ * reserve for the SDK of traces. The CPU is that at 42 payments a second, at least a tenth of a
+ * core. The memory limit is twice the request.
  */
 const small = { cpu: '100m', memory: '128Mi', memoryLimit: '256Mi' };
 
@@ -40,7 +40,7 @@ const WORKLOADS: Record<ServiceName | 'gateway' | 'webhook', Workload> = {
 
 export type WorkloadName = ServiceName | 'gateway';
 
-/** Every process of the product with what its manifests need to know. */
+/** Every process of the product with the input of its manifests. */
 export const workloads = (programNames as readonly WorkloadName[]).map((name) => ({
   name,
   ...WORKLOADS[name],

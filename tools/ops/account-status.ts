@@ -29,7 +29,7 @@ export const accountStatusOf = async (
   argument: string | undefined,
 ): Promise<AccountStatusRow> => {
   const id = AccountId.safeParse(argument);
-  if (!id.success) throw new Refusal(`${argument} is no account id (acct_…)`);
+  if (!id.success) throw new Refusal(`${argument} is not an account id (acct_…)`);
   const status = await operator.call(identity, 'getAccountStatus', { account_id: id.data });
   if (status === null) throw new Refusal(`there is no account ${argument} in ${operator.environment}`);
   return status;
@@ -49,6 +49,6 @@ export const changeTable = (
 export const changeOutput = (
   answer: { changed: boolean; account_status: AccountStatusRow } | null,
 ): CommandOutput => {
-  if (answer === null) throw new Refusal('the account does not exist any more');
+  if (answer === null) throw new Refusal('the account no longer exists');
   return { json: answer, text: accountStatusesOutput([answer.account_status]).text };
 };

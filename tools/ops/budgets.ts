@@ -58,7 +58,7 @@ const factorOf = (argument: string | undefined): number => {
   const factor = /^[1-9][0-9]{0,3}$/.test(argument ?? '') ? Number(argument) : 0;
   if (factor < 2 || factor > MAX_COSIGNING_FACTOR)
     throw new Refusal(
-      `the factor is a whole number from 2 to ${MAX_COSIGNING_FACTOR}; \`budgets clear\` is 1`,
+      `the factor must be a whole number from 2 to ${MAX_COSIGNING_FACTOR}; use \`budgets clear\` for 1`,
     );
   return factor;
 };

@@ -9,10 +9,10 @@ export type Table = readonly Row[];
  */
 export type CommandOutput = { json: unknown; text: string; code?: number };
 
-/** Who makes a change, and why. */
+/** The author and the reason of a change. */
 export type Attribution = { actor: string; reason: string };
 
-/** A change that is planned and not made yet. */
+/** A planned change that is not made yet. */
 export type Plan = {
   /**
    * What will change: a head, then a row per object with both states. Null: nothing will change.

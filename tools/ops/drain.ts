@@ -33,7 +33,7 @@ export const drainCommands: readonly Command[] = [
     args: '',
     summary: 'Pauses payments and waits until all accepted work is completed',
     details:
-      'Payments stay paused until `payments resume`. Withdrawals, refunds, funds and approvals still begin; run `signing pause`\nafterwards to stop them. Exit code 75 if work is left after --seconds; run the command again to wait longer.',
+      'Payments stay paused until `payments resume`. Withdrawals, refunds, funds and approvals can still begin; run `signing pause`\nafterwards to stop them. Exit code 75 if work is left after --seconds; run the command again to wait longer.',
     plan: async (operator, _args, { seconds }) => {
       const [{ paused_at }, left] = await Promise.all([
         operator.call(settlement, 'getIntake', {}),
@@ -50,8 +50,8 @@ export const drainCommands: readonly Command[] = [
         notes: [`Waits for up to ${seconds} s. New payments stay paused until \`payments resume\`.`],
         make: async (attribution) => {
           await operator.call(settlement, 'setPaymentsPaused', { paused: true, ...attribution });
-          // A replica reads the pause at most a second late. What it accepted until then is counted
-          // as open.
+          // A replica applies the pause at most a second later. Payments that it accepted until
+          // then are counted as open.
           await sleep(2000);
           const until = Date.now() + seconds * 1000;
           let left = await leftIn(operator);

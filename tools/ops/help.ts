@@ -12,7 +12,7 @@ const OPTIONS = `Options
   --seconds <n>         for drain: how long it waits (default 300)
 
 Without a local stack, NATS_URL, NATS_USER and NATS_PASSWORD give the bus and the operator's user.
-Exit codes: 0 done or already so, 1 refused by a service or unavailable, 64 invalid arguments, 75 not confirmed or not drained in time.`;
+Exit codes: 0 done or unchanged, 1 refused by a service or unavailable, 64 invalid arguments, 75 not confirmed or not drained in time.`;
 
 const typed = ({ name, args }: Command) => `npm run ops -- ${name}${args === '' ? '' : ` ${args}`}`;
 

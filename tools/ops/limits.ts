@@ -26,7 +26,9 @@ const planFactor = async (
 const factorOf = (argument: string | undefined): number => {
   const factor = /^[1-9][0-9]{0,3}$/.test(argument ?? '') ? Number(argument) : 0;
   if (factor < 2 || factor > MAX_LIMIT_FACTOR)
-    throw new Refusal(`the factor is a whole number from 2 to ${MAX_LIMIT_FACTOR}; \`limits clear\` is 1`);
+    throw new Refusal(
+      `the factor must be a whole number from 2 to ${MAX_LIMIT_FACTOR}; use \`limits clear\` for 1`,
+    );
   return factor;
 };
 

@@ -6,23 +6,25 @@ import { type ServiceName, serviceContracts, serviceNames } from './service-cont
 import { tableText } from './table.ts';
 
 const NOTES: Record<Decision, string> = {
-  retry: 'The message is handled again now. Refused while the service cannot parse it.',
+  retry: 'The message is handled again now. Refused if the service cannot parse it.',
   dismiss:
-    'Nothing is done with the message. Use it for work that is dispatched again anyway, and for messages of nobody.',
+    'Nothing is done with the message. Use it for work that is dispatched again anyway, and for messages without a known sender.',
   included:
-    'Refused unless the payment is final on every provider of the chain and moved what the quote says.',
+    'Refused unless the payment is final on every provider of the chain and moved the amounts of the quote.',
   failed:
     'Refused unless it is proven that no transaction of the payment can be included any more (docs/design/settle.md, rule 11).',
 };
 
 const serviceOf = (argument: string | undefined): ServiceName => {
   const service = serviceNames.find((name) => name === argument);
-  if (service === undefined) throw new Refusal(`${argument} is no service: ${serviceNames.join(', ')}`);
+  if (service === undefined)
+    throw new Refusal(`${argument} is not a service; the services are ${serviceNames.join(', ')}`);
   return service;
 };
 
 const find = async (operator: Operator, service: ServiceName, argument: string | undefined) => {
-  if (!/^[1-9][0-9]{0,14}$/.test(argument ?? '')) throw new Refusal(`${argument} is no number of a message`);
+  if (!/^[1-9][0-9]{0,14}$/.test(argument ?? ''))
+    throw new Refusal(`${argument} is not the number of a message`);
   const id = { quarantine_id: Number(argument) };
   const message = await operator.call(serviceContracts[service], 'findQuarantined', id);
   if (message === null) throw new Refusal(`${service} has no quarantined message ${argument}`);
@@ -36,7 +38,7 @@ const planDecision = async (
   const service = serviceOf(serviceArgument);
   const decision = DECISIONS.find((one) => one === decisionArgument);
   if (decision === undefined)
-    throw new Refusal(`${decisionArgument} is no decision: ${DECISIONS.join(', ')}`);
+    throw new Refusal(`${decisionArgument} is not a decision; the decisions are ${DECISIONS.join(', ')}`);
   const { quarantine_id, subject, created_at, ...message } = await find(operator, service, idArgument);
   if (message.decision !== null) throw new Refusal(`the message is already decided: ${message.decision}`);
   return {

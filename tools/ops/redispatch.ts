@@ -13,7 +13,7 @@ export const redispatchCommands: readonly Command[] = [
       'The sweeper does so after 15 s without progress. A payment is never made twice, because the attempt is recorded.',
     plan: async (operator, [argument]) => {
       const id = SettlementId.safeParse(argument);
-      if (!id.success) throw new Refusal(`${argument} is no settlement id (stl_…)`);
+      if (!id.success) throw new Refusal(`${argument} is not a settlement id (stl_…)`);
       return {
         table: [
           ['settlement', 'what', 'then'],

@@ -35,7 +35,7 @@ const attributionOf = ({ actor, reason }: Values): Attribution => {
 
 const confirmed = async (question: string): Promise<boolean> => {
   if (!process.stdin.isTTY)
-    throw new Refusal('stdin is no terminal, so the change cannot be confirmed: add --yes');
+    throw new Refusal('stdin is not a terminal, so the change cannot be confirmed: add --yes');
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return /^y(es)?$/i.test((await prompt.question(question)).trim());
@@ -51,7 +51,10 @@ const print = ({ json, text, code = 0 }: CommandOutput, values: Values): number 
 
 const change = async (plan: Plan, attribution: Attribution, values: Values): Promise<number> => {
   if (plan.table === null) {
-    return print({ json: { changed: false }, text: 'Already so; nothing was changed.' }, values);
+    return print(
+      { json: { changed: false }, text: 'This is already the state. Nothing was changed.' },
+      values,
+    );
   }
   // With --json too, so that the plan is shown before it is confirmed. stdout is for the result.
   const show = values.json === true ? console.error : console.log;
@@ -79,11 +82,15 @@ export const runCommand = async (
 ): Promise<number> => {
   const expected = command.args.split(' ').filter(Boolean);
   if (args.length !== expected.length)
-    throw new Refusal(`npm run ops -- ${command.name} ${command.args}`.trimEnd());
+    throw new Refusal(
+      `the number of arguments is wrong: npm run ops -- ${command.name} ${command.args}`.trimEnd(),
+    );
   const limit = Number(values.limit ?? 50);
-  if (!Number.isInteger(limit) || limit < 1 || limit > 200) throw new Refusal('--limit: 1 to 200');
+  if (!Number.isInteger(limit) || limit < 1 || limit > 200)
+    throw new Refusal('--limit must be a whole number from 1 to 200');
   const seconds = Number(values.seconds ?? 300);
-  if (!Number.isInteger(seconds) || seconds < 0) throw new Refusal('--seconds: a whole number');
+  if (!Number.isInteger(seconds) || seconds < 0)
+    throw new Refusal('--seconds must be a whole number of 0 or more');
   const options = { all: values.all === true, limit, seconds };
   try {
     if ('show' in command) return print(await command.show(operator, args, options), values);

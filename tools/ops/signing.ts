@@ -48,7 +48,7 @@ const planPause = async (operator: Operator, paused: boolean): Promise<Plan> => 
           ],
     notes: paused
       ? [
-          'Takes effect at every replica’s next work: nothing is signed or co-signed. Signed transactions continue, because only the',
+          'Takes effect with every replica’s next work: nothing is signed or co-signed. Signed transactions continue, because only the',
           `chain can end them. Open work (${signing.open}) waits; a payment fails without moving money 60 s after its quote expires.`,
         ]
       : [

@@ -8,7 +8,7 @@ export type History = { account: string; balance: bigint; included: Included[] }
 
 const PAGE = 1000;
 const CONCURRENCY = 8;
-/** The history of a busy account changes while it is read, so it is read again up to this often. */
+/** The history of a busy account changes while it is read, so it is read up to this many times. */
 const WALKS = 5;
 
 const inParallel = async <T, R>(list: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> => {

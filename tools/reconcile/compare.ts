@@ -2,10 +2,11 @@ import type { History, Included } from './chain.ts';
 import type { Transfer } from './records.ts';
 
 /**
- * `foreign`: not signed by us; explains itself. `open`: ours, and its record waits for the news.
- * The others are what must not be: `missing` is recorded and not on the chain, `doubled` a second
- * transaction of one record, `unrecorded` signed by our keys and in no record, `altered` another
- * amount than the record says, `incomplete` a history that does not add up to the balance.
+ * `foreign`: not signed by us, which explains the difference. `open`: ours, and its record is not
+ * updated yet. The other kinds are errors: `missing` is recorded and not on the chain, `doubled` is
+ * a second transaction of one record, `unrecorded` is signed by our keys and in no record,
+ * `altered` moved another amount than recorded, and `incomplete` is a history whose sum is not the
+ * balance.
  */
 type Kind = 'foreign' | 'open' | 'missing' | 'doubled' | 'unrecorded' | 'altered' | 'incomplete';
 type Finding = { kind: Kind; amount: bigint; what: string };
@@ -13,27 +14,27 @@ export type AccountReport = {
   account: string;
   name: string;
   balance: bigint;
-  /** What the records say that it should be. */
+  /** The balance according to the records. */
   recorded: bigint;
   drift: bigint;
-  /** What of the drift neither foreign nor open transfers account for. */
+  /** The part of the drift that neither foreign nor open transfers explain. */
   unexplained: bigint;
   known: number;
   findings: Finding[];
 };
 
 type Books = {
-  /** As they were before the chain was walked: what is included there must be found. */
+  /** The transfers before the chain was walked. The included ones must be found. */
   before: readonly Transfer[];
-  /** As they were after it: what was found must be there. */
+  /** The transfers after the walk. Every transaction that was found must be among them. */
   after: readonly Transfer[];
-  /** Object id of everything that was signed, read after the walk. */
+  /** Object ids of all signed transactions, read after the walk. */
   signed: ReadonlyMap<string, string>;
   /** Keys whose signature makes a transaction ours. */
   ours: ReadonlySet<string>;
 };
 
-/** Kinds that account for themselves. */
+/** Kinds that explain a difference. */
 const EXPLAINED: readonly Kind[] = ['foreign', 'open'];
 
 const amountIn = (transfer: Transfer, account: string): bigint =>
@@ -41,10 +42,7 @@ const amountIn = (transfer: Transfer, account: string): bigint =>
 
 const nameOf = ({ source, id }: Transfer): string => `${source} ${id}`;
 
-/**
- * Tells of each included transaction whose record it is, and which is the one that the record
- * names.
- */
+/** Assigns each included transaction to its record, which names one of them. */
 const indexOf = ({ after, signed }: Books) => {
   const byId = new Map(after.map((transfer) => [transfer.id, transfer]));
   const bySignature = new Map(
@@ -76,7 +74,7 @@ const classify = (
   const { signature, signers } = included;
   const isOurs = signers.some((signer) => ours.has(signer));
   const transfer = transferOf(included);
-  // A reference is public: whoever puts it on a transfer of their own has paid nothing of ours.
+  // A reference is public. A stranger's transfer with our reference is not a payment of ours.
   if (transfer === undefined || (!isOurs && transfer.signature !== signature))
     return isOurs
       ? { kind: 'unrecorded', amount, what: `${signature} is signed by our keys and in no record` }
@@ -85,7 +83,7 @@ const classify = (
     return {
       kind: 'unrecorded',
       amount,
-      what: `${signature} moved, and ${nameOf(transfer)} is recorded as failed`,
+      what: `${signature} moved the amount, but ${nameOf(transfer)} is recorded as failed`,
     };
   const again = counted.has(transfer.id);
   counted.add(transfer.id);
@@ -95,7 +93,7 @@ const classify = (
     return {
       kind: 'doubled',
       amount,
-      what: `${nameOf(transfer)} by ${signature}, the record names ${transfer.signature}`,
+      what: `${nameOf(transfer)} by ${signature}, but the record names ${transfer.signature}`,
     };
   const expected = amountIn(transfer, account);
   return expected === amount
@@ -108,8 +106,8 @@ const classify = (
 };
 
 /**
- * Holds accounts' histories against the records, transfer by transfer.
- * @returns for a history its balance, what the records say, and every difference by its kind
+ * Compares the histories of accounts with the records, transfer by transfer.
+ * @returns the balance of a history, the recorded balance, and every difference by its kind
  */
 export const comparing = (books: Books): ((history: History, name: string) => AccountReport) => {
   const transferOf = indexOf(books);
@@ -122,7 +120,7 @@ export const comparing = (books: Books): ((history: History, name: string) => Ac
 
   const missingFrom = (account: string, onChain: ReadonlySet<string>): Finding[] =>
     (includedBy.get(account) ?? []).flatMap((transfer) => {
-      // A fork may have moved it to another transaction while the chain was walked.
+      // A fork may have replaced its transaction while the chain was walked.
       const now = afterById.get(transfer.id);
       if (now?.state !== 'included' || onChain.has(transfer.signature!) || onChain.has(now.signature!))
         return [];
@@ -132,7 +130,8 @@ export const comparing = (books: Books): ((history: History, name: string) => Ac
 
   return ({ account, balance, included }, name) => {
     const context = { transferOf, counted: new Set<string>(), ours: books.ours };
-    // The one that the record names comes first, so that the other is the second.
+    // The transaction that the record names comes first, so that the other one counts as the
+    // second.
     const named = (each: Included) => (transferOf(each)?.signature === each.signature ? 0 : 1);
     const inOrder = [...included].sort((one, other) => named(one) - named(other));
     const results = inOrder.map((each) => classify(each, account, context));
@@ -142,7 +141,7 @@ export const comparing = (books: Books): ((history: History, name: string) => Ac
     ];
     const sum = included.reduce((total, { deltas }) => total + deltas.get(account)!, 0n);
     if (sum !== balance) {
-      const what = 'the history does not add up to the balance';
+      const what = 'the sum of the history is not the balance';
       findings.push({ kind: 'incomplete', amount: balance - sum, what });
     }
     const total = (list: readonly Finding[]) => list.reduce((all, { amount }) => all + amount, 0n);
@@ -160,6 +159,6 @@ export const comparing = (books: Books): ((history: History, name: string) => Ac
   };
 };
 
-/** Whether an account shows anything that must not be, also where two differences cancel out. */
+/** Whether an account shows an error, even if two differences cancel each other out. */
 export const isBroken = ({ findings }: AccountReport): boolean =>
   findings.some(({ kind }) => !EXPLAINED.includes(kind));

@@ -1,24 +1,22 @@
 import { referenceOf } from '../../services/chain-submitter/transactions/reference.ts';
 
-/**
- * What the services have written down about money, as a list of transfers that the chain must hold.
- */
+/** The services' records of money, as a list of transfers that must be on the chain. */
 type Move = { account: string; amount: bigint };
 export type Transfer = {
-  /** Name of its source. */
+  /** The name of its source. */
   source: string;
-  /** What chain-submitter calls its object, for instance a settlement's id. */
+  /** chain-submitter's object id, for instance the id of a settlement. */
   id: string;
-  /** The transaction that carried it out, null before. */
+  /** The transaction that carried it out; null before. */
   signature: string | null;
   /**
-   * `included`: confirmed or finalized. `open`: it may land at any moment. `failed`: proven that
-   * nothing moved.
+   * `included`: confirmed or finalized. `open`: it may be included at any moment. `failed`: it is
+   * proven that no money moved.
    */
   state: 'included' | 'open' | 'failed';
   /**
-   * The read-only key on its transfer, where it has one: finds a second payment that no table
-   * knows.
+   * The read-only key on its transfer, if there is one. It finds a second payment that no table
+   * has.
    */
   reference: string | null;
   moves: Move[];
@@ -40,16 +38,15 @@ const fromTo = (from: string, to: string, amount: string): Move[] => [
 ];
 
 /**
- * The payout address that a quote was signed with: it never changes, whatever becomes of the
- * service.
+ * The payout address that was signed with the quote. It never changes, even if the service does.
  */
 const payoutOf = (quoteToken: string): string =>
   JSON.parse(Buffer.from(quoteToken.split('.')[0]!, 'base64url').toString()).payout_address;
 
 /**
- * Every kind of transfer of this system: one source, one entry. A kind that is left out shows as
- * `unrecorded`, since our keys signed it; a deposit is signed by its provider alone and shows as
- * `foreign`.
+ * Every kind of transfer of this system, one source each. A missing kind is reported as
+ * `unrecorded`, because our keys signed it. Deposits have no source: only their provider signs
+ * them, so they are reported as `foreign`.
  */
 const sources: Record<string, (query: Query, places: Places) => Promise<Omit<Transfer, 'source'>[]>> = {
   settlement: async (query, { environment, feeWallet, tokenAccount }) => {
@@ -114,7 +111,7 @@ const sources: Record<string, (query: Query, places: Places) => Promise<Omit<Tra
   },
 };
 
-/** All transfers that the records know. */
+/** All recorded transfers. */
 export const transfersOf = async (query: Query, places: Places): Promise<Transfer[]> =>
   (
     await Promise.all(
@@ -125,8 +122,8 @@ export const transfersOf = async (query: Query, places: Places): Promise<Transfe
   ).flat();
 
 /**
- * Object ids by signature, of everything that our keys ever signed: rule 8 has it written before it
- * leaves.
+ * Object ids by signature, of everything that our keys ever signed. Rule 8 requires the record
+ * before the transaction is sent.
  */
 export const signedOf = async (query: Query): Promise<Map<string, string>> =>
   new Map(
@@ -137,7 +134,9 @@ export const signedOf = async (query: Query): Promise<Map<string, string>> =>
     ).map(({ signature, object_id }) => [text(signature), text(object_id)]),
   );
 
-/** Accounts to walk, with a name for people: every wallet, payer and payee, and the fee wallet. */
+/**
+ * The accounts to walk, with a readable name: every wallet, payer and payee, and the fee wallet.
+ */
 export const watchedAccounts = async (
   query: Query,
   transfers: readonly Transfer[],
@@ -152,7 +151,7 @@ export const watchedAccounts = async (
   return watched;
 };
 
-/** Keys whose signature makes a transfer ours, besides the fee payer. */
+/** Keys besides the fee payer whose signature makes a transfer ours. */
 export const authoritiesOf = async (query: Query): Promise<string[]> =>
   (await query('select authority from settlement.payers union select authority from wallet.wallets')).map(
     ({ authority }) => text(authority),

@@ -8,7 +8,7 @@ import { type TransactionError, toTransactionError } from './errors.ts';
 import { type Key, keyNamed, keyOf, LOOKUP_TABLE_PROGRAM } from './keys.ts';
 import { isWritable, type Transaction } from './wire.ts';
 
-// The raw class, not the wrapper for kit: it takes bytes and is twice as fast.
+// The raw class, not the wrapper for kit, because it accepts bytes and is twice as fast.
 const { LiteSvm, Account, Clock } = createRequire(import.meta.url)(
   'litesvm/dist/internal.js',
 ) as typeof import('litesvm/dist/internal.js');
@@ -16,7 +16,7 @@ const { LiteSvm, Account, Clock } = createRequire(import.meta.url)(
 export type Account = NativeAccount;
 type Keys = { all: Key[]; staticCount: number; loadedWritable: number };
 
-/** What running a transaction gave, `before` and `after` in the order of `keys.all`. */
+/** The result of a transaction. `before` and `after` are in the order of `keys.all`. */
 export type Outcome = {
   err: TransactionError | null;
   meta: TransactionMetadata;
@@ -34,17 +34,17 @@ const LOOKUP_TABLE_HEADER_BYTES = 56;
 const RENT_EXEMPT_EPOCH = 2n ** 64n - 1n;
 
 /**
- * The accounts, and the runtime that changes them: LiteSVM with the real SPL programs. It also
- * remembers what accounts held before the slots that are not final yet, for forks and for reads at
+ * The accounts, and the runtime that changes them: LiteSVM with the real SPL programs. The bank
+ * also keeps what accounts held before the slots that are not final yet, for forks and for reads at
  * older commitments.
  */
 export const createBank = () => {
   const svm = new LiteSvm();
-  // LiteSVM knows one blockhash and a short history; the ledger does both as Solana does.
+  // LiteSVM has one blockhash and a short history. The ledger implements both as Solana does.
   svm.setBlockhashCheck(false);
   svm.setTransactionHistory(0n);
 
-  /** Per account, oldest first: what it held before it first changed in that slot. */
+  /** Per account, oldest first: its content before its first change in that slot. */
   const undo = new Map<string, { slot: number; before: Account | null }[]>();
   const changedIn = new Map<number, Set<string>>();
   const touched = new Set<string>();
@@ -105,17 +105,15 @@ export const createBank = () => {
       );
     },
 
-    /**
-     * The account as it was at the end of `slot`, exact for every slot from the finalized one on.
-     */
+    /** The account at the end of `slot`, exact for every slot from the finalized one on. */
     accountAt,
 
     minimumBalance: (bytes: number): bigint => svm.minimumBalanceForRentExemption(BigInt(bytes)),
 
     /**
-     * Runs a transaction and keeps its effects. Undefined when it may not be in a block at all (its
-     * error has no instruction: no fee, no trace), else its outcome; one that failed in an
-     * instruction paid its fee.
+     * Runs a transaction and keeps its effects. Returns undefined if the transaction may not be in
+     * a block, because an error without an instruction costs no fee and leaves no trace. Otherwise
+     * it returns the outcome. A transaction that failed in an instruction has paid its fee.
      */
     execute: (transaction: Transaction, slot: number, verify = true): Outcome | undefined => {
       const { message, bytes } = transaction;
@@ -149,20 +147,20 @@ export const createBank = () => {
     },
 
     /**
-     * Puts lamports into an account, outside of any transaction: only for what exists from genesis
-     * on.
+     * Puts lamports into an account outside of any transaction, only for accounts that exist from
+     * genesis on.
      */
     endow: (key: Key, lamports: bigint): void => {
       put(key.name, new Account(lamports, new Uint8Array(), new Uint8Array(32), false, RENT_EXEMPT_EPOCH));
     },
 
-    /** Names of the accounts that changed in slots that are not final yet. */
+    /** The names of the accounts that changed in slots that are not final yet. */
     recentlyChanged: () => undo.keys(),
 
     /** Every account owned by that program, now. */
     ownedBy: (program: Key): Key[] => svm.getProgramAccounts(program.bytes).map((one) => keyOf(one.address)),
 
-    /** Forgets how to undo slots up to this one: they are final. */
+    /** Removes the undo records of slots up to this one, because they are final. */
     finalize: (slot: number): void => {
       for (const [changed, names] of changedIn) {
         if (changed > slot) break;
@@ -175,7 +173,7 @@ export const createBank = () => {
       }
     },
 
-    /** Makes it as if nothing from `firstLostSlot` on had happened. */
+    /** Undoes everything from `firstLostSlot` on. */
     fork: (firstLostSlot: number): void => {
       for (const [name, entries] of undo) {
         const lost = entries.find((entry) => entry.slot >= firstLostSlot);
@@ -206,7 +204,7 @@ export const createBank = () => {
     },
 
     load: (stored: StoredAccount[]): void => {
-      // A program needs its data account to be there first.
+      // The data account of a program must exist before the program.
       const dataFirst = stored.toSorted((a, b) => Number(a[4]) - Number(b[4]));
       for (const [name, lamports, data, owner, executable] of dataFirst) {
         touched.add(name);

@@ -26,8 +26,8 @@ import { newPayer, startChain, type TestChain } from '../../../test/support/loca
 let chain: TestChain;
 let connection: Connection;
 beforeAll(async () => {
-  // web3.js keeps a blockhash for 30 s: with shorter slots it would outlive the chain's 150 blocks
-  // on a busy machine.
+  // web3.js caches a blockhash for 30 s. With shorter slots a cached blockhash would outlive the
+  // chain's 150 blocks on a busy machine.
   chain = await startChain({ slotMs: 100 });
   connection = chain.connection();
 });
@@ -40,12 +40,12 @@ afterAll(async () => {
 const transfer = (from: Keypair, to: PublicKey, lamports: number) =>
   new Transaction().add(SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to, lamports }));
 
-test('web3.js: airdrop, confirmTransaction and sendAndConfirmTransaction', async () => {
+test('web3.js: airdrop, confirmTransaction and sendAndConfirmTransaction work unchanged', async () => {
   const payer = Keypair.generate();
   const to = Keypair.generate().publicKey;
   const airdrop = await connection.requestAirdrop(payer.publicKey, 2 * LAMPORTS_PER_SOL);
   await connection.confirmTransaction({ signature: airdrop, ...(await connection.getLatestBlockhash()) });
-  // Twice the same amount to the same key is two transactions.
+  // Two airdrops of the same amount to the same key are two transactions.
   expect(await connection.requestAirdrop(payer.publicKey, 2 * LAMPORTS_PER_SOL)).not.toBe(airdrop);
 
   const signature = await sendAndConfirmTransaction(connection, transfer(payer, to, 1_000_000), [payer]);
@@ -71,7 +71,7 @@ test('web3.js: airdrop, confirmTransaction and sendAndConfirmTransaction', async
   );
 });
 
-test('spl-token: mint, delegate, transfer by delegate, errors 0x1 and 0x4, token balances', async () => {
+test('spl-token: mint, approval and transfer by delegate work, and a refused transfer gives error 0x1 or 0x4', async () => {
   const payer = await newPayer(chain);
   const owner = Keypair.generate();
   const delegate = Keypair.generate();
@@ -106,7 +106,7 @@ test('spl-token: mint, delegate, transfer by delegate, errors 0x1 and 0x4, token
   const owned = await connection.getParsedTokenAccountsByOwner(owner.publicKey, { mint });
   expect(owned.value.map((one) => one.account.data.parsed.info.tokenAmount.amount)).toEqual(['3500000']);
 
-  // The allowance left is 500,000.
+  // The remaining allowance is 500,000.
   const over = (await pay(600_000).catch((error: unknown) => error)) as SendTransactionError;
   expect(over.message).toContain('custom program error: 0x1');
   expect(over.logs?.join('\n')).toContain('insufficient funds');
@@ -114,7 +114,7 @@ test('spl-token: mint, delegate, transfer by delegate, errors 0x1 and 0x4, token
   await expect(pay(1)).rejects.toThrow('custom program error: 0x4');
 });
 
-test('a read-only reference key finds its transaction', async () => {
+test('a transaction is found by its read-only reference key', async () => {
   const payer = await newPayer(chain);
   const reference = Keypair.generate().publicKey;
   const signatures: string[] = [];
@@ -131,7 +131,7 @@ test('a read-only reference key finds its transaction', async () => {
   expect(await list({ until: signatures[2] })).toEqual(signatures.slice(0, 2));
 });
 
-test('kit: sendAndConfirmTransactionFactory, custom program errors and token accounts', async () => {
+test('kit: sendAndConfirmTransactionFactory works, and custom program errors and token accounts are parsed', async () => {
   const rpc = kit.createSolanaRpc(chain.url);
   const rpcSubscriptions = kit.createSolanaRpcSubscriptions(chain.wsUrl);
   const sendAndConfirm = kit.sendAndConfirmTransactionFactory({ rpc, rpcSubscriptions });
@@ -172,11 +172,11 @@ test('kit: sendAndConfirmTransactionFactory, custom program errors and token acc
   expect((await rpc.getEpochInfo().send()).absoluteSlot).toBeGreaterThan(0n);
   const read = async (commitment: kit.Commitment) =>
     (await rpc.getAccountInfo(to.address, { encoding: 'base64', commitment }).send()).value;
-  // Its digits do not fit a double. (The type of kit no longer has this deprecated field.)
+  // The value has too many digits for a double. (kit's type no longer has this deprecated field.)
   expect(await read('confirmed')).toMatchObject({ rentEpoch: 2n ** 64n - 1n });
   expect(await read('finalized')).toBeNull();
 
-  // A delegate that is none: error 0x4 of the token program.
+  // A key that is not a delegate causes error 0x4 of the token program.
   const web3Payer = await newPayer(chain);
   const mint = await createMint(connection, web3Payer, web3Payer.publicKey, null, 6);
   const source = await createAssociatedTokenAccount(connection, web3Payer, mint, web3Payer.publicKey);
@@ -210,7 +210,7 @@ test('kit: sendAndConfirmTransactionFactory, custom program errors and token acc
   expect(kit.isSolanaError(cause, kit.SOLANA_ERROR__INSTRUCTION_ERROR__CUSTOM) && cause.context.code).toBe(4);
 });
 
-test('web3.js: account and slot subscriptions', async () => {
+test('web3.js: account and slot subscriptions receive their notifications', async () => {
   const payer = await newPayer(chain);
   const to = Keypair.generate().publicKey;
   const seen: number[] = [];

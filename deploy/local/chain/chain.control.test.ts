@@ -35,7 +35,7 @@ const send = (transaction: Transaction) =>
   });
 const someone = () => Keypair.generate().publicKey;
 
-test('a fork undoes its slots, and the same bytes can land once more', async () => {
+test('a fork undoes its slots, and the same bytes can be included again', async () => {
   const to = someone();
   const transaction = await signedTransfer(chain, payer, to, 1_000_000);
   const name = nameOf(transaction);
@@ -64,7 +64,7 @@ test('a fork undoes its slots, and the same bytes can land once more', async () 
     expect(await balanceOf(to)).toBe(1_000_000);
   };
   await again();
-  // The slot after a fork is skipped: a second fork takes it alone, and no block with it.
+  // The slot after a fork is skipped. A second fork undoes only this slot, and no block.
   const second = await chain.call('chain_fork', 1);
   expect(second).toEqual({ slot: before.slot + 2, blockHeight: before.blockHeight - 3, lost: [name] });
   await again();
@@ -87,7 +87,7 @@ test('a fork undoes an airdrop and an account that it created', async () => {
   await chain.call('chain_advance', 40);
 });
 
-test('chain_clock: pace, pause and slot time 0', async () => {
+test('chain_clock sets the pace, pauses the slots and sets slot time 0', async () => {
   const slot = async () => (await chain.call<Position>('chain_clock')).slot;
   const paused = await slot();
   await new Promise((resolve) => setTimeout(resolve, 60));
@@ -105,7 +105,7 @@ test('chain_clock: pace, pause and slot time 0', async () => {
   await chain.call('chain_clock', { slotMs: 20 });
 });
 
-test('fault drop: the connection is closed and nothing was done', async () => {
+test('fault drop: the connection is closed and the call has no effect', async () => {
   const transaction = await signedTransfer(chain, payer, someone(), 1_000_000);
   const list = await chain.call('chain_fault', { method: 'sendTransaction', kind: 'drop', count: 1 });
   expect(list).toEqual([{ method: 'sendTransaction', kind: 'drop', left: 1 }]);
@@ -114,7 +114,7 @@ test('fault drop: the connection is closed and nothing was done', async () => {
   expect((await send(transaction)).result).toBe(nameOf(transaction));
 });
 
-test('fault timeout_after_accept: no answer, yet it landed', async () => {
+test('fault timeout_after_accept: the transaction is included and the call gets no answer', async () => {
   const transaction = await signedTransfer(chain, payer, someone(), 1_000_000);
   await chain.call('chain_fault', { method: 'sendTransaction', kind: 'timeout_after_accept', count: 1 });
   const answer = await Promise.race([
@@ -125,7 +125,7 @@ test('fault timeout_after_accept: no answer, yet it landed', async () => {
   expect(await statusOf(nameOf(transaction))).toMatchObject({ err: null });
 });
 
-test('fault duplicate: sent twice, landed once', async () => {
+test('fault duplicate: a transaction that is sent twice is included once', async () => {
   const transaction = await signedTransfer(chain, payer, someone(), 1_000_000);
   const stats = () => chain.call<{ executed: number; duplicate: number }>('chain_stats');
   const before = await stats();
@@ -135,7 +135,7 @@ test('fault duplicate: sent twice, landed once', async () => {
   expect([after.executed - before.executed, after.duplicate - before.duplicate]).toEqual([1, 1]);
 });
 
-test('fault lie_null: statuses and transactions are denied, for a while', async () => {
+test('fault lie_null: statuses and transactions are denied until the fault ends', async () => {
   const transaction = await signedTransfer(chain, payer, someone(), 1_000_000);
   const name = nameOf(transaction);
   await send(transaction);
@@ -151,14 +151,14 @@ test('fault lie_null: statuses and transactions are denied, for a while', async 
   expect([await statusOf(name), await read()]).not.toContain(null);
 });
 
-test('fault swap: two calls get each other’s answers, one alone its own', async () => {
+test('fault swap: two calls get each other’s answers, and a single call gets its own', async () => {
   await chain.call('chain_fault', { method: '*', kind: 'swap', count: 3 });
   const answers = await Promise.all([chain.raw('getHealth'), chain.raw('getGenesisHash')]);
   expect(answers.map(({ result }) => result)[1]).toBe('ok');
   expect(await chain.call('getHealth')).toBe('ok');
 });
 
-test('fault delay, and clearing', async () => {
+test('fault delay: the call waits, and clearing removes every fault', async () => {
   await chain.call('chain_fault', { method: 'getHealth', kind: 'delay', ms: 80 });
   const started = performance.now();
   expect(await chain.call('getHealth')).toBe('ok');

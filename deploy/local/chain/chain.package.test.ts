@@ -29,7 +29,7 @@ test('the local chain imports its own files, Node and the packages that its pack
   expect(foreign).toEqual([]);
 });
 
-test('it needs the versions that the repository installs', () => {
+test('the local chain requires the versions that the repository installs', () => {
   const root = read(path.join(folder, '../../../package.json'));
   const installed = { ...root.dependencies, ...root.devDependencies };
   const names = Object.keys(dependencies);

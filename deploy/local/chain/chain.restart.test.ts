@@ -21,7 +21,7 @@ const send = (chain: TestChain, transaction: Transaction, options: object = {}) 
   });
 const options = { commitment: 'confirmed' };
 
-/** Everything of a chain that a client can see and that a restart has to keep. */
+/** Everything that a client can see of a chain and that a restart must preserve. */
 const view = async (chain: TestChain, keys: PublicKey[], signatures: string[]) => ({
   genesis: await chain.call('getGenesisHash'),
   latest: await chain.call('getLatestBlockhash'),
@@ -41,14 +41,15 @@ const view = async (chain: TestChain, keys: PublicKey[], signatures: string[]) =
 });
 
 const startPaused = async (dataDir?: string) => {
-  // With a slot time this long no tick comes between the start and the pause.
+  // The slot time is so long that no tick comes between the start and the pause.
   const chain = await startChain({ slotMs: 20_000, ...(dataDir && { dataDir }) });
   await chain.call('chain_clock', { paused: true });
   return chain;
 };
 
 /**
- * Transactions in old and new slots, one failed, one lost in a fork, one signed but not yet sent.
+ * Makes transactions in old and new slots: one failed, one lost in a fork, one signed but not yet
+ * sent.
  */
 const prepare = async (chain: TestChain) => {
   const payer = await newPayer(chain);
@@ -74,7 +75,7 @@ const prepare = async (chain: TestChain) => {
   return { payer, to, waiting, lost, names: [first, failed, lost, last].map(nameOf) };
 };
 
-test.each(['SIGTERM', 'SIGKILL'] as const)('everything survives %s', async (signal) => {
+test.each(['SIGTERM', 'SIGKILL'] as const)('the whole state survives %s', async (signal) => {
   const before = await startPaused();
   const { payer, to, waiting, lost, names } = await prepare(before);
   const seen = await view(before, [payer.publicKey, to], names);
@@ -83,18 +84,19 @@ test.each(['SIGTERM', 'SIGKILL'] as const)('everything survives %s', async (sign
   const after = await startPaused(before.dataDir);
   expect(await view(after, [payer.publicKey, to], names)).toEqual(seen);
   expect(after.output()).not.toContain('"level":40');
-  // Signed before, not landed: lands once. Landed before: refused. Lost before: lands.
+  // The signed transaction was not included before and is included now. The included one is
+  // refused. The one that a fork undid is included again.
   expect((await send(after, waiting)).result).toBe(nameOf(waiting));
   expect((await send(after, waiting)).error?.data.err).toBe('AlreadyProcessed');
   expect((await send(after, lost)).result).toBe(nameOf(lost));
-  // A fork reaches back over the restart.
+  // A fork can undo slots from before the restart.
   const { lost: undone } = await after.call<{ lost: string[] }>('chain_fork', 5);
   expect(undone).toContain(names[3]);
   await after.stop('SIGKILL');
   before.remove();
 });
 
-test('a second restart, a cut line and a damaged snapshot', async () => {
+test('a second restart, a truncated last line and a damaged snapshot lose no state', async () => {
   const first = await startPaused();
   const { payer, to, names } = await prepare(first);
   const seen = await view(first, [payer.publicKey, to], names);
@@ -108,7 +110,7 @@ test('a second restart, a cut line and a damaged snapshot', async () => {
   await second.stop('SIGTERM');
   expect(readFileSync(journal).equals(whole)).toBe(true);
 
-  // One changed byte in the snapshot is noticed, and the journal alone is enough.
+  // One changed byte in the snapshot is detected, and the journal is sufficient.
   const snapshot = join(first.dataDir, 'snapshot');
   const bytes = readFileSync(snapshot);
   bytes[bytes.length - 20]! ^= 1;
@@ -118,7 +120,8 @@ test('a second restart, a cut line and a damaged snapshot', async () => {
   expect(await view(third, [payer.publicKey, to], names)).toEqual(seen);
   await third.stop('SIGKILL');
 
-  // A damaged line in the middle cannot be repaired: better no chain than a wrong one.
+  // A damaged line in the middle cannot be repaired. The start fails, because a wrong chain is
+  // worse than none.
   whole[40]! ^= 1;
   writeFileSync(journal, whole);
   await expect(startPaused(first.dataDir)).rejects.toThrow('the journal is damaged at byte 0');

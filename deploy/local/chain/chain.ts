@@ -27,19 +27,19 @@ const SNAPSHOT_EVERY_SLOTS = 150;
 const loadSeed = (dataDir: string, first = randomBytes(32).toString('hex')): string => {
   const path = join(dataDir, 'genesis.json');
   const stored = readWhole(path);
-  // Made up anew, every stored blockhash and transaction would belong to another chain.
-  if (stored === 'damaged') throw new Error(`${path} is damaged: begin with an empty folder`);
+  // A new seed would invalidate every stored blockhash and transaction.
+  if (stored === 'damaged') throw new Error(`${path} is damaged: start with an empty folder`);
   if (stored !== 'missing') return (JSON.parse(stored.content) as { seed: string }).seed;
   writeWhole(path, JSON.stringify({ seed: first }));
   return first;
 };
 
 /**
- * A chain with its state in `dataDir`, which is created when missing, from `seed` where one is
- * given. Everything here is synchronous, so one request is never seen half done by another. Time
- * only passes when `tick` is called.
+ * A chain with its state in `dataDir`, which is created if it is missing. A new chain uses `seed`
+ * if one is given. All calls are synchronous, so no request sees the intermediate state of another.
+ * Time passes only when `tick` is called.
  *
- * @throws Error when the stored state is damaged.
+ * @throws Error if the stored state is damaged.
  */
 export const openChain = ({
   dataDir,
@@ -97,8 +97,8 @@ export const openChain = ({
   };
 
   /**
-   * Why it may not be in a block, of what the runtime does not know: its age, and that it already
-   * is.
+   * The reasons against inclusion that the runtime does not check: the age of the blockhash, and an
+   * earlier inclusion.
    */
   const refusalOf = (transaction: Transaction, commitment: Commitment): TransactionError | undefined => {
     if (!ledger.isBlockhashValid(transaction.message.blockhash, commitment)) return 'BlockhashNotFound';
@@ -122,7 +122,7 @@ export const openChain = ({
     return included;
   };
 
-  /** Lets a transaction land in the current slot if it may; drops it without a word if not. */
+  /** Includes a transaction in the current slot if it is valid. Otherwise drops it silently. */
   const include = (transaction: Transaction): IncludedTransaction | undefined => {
     const refusal = refusalOf(transaction, 'processed');
     if (refusal === 'AlreadyProcessed') stats.duplicate += 1;
@@ -158,9 +158,9 @@ export const openChain = ({
     },
 
     /**
-     * Takes a transaction like the real sendTransaction: with preflight, what cannot succeed is an
-     * error; without, its signature is answered all the same and it is dropped, or fails in its
-     * block.
+     * Accepts a transaction as the real sendTransaction does. With preflight, a transaction that
+     * cannot succeed is an error. Without preflight, the answer is always the signature, and the
+     * transaction is dropped or fails in its block.
      *
      * @throws RpcError -32002 refused by preflight, -32003 bad signature
      */
@@ -176,7 +176,10 @@ export const openChain = ({
       return transaction.signature;
     },
 
-    /** Sends lamports from the faucet; the signature, or undefined when the transfer is refused. */
+    /**
+     * Sends lamports from the faucet. Returns the signature, or undefined if the transfer is
+     * refused.
+     */
     airdrop: (to: Key, lamports: bigint): string | undefined => {
       const transaction = decodeTransaction(faucet.transfer(to, lamports, ledger.blockAt('processed').hash));
       if (bank.simulate(transaction, false).err) return undefined;
@@ -184,15 +187,15 @@ export const openChain = ({
     },
 
     /**
-     * Everything stored about a transaction; its integers above 2^53 are kept exact for JSON only.
+     * Everything stored about a transaction. Integers above 2^53 keep their digits for JSON only.
      */
     load: (included: IncludedTransaction): TransactionEntry =>
       parseExact(journal.read(included)) as TransactionEntry,
 
     /**
-     * The newest `count` slots never happened.
+     * Undoes the newest `count` slots.
      *
-     * @returns the signatures that are gone, newest first; undefined when a final slot would be
+     * @returns the signatures that are undone, newest first; undefined if a finalized slot would be
      *   undone.
      */
     fork: (count: number): string[] | undefined => {
@@ -208,7 +211,7 @@ export const openChain = ({
       return lost.map(({ signature }) => signature);
     },
 
-    /** Writes a snapshot and closes the files; nothing may be called after it. */
+    /** Writes a snapshot and closes the files. No method may be called afterwards. */
     close: (): void => {
       snapshot();
       tip.write(ledger.slot());

@@ -1,12 +1,15 @@
 import type { Chain } from './chain.ts';
 
-/** The pace at slot time 0: slots still pass, else nothing would ever be final or expire. */
+/**
+ * The pace at slot time 0. Slots still pass, because otherwise no transaction would become final or
+ * expire.
+ */
 const PACE_WHEN_AT_ONCE_MS = 400;
 
 export type Clock = ReturnType<typeof createClock>;
 
 /**
- * Lets slots pass by themselves, once `set` has unpaused it.
+ * Advances the slots by time, once `set` has unpaused it.
  *
  * @param slotMs Milliseconds per slot; 0 confirms transactions at once, with slots at the real
  *   network's pace.

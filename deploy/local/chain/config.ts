@@ -13,18 +13,15 @@ const schema = z.object({
 });
 
 type Config = {
-  /**
-   * HTTP and WebSocket; port + 1 is taken too, because web3.js 1.x looks for the WebSocket there.
-   */
+  /** HTTP and WebSocket. Port + 1 is used too, because web3.js 1.x expects the WebSocket there. */
   port: number;
   host: string;
   dataDir: string;
   /**
-   * What a new chain begins with, so that its genesis hash is known before it runs; otherwise made
-   * up.
+   * The seed of a new chain, which makes its genesis hash known before it runs. Default: random.
    */
   seed: string | undefined;
-  /** Milliseconds per slot; 0 means: confirmed at once, see `createLedger`. */
+  /** Milliseconds per slot; 0 confirms at once, see `createLedger`. */
   slotMs: number;
   /** Whether the `chain_…` methods exist. */
   control: boolean;
@@ -33,7 +30,7 @@ type Config = {
 /**
  * Reads the settings of the chain process.
  *
- * @throws ZodError naming the variable that is wrong.
+ * @throws ZodError with the name of the invalid variable.
  */
 export const readConfig = (env: Record<string, string | undefined>): Config => {
   const parsed = schema.parse(env);

@@ -9,7 +9,7 @@ import { type TokenAccount, tokenAccount, tokenMint, uiAmount } from './token.ts
 
 type AccountEncoding = 'base58' | 'base64' | 'base64+zstd' | 'jsonParsed';
 export type AccountFormat = {
-  /** Undefined is Solana's oldest form: base58 as a bare string. */
+  /** Undefined is Solana's oldest format: a base58 string without an encoding name. */
   encoding?: AccountEncoding | undefined;
   dataSlice?: { offset: number; length: number } | undefined;
 };
@@ -70,8 +70,8 @@ const parseAccount = (bank: Bank, account: Account, slot: number) => {
 /**
  * An account as getAccountInfo shows it.
  *
- * @param slot The slot that the account is read at, for the decimals of a token's mint.
- * @throws RpcError -32600 when its data is too long for base58
+ * @param slot The slot at which the account is read, for the decimals of a token's mint.
+ * @throws RpcError -32600 if its data is too long for base58
  */
 export const encodeAccount = (
   bank: Bank,

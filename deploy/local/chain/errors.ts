@@ -8,7 +8,8 @@ import { INSTRUCTION_ERRORS, TRANSACTION_ERRORS } from './error-names.ts';
 export type TransactionError = string | { [name: string]: unknown };
 
 /**
- * An error that is answered as JSON-RPC `error`. Anything else thrown in a method is a bug: -32603.
+ * An error that becomes a JSON-RPC `error`. Any other exception in a method is a bug and becomes
+ * -32603.
  */
 export class RpcError extends Error {
   readonly code: number;
@@ -38,7 +39,7 @@ export const unsupportedTransactionVersion = (version: number) =>
 
 /**
  * The answer to a sendTransaction that its preflight refused: -32002 with the simulation in `data`.
- * Both clients read it: kit turns `data.err` into the cause, web3.js shows `data.logs`.
+ * Both clients read it: kit makes `data.err` the cause, and web3.js shows `data.logs`.
  */
 export const preflightFailure = (err: TransactionError, logs: string[], unitsConsumed: number) =>
   new RpcError(-32002, `Transaction simulation failed: ${describe(err)}`, {
@@ -53,8 +54,8 @@ export const preflightFailure = (err: TransactionError, logs: string[], unitsCon
   });
 
 /**
- * LiteSVM's error object as Solana's JSON. Its classes hold getters only, so nothing can be
- * stringified.
+ * LiteSVM's error object as Solana's JSON. Its classes have only getters, so JSON.stringify cannot
+ * be used.
  */
 export const toTransactionError = (failed: FailedTransactionMetadata): TransactionError => {
   const err = failed.err();
@@ -91,8 +92,7 @@ const textOf = (table: readonly (readonly [string, string])[], name: string): st
   table.find(([known]) => known === name)?.[1] ?? name;
 
 /**
- * Solana's own text of a transaction error (`Display` of `TransactionError` and
- * `InstructionError`).
+ * Solana's text of a transaction error (`Display` of `TransactionError` and `InstructionError`).
  */
 const describe = (err: TransactionError): string => {
   if (typeof err === 'string') return textOf(TRANSACTION_ERRORS, err);

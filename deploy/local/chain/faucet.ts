@@ -6,7 +6,7 @@ const SUPPLY_LAMPORTS = 10n ** 18n;
 const COMPUTE_UNITS = 1_000;
 
 /**
- * The account that airdrops come from. They are ordinary signed transfers, so history, forks,
+ * The account that airdrops come from. Airdrops are ordinary signed transfers, so history, forks,
  * restarts and getTransaction need no exception for them.
  */
 export const createFaucet = (seed: string) => {
@@ -17,8 +17,8 @@ export const createFaucet = (seed: string) => {
     lamports: SUPPLY_LAMPORTS,
 
     /**
-     * A signed transfer. Two of the same amount to the same key in one block still differ in a
-     * compute limit.
+     * A signed transfer. Two transfers of the same amount to the same key in one block differ in
+     * their compute limit.
      */
     transfer: (to: Key, lamports: bigint, blockhash: string): Uint8Array => {
       count = (count + 1) % 1_000_000;

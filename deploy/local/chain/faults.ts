@@ -11,28 +11,31 @@ const LIES: Record<string, (result: unknown) => unknown> = {
 /** One entry of `chain_fault`. */
 export const fault = z
   .strictObject({
-    /** The method it is about; `*` is every method but the control ones. */
+    /** The method with the fault. `*` stands for every method except the control methods. */
     method: z.string().min(1),
     kind: z.enum(['drop', 'delay', 'duplicate', 'timeout_after_accept', 'lie_null', 'swap']),
-    /** How many calls it is for; without it, until it is cleared or `for_ms` is over. */
+    /**
+     * The number of affected calls. Without it the fault lasts until it is cleared or `for_ms` has
+     * passed.
+     */
     count: z.number().int().positive().optional(),
     /** For `delay`: how long each call waits. For the others: how long the fault lasts. */
     ms: z.number().int().nonnegative().optional(),
     /** How long the fault lasts, for `delay` too. */
     for_ms: z.number().int().positive().optional(),
   })
-  .refine(({ kind, ms }) => kind !== 'delay' || ms !== undefined, { message: 'delay needs ms' })
+  .refine(({ kind, ms }) => kind !== 'delay' || ms !== undefined, { message: 'delay requires ms' })
   .refine(({ kind, method }) => kind !== 'duplicate' || method === 'sendTransaction', {
-    message: 'duplicate is for sendTransaction',
+    message: 'duplicate applies to sendTransaction only',
   })
   .refine(({ kind, method }) => kind !== 'lie_null' || method in LIES, {
-    message: `lie_null is for ${Object.keys(LIES).join(' and ')}`,
+    message: `lie_null applies to ${Object.keys(LIES).join(' and ')} only`,
   });
 type Fault = z.output<typeof fault>;
 
 export type Faults = ReturnType<typeof createFaults>;
 
-/** The faults that tests asked for. Of several for one method, the first added goes first. */
+/** The active faults. If several match a method, the first added one applies. */
 export const createFaults = (now: () => number = Date.now) => {
   let active: { fault: Fault; left: number; until: number }[] = [];
 
@@ -57,7 +60,7 @@ export const createFaults = (now: () => number = Date.now) => {
         left: Number.isFinite(left) ? left : null,
       })),
 
-    /** The fault that this call meets, if any; that uses one of its count. */
+    /** The fault that applies to this call, if any. It counts as one of the fault's calls. */
     take: (method: string): Fault | undefined => {
       if (active.length === 0) return undefined;
       const met = current().find(({ fault: one }) => one.method === method || one.method === '*');
@@ -65,7 +68,7 @@ export const createFaults = (now: () => number = Date.now) => {
       return met?.fault;
     },
 
-    /** What `lie_null` makes of a result. */
+    /** The result that `lie_null` returns instead. */
     lie: (method: string, result: unknown): unknown => LIES[method]?.(result) ?? null,
   };
 };

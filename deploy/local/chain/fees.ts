@@ -4,7 +4,7 @@ import type { Message } from './wire.ts';
 const LAMPORTS_PER_SIGNATURE = 5_000n;
 const MAX_UNITS = 1_400_000n;
 const DEFAULT_UNITS = 200_000n;
-// Builtin programs are allotted less than others (SIMD-0170).
+// Builtin programs get a smaller default than others (SIMD-0170).
 const BUILTIN_UNITS = 3_000n;
 const MICRO_LAMPORTS = 1_000_000n;
 const SET_LIMIT = 2;

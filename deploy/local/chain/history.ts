@@ -1,6 +1,8 @@
 import type { TransactionError } from './errors.ts';
 
-/** What is kept in memory of a transaction; the rest is in the journal, at `offset`. */
+/**
+ * The fields of a transaction that are kept in memory. The others are in the journal, at `offset`.
+ */
 export type IncludedTransaction = {
   signature: string;
   slot: number;
@@ -8,7 +10,7 @@ export type IncludedTransaction = {
   time: number;
   err: TransactionError | null;
   memo: string | null;
-  /** Where its journal line begins, and how long it is, in bytes. */
+  /** Start and length of its journal line, in bytes. */
   offset: number;
   length: number;
   lost: boolean;
@@ -17,8 +19,8 @@ export type IncludedTransaction = {
 export type History = ReturnType<typeof createHistory>;
 
 /**
- * Which transactions are in blocks, by signature and by every account that they name, read-only
- * ones too.
+ * The included transactions, by signature and by every account that they name, including read-only
+ * ones.
  */
 export const createHistory = () => {
   const inOrder: IncludedTransaction[] = [];
@@ -44,8 +46,8 @@ export const createHistory = () => {
     },
 
     /**
-     * Removes what landed in `firstLostSlot` or later, so that the same bytes can land again;
-     * returns it.
+     * Removes and returns the transactions that were included in `firstLostSlot` or later, so that
+     * the same bytes can be included again.
      */
     fork: (firstLostSlot: number): IncludedTransaction[] => {
       const lost: IncludedTransaction[] = [];

@@ -100,9 +100,9 @@ const PROGRAMS: Record<
 };
 
 /**
- * An instruction as `jsonParsed` shows it: parsed where this knows the program (system, token,
- * associated token, memo), else with its accounts and its data in base58, as Solana does for
- * programs it does not know.
+ * An instruction as `jsonParsed` shows it. Instructions of the system, token, associated token and
+ * memo programs are parsed. Others are shown with their accounts and their data in base58, as
+ * Solana does for programs that it cannot parse.
  */
 export const parseInstruction = (
   programId: string,

@@ -45,10 +45,10 @@ type Line = { text: string; offset: number; length: number };
 export type Journal = ReturnType<typeof openJournal>;
 
 /**
- * The append-only record of everything that changed the chain, one checksummed line of JSON each. A
- * line is written before its request is answered, and it survives kill -9 of the process because it
- * is in the operating system's hands by then. It is never rewritten: a rewrite of a long history
- * blocks for seconds.
+ * The append-only record of everything that changed the chain: one checksummed line of JSON per
+ * change. A line is written before its request is answered. It survives kill -9 of the process,
+ * because the operating system has the data by then. The journal is never rewritten, because
+ * rewriting a long history blocks for seconds.
  */
 export const openJournal = (path: string) => {
   mkdirSync(dirname(path), { recursive: true });
@@ -59,7 +59,7 @@ export const openJournal = (path: string) => {
     /** Where the next line will begin, in bytes. */
     end: () => end,
 
-    /** Writes one line; returns where it is. */
+    /** Writes one line and returns its position. */
     append: (text: string): { offset: number; length: number } => {
       const line = Buffer.from(`${checksum(text)} ${text}\n`);
       const offset = end;
@@ -76,10 +76,10 @@ export const openJournal = (path: string) => {
     },
 
     /**
-     * All lines, oldest first. A last line that was cut short by a kill is removed: its request was
-     * not answered yet.
+     * All lines, oldest first. A last line that a kill truncated is removed, because its request
+     * was not answered yet.
      *
-     * @throws Error when a line before the last one is damaged.
+     * @throws Error if a line before the last one is damaged.
      */
     *lines(): Generator<Line> {
       let offset = 0;
@@ -93,7 +93,8 @@ export const openJournal = (path: string) => {
           const text = verified(data.subarray(0, at));
           const length = at + 1;
           if (text === undefined) {
-            if (offset + length < end) throw new Error(`the journal is damaged at byte ${offset}`);
+            if (offset + length < end)
+              throw new Error(`the journal is damaged at byte ${offset}: start with an empty folder`);
             break;
           }
           yield { text, offset, length };
@@ -113,13 +114,13 @@ export const openJournal = (path: string) => {
 };
 
 /**
- * The number of the newest slot, overwritten in place at every tick: a line per tick would be 8 MB
- * a day.
+ * The number of the newest slot, overwritten in place at every tick. One line per tick would be 8
+ * MB a day.
  */
 export const openTip = (path: string) => {
   const fd = open(path);
   return {
-    /** Undefined when there is none yet or when it is torn. */
+    /** Undefined if there is none yet or the write was incomplete. */
     read: (): number | undefined => {
       const text = verified(readAt(fd, 0, CHECKSUM_CHARS + TIP_CHARS));
       return text ? Number(text) : undefined;
@@ -132,7 +133,7 @@ export const openTip = (path: string) => {
   };
 };
 
-/** Replaces a file as a whole or not at all, with a checksum in front of its content. */
+/** Replaces the whole file atomically, with a checksum in front of its content. */
 export const writeWhole = (path: string, content: string): void => {
   mkdirSync(dirname(path), { recursive: true });
   const fd = openSync(`${path}.new`, 'w');
@@ -145,7 +146,7 @@ export const writeWhole = (path: string, content: string): void => {
     closeSync(fd);
   }
   renameSync(`${path}.new`, path);
-  // The rename itself is only durable once the folder is.
+  // The rename is durable only after the folder is synced.
   const folder = openSync(join(path, '..'), 'r');
   try {
     fsyncSync(folder);
@@ -154,7 +155,7 @@ export const writeWhole = (path: string, content: string): void => {
   }
 };
 
-/** The content written by `writeWhole`: `missing`, or `damaged` when its checksum does not fit. */
+/** The content written by `writeWhole`: `missing`, or `damaged` if its checksum does not match. */
 export const readWhole = (path: string): { content: string } | 'missing' | 'damaged' => {
   let bytes: Buffer;
   try {

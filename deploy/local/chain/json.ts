@@ -1,4 +1,4 @@
-// ES2026 "JSON.parse source text access", in Node since 21; TypeScript's lib does not know it yet.
+// ES2026 "JSON.parse source text access", in Node since 21; TypeScript's lib lacks it.
 type RawJson = { readonly rawJSON: string };
 const json = JSON as unknown as {
   rawJSON(text: string): RawJson;
@@ -11,14 +11,14 @@ const json = JSON as unknown as {
 type U64 = number | RawJson;
 
 /**
- * A u64 for JSON: exact digits also above 2^53 (rentEpoch is 2^64 - 1, and kit parses numbers as
- * bigint).
+ * A u64 for JSON with exact digits above 2^53 too, because rentEpoch is 2^64 - 1 and kit parses
+ * numbers as bigint.
  */
 export const u64 = (value: bigint): U64 =>
   value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : json.rawJSON(value.toString());
 
 /**
- * JSON.parse that keeps the digits of integers above 2^53, so that the value can be written out
+ * JSON.parse that preserves the digits of integers above 2^53, so that the value can be written out
  * again.
  */
 export const parseExact = (text: string): unknown =>

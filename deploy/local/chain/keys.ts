@@ -4,12 +4,10 @@ import bs58 from 'bs58';
 export type Key = { readonly name: string; readonly bytes: Uint8Array };
 
 const MAX_CACHED = 100_000;
-// base58 costs more than executing a transfer, and the same keys come back all the time.
+// Encoding base58 costs more than executing a transfer, and the same keys recur.
 const byBytes = new Map<string, Key>();
 
-/**
- * The key of 32 bytes. The bytes are copied, so a view into a larger buffer does not keep it alive.
- */
+/** The key of 32 bytes. The bytes are copied, so a view does not keep a larger buffer in memory. */
 export const keyOf = (bytes: Uint8Array): Key => {
   const id = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   const known = byBytes.get(id);
@@ -21,7 +19,7 @@ export const keyOf = (bytes: Uint8Array): Key => {
   return key;
 };
 
-/** The key of a base58 name, or undefined when it is not base58 or not 32 bytes. */
+/** The key of a base58 name, or undefined if it is not base58 or not 32 bytes. */
 export const keyNamed = (name: string): Key | undefined => {
   const bytes = bs58.decodeUnsafe(name);
   return bytes?.length === 32 ? keyOf(bytes) : undefined;

@@ -12,8 +12,8 @@ export const FINALIZED_AFTER_SLOTS = 32;
 const RETAINED_BLOCKS = 300;
 // Above the slot LiteSVM starts at, so that its programs count as deployed in the past.
 const FIRST_SLOT = 450_000_000;
-// On the real network skipped slots have no block, so the height lags behind the slot. A service
-// that takes one for the other has to fail here too.
+// On the real network skipped slots have no block, so the height is lower than the slot. A service
+// that confuses the two must fail here too.
 const SLOTS_WITHOUT_BLOCK = 21_734_117;
 
 export type Ledger = ReturnType<typeof createLedger>;
@@ -21,11 +21,11 @@ export type Ledger = ReturnType<typeof createLedger>;
 /**
  * Slots, block heights, blockhashes and what each commitment level sees of them.
  *
- * The newest slot is open: transactions arrive in it. `confirmedAfterSlots` is 1, or 0 when the
- * chain confirms at once; that mode does not make a slot per transaction, since 150 transactions
- * would then outdate every blockhash in use.
+ * The newest slot is open and receives transactions. `confirmedAfterSlots` is 1, or 0 if the chain
+ * confirms at once. That mode does not create a slot per transaction, because 150 transactions
+ * would then expire every blockhash in use.
  *
- * @param seed Random per chain, so that no two chains ever share a blockhash or a transaction.
+ * @param seed Random per chain, so that no two chains share a blockhash or a transaction.
  */
 export const createLedger = (seed: string) => {
   let slot = 0;
@@ -36,7 +36,7 @@ export const createLedger = (seed: string) => {
 
   const hashOf = (label: string) => bs58.encode(createHash('sha256').update(`${seed}|${label}`).digest());
 
-  // The skipped slot after a fork repeats the block below it, and does not own that block's hash.
+  // The skipped slot after a fork repeats the block below it and does not own that block's hash.
   const own = (block: Block) => {
     if (!byHash.has(block.hash)) byHash.set(block.hash, block);
   };
@@ -58,7 +58,7 @@ export const createLedger = (seed: string) => {
     addBlock(tip().height + 1);
   };
 
-  // Enough blocks to begin with that `finalized` exists from the first request on.
+  // The chain begins with enough blocks that `finalized` exists from the first request on.
   slot = FIRST_SLOT;
   addBlock(FIRST_SLOT - SLOTS_WITHOUT_BLOCK);
   for (let count = 0; count < FINALIZED_AFTER_SLOTS; count += 1) advance();
@@ -83,22 +83,22 @@ export const createLedger = (seed: string) => {
       confirmedAfterSlots = slots;
     },
 
-    /** Opens the next slot, with a block of its own. */
+    /** Opens the next slot, with its own block. */
     advance,
 
-    /** Opens slots up to this one; does nothing when it is in the past. */
+    /** Opens slots up to this one. Does nothing if it is in the past. */
     advanceTo: (target: number) => {
       while (slot < target) advance();
     },
 
-    /** What a transaction of that slot has reached by now. */
+    /** The commitment that a transaction of that slot has reached. */
     commitmentOf: (includedSlot: number): Commitment => {
       const age = slot - includedSlot;
       if (age >= FINALIZED_AFTER_SLOTS) return 'finalized';
       return age >= confirmedAfterSlots ? 'confirmed' : 'processed';
     },
 
-    /** Whether a transaction with this blockhash may land, as seen from `commitment`. */
+    /** Whether a transaction with this blockhash may be included, as seen from `commitment`. */
     isBlockhashValid: (hash: string, commitment: Commitment): boolean => {
       const block = byHash.get(hash);
       if (!block || block.slot > slotAt(commitment)) return false;
@@ -106,8 +106,8 @@ export const createLedger = (seed: string) => {
     },
 
     /**
-     * The first slot that is lost when the newest `count` slots never happened, or undefined when
-     * that would undo what was already final.
+     * The first slot that is lost if the newest `count` slots are undone, or undefined if a
+     * finalized slot would be undone.
      */
     firstLostSlot: (count: number): number | undefined => {
       const lost = blocks.at(-count);
@@ -116,8 +116,8 @@ export const createLedger = (seed: string) => {
 
     /**
      * Drops the newest `count` slots with their blocks. The slot number still rises by one, and
-     * that slot is skipped: it has no block of its own, so the height is `count` lower and the
-     * newest valid blockhash is the surviving one.
+     * that slot is skipped. It has no block, so the height is `count` lower and the newest valid
+     * blockhash is that of the last remaining block.
      */
     fork: (count: number) => {
       for (const block of blocks.splice(blocks.length - count)) disown(block);

@@ -24,7 +24,8 @@ const methods = {
 const rpc = createRpc({ methods, faults, log });
 const { host, port } = config;
 const stopServer = await startServer({ host, port, rpc, chain });
-// Not before the ports are ours: a second process over the same folder must not write into it.
+// The clock starts after the ports are open, because a second process over the same folder must not
+// write into it.
 clock.set({ slotMs: config.slotMs, paused: false });
 log.info(
   { rpc_url: `http://${host}:${port}`, ws_url: `ws://${host}:${port}`, slot: chain.ledger.slot() },

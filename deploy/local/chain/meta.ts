@@ -23,7 +23,10 @@ type CompiledInstruction = {
 export type InnerInstructions = { index: number; instructions: CompiledInstruction[] };
 type ReturnData = { programId: string; data: [string, 'base64'] };
 
-/** Decimals of a mint at `slot`; 0 when it is gone, which only a closed Token-2022 mint can be. */
+/**
+ * Decimals of a mint at `slot`; 0 if the mint does not exist, which is possible only for a closed
+ * Token-2022 mint.
+ */
 export const decimalsOf = (bank: Bank, mint: Key, slot: number): number =>
   tokenMint(bank.accountAt(mint, slot))?.decimals ?? 0;
 
@@ -42,7 +45,7 @@ const tokenBalance = (bank: Bank, account: Account | null, accountIndex: number,
 
 const sumOf = (lamports: bigint[]): bigint => lamports.reduce((sum, one) => sum + one, 0n);
 
-/** LiteSVM answers empty return data where Solana has none. */
+/** LiteSVM returns empty return data where Solana returns none. */
 export const returnDataOf = (meta: TransactionMetadata): ReturnData | null => {
   const data = meta.returnData();
   if (data.data().length === 0) return null;
@@ -72,9 +75,9 @@ export const innerInstructionsOf = (meta: TransactionMetadata): InnerInstruction
 export const statusOf = (err: TransactionError | null) => (err === null ? { Ok: null } : { Err: err });
 
 /**
- * The `meta` of getTransaction, inner instructions compiled. LiteSVM reports neither balances nor
- * the fee: balances come from the accounts before and after, and since lamports are only ever
- * burned as fee, the fee is what all accounts together have less.
+ * The `meta` of getTransaction, with inner instructions compiled. LiteSVM reports neither balances
+ * nor the fee. The balances come from the accounts before and after. Lamports are burned only as
+ * fees, so the fee is the decrease of the total of all accounts.
  */
 export const metaOf = (bank: Bank, { err, meta, keys, before, after }: Outcome, slot: number) => {
   const lamports = (accounts: (Account | null)[]) => accounts.map((account) => account?.lamports() ?? 0n);

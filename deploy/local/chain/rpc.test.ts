@@ -13,7 +13,7 @@ let chain: TestChain;
 let payer: Keypair;
 beforeAll(async () => {
   chain = await startChain();
-  // Time only passes when a test says so.
+  // Time passes only when a test advances it.
   await chain.call('chain_clock', { paused: true });
   payer = await newPayer(chain);
 });
@@ -43,7 +43,7 @@ const simulate = (transaction: Transaction, options: object) =>
     { encoding: 'base64', commitment: 'confirmed', ...options },
   );
 
-test('slots, heights and commitments', async () => {
+test('each commitment sees its slot and height', async () => {
   const slot = (commitment: string) => chain.call<number>('getSlot', { commitment });
   const height = (commitment: string) => chain.call<number>('getBlockHeight', { commitment });
   const newest = await slot('processed');
@@ -60,7 +60,7 @@ test('slots, heights and commitments', async () => {
   expect(early.error).toMatchObject({ code: -32016, data: { contextSlot: newest - 1 } });
 });
 
-test('a transaction is processed, then confirmed, then finalized, and reads see it then', async () => {
+test('a transaction is processed, then confirmed, then finalized, and reads return it from its commitment on', async () => {
   const to = someone();
   const transaction = await signedTransfer(chain, payer, to, 1_000_000);
   const name = nameOf(transaction);
@@ -82,7 +82,7 @@ test('a transaction is processed, then confirmed, then finalized, and reads see 
   await advance(1);
   expect(await statusOf(name)).toMatchObject({ confirmationStatus: 'finalized', confirmations: null });
   expect(await balanceOf(to, 'finalized')).toBe(1_000_000);
-  // Outside the status cache only the history knows it.
+  // After the status cache has expired, only the history has the status.
   await advance(300);
   expect(await statusOf(name)).toBeNull();
   const options = { searchTransactionHistory: true };
@@ -90,7 +90,7 @@ test('a transaction is processed, then confirmed, then finalized, and reads see 
   expect(value[0]?.confirmationStatus).toBe('finalized');
 });
 
-test('a blockhash lasts 150 blocks and no longer', async () => {
+test('a blockhash is valid for exactly 150 blocks', async () => {
   const [first, second] = [
     await signedTransfer(chain, payer, someone(), 1_000_000),
     await signedTransfer(chain, payer, someone(), 1_000_001),
@@ -101,7 +101,7 @@ test('a blockhash lasts 150 blocks and no longer', async () => {
     });
     return value;
   };
-  // It was the blockhash of the slot before this one.
+  // The blockhash is that of the slot before this one.
   await advance(149);
   expect(await valid()).toBe(true);
   expect((await send(first)).result).toBe(nameOf(first));
@@ -113,12 +113,12 @@ test('a blockhash lasts 150 blocks and no longer', async () => {
     message: 'Transaction simulation failed: Blockhash not found',
     data: { err: 'BlockhashNotFound', logs: [] },
   });
-  // Without preflight it is answered and dropped, as by a node.
+  // Without preflight the signature is answered and the transaction is dropped, as by a node.
   expect((await send(second, { skipPreflight: true })).result).toBe(nameOf(second));
   expect(await statusOf(nameOf(second))).toBeNull();
 });
 
-test('preflight does not know a blockhash newer than its commitment', async () => {
+test('preflight refuses a blockhash that is newer than its commitment', async () => {
   const transaction = await signedTransfer(chain, payer, someone(), 1_000_000);
   const answer = await send(transaction, { preflightCommitment: 'finalized' });
   expect(answer.error?.data.err).toBe('BlockhashNotFound');
@@ -139,7 +139,7 @@ test('duplicates are refused and counted', async () => {
   expect((await duplicates()) - before).toBe(2);
 });
 
-test('a transaction that fails in its block pays its fee and is history', async () => {
+test('a transaction that fails in its block pays its fee and is in the history', async () => {
   const transaction = await signedTransfer(chain, payer, someone(), 10 ** 15);
   const err = { InstructionError: [0, { Custom: 1 }] };
   const refused = await send(transaction);
@@ -160,7 +160,7 @@ test('a transaction that fails in its block pays its fee and is history', async 
   });
 });
 
-test('what never reaches a block leaves no trace', async () => {
+test('a transaction that is not included in a block leaves no trace', async () => {
   const stranger = Keypair.generate();
   const transaction = await signedTransfer(chain, stranger, someone(), 1_000_000);
   expect((await send(transaction)).error?.data.err).toBe('AccountNotFound');
@@ -177,7 +177,7 @@ test('what never reaches a block leaves no trace', async () => {
   expect(await statusOf(nameOf(forged))).toBeNull();
 });
 
-test('simulation, with and without signatures and blockhash', async () => {
+test('a simulation works with and without signatures and blockhash', async () => {
   const transaction = await signedTransfer(chain, payer, someone(), 1_000_000);
   const value = async (options: object) => {
     const answer = await simulate(transaction, options);
@@ -199,7 +199,7 @@ test('simulation, with and without signatures and blockhash', async () => {
   expect(await value({ replaceRecentBlockhash: true, sigVerify: true })).toMatchObject({ code: -32602 });
 });
 
-test('fees: per signature and by compute price', async () => {
+test('a fee consists of a part per signature and the compute price', async () => {
   const transaction = await signedTransfer(chain, payer, someone(), 1_000_000);
   const fee = (message: Uint8Array) =>
     chain.call<{ value: number | null }>('getFeeForMessage', base64(message), { commitment: 'confirmed' });
@@ -208,7 +208,7 @@ test('fees: per signature and by compute price', async () => {
   expect((await fee(transaction.serializeMessage())).value).toBeNull();
 });
 
-test('JSON-RPC: batches, notifications and errors', async () => {
+test('JSON-RPC batches, notifications and errors follow the specification', async () => {
   const request = (id: unknown, method: string, params?: unknown) => ({ jsonrpc: '2.0', id, method, params });
   const answers = (await chain.post([
     request('a', 'getHealth'),
@@ -229,7 +229,7 @@ test('JSON-RPC: batches, notifications and errors', async () => {
   expect(await chain.post([])).toMatchObject({ error: { code: -32600 } });
 });
 
-test('bytes that are no transaction are refused and the process lives on', async () => {
+test('bytes that are not a transaction are refused and the process continues', async () => {
   const good = (await signedTransfer(chain, payer, someone(), 1_000_000)).serialize();
   const refused = async (bytes: Uint8Array) =>
     (await chain.raw('sendTransaction', base64(bytes), { encoding: 'base64' })).error?.code;
@@ -257,7 +257,7 @@ test('bytes that are no transaction are refused and the process lives on', async
   expect((await chain.raw('sendTransaction', '?!', { encoding: 'base64' })).error?.code).toBe(-32602);
   expect((await chain.raw('sendTransaction', base64(good))).error?.code).toBe(-32602);
 
-  // Any one byte changed, unsigned: whatever it is then, it gets an answer.
+  // Every message with one changed byte, unsigned, gets an answer.
   const batch = Array.from(good, (byte, at) => ({
     jsonrpc: '2.0',
     id: at,
@@ -271,14 +271,14 @@ test('bytes that are no transaction are refused and the process lives on', async
   expect(await chain.call('getHealth')).toBe('ok');
 });
 
-test('an airdrop above what the faucet has is refused', async () => {
+test('an airdrop above the balance of the faucet is refused', async () => {
   const answer = await chain.raw('requestAirdrop', someone().toBase58(), Number.MAX_SAFE_INTEGER);
   expect(answer.error).toBeUndefined();
   const small = await chain.raw('requestAirdrop', someone().toBase58(), 1);
   expect(small.error?.code).toBe(-32603);
 });
 
-test('accounts: encodings, slices and several at once', async () => {
+test('accounts are read in every encoding, in slices and several at once', async () => {
   const name = SystemProgram.programId.toBase58();
   const info = async (options: object) =>
     (await chain.call<{ value: { data: unknown; space: number } }>('getAccountInfo', name, options)).value

@@ -10,7 +10,9 @@ type Response = { jsonrpc: '2.0'; id: Id } & (
   | { error: { code: number; message: string; data?: unknown } }
 );
 
-/** `drop` closes the connection, `silence` never answers: both are faults that a test asked for. */
+/**
+ * `drop` closes the connection, and `silence` never answers. Both are faults that a test requested.
+ */
 type Answer = { text: string } | 'nothing' | 'drop' | 'silence';
 
 export type Rpc = ReturnType<typeof createRpc>;
@@ -24,7 +26,7 @@ const failure = (id: Id, { code, message, data }: RpcError): Response => ({
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Reads one JSON-RPC request; undefined params are none. */
+/** Parses one JSON-RPC request. Missing params are an empty list. */
 const requestOf = (value: unknown): { id: Id | undefined; method: string; params: unknown[] } | undefined => {
   if (!isObject(value)) return undefined;
   const { id, method, params = [] } = value;
@@ -33,12 +35,10 @@ const requestOf = (value: unknown): { id: Id | undefined; method: string; params
   return { id, method, params: (params ?? []) as unknown[] };
 };
 
-/** How long the first of two swapped answers is waiting for the other. */
+/** How long the first of two swapped answers waits for the other. */
 const SWAP_WAIT_MS = 300;
 
-/**
- * Answers JSON-RPC 2.0 requests and batches of them with `methods`, through the faults in force.
- */
+/** Answers JSON-RPC 2.0 requests and batches with `methods`, subject to the active faults. */
 export const createRpc = ({ methods, faults, log }: { methods: Methods; faults: Faults; log: Logger }) => {
   const run = (id: Id, method: Method, params: unknown[]): Response => {
     try {
@@ -50,7 +50,7 @@ export const createRpc = ({ methods, faults, log }: { methods: Methods; faults: 
     }
   };
 
-  /** The one that waits to be swapped with the next. */
+  /** The response that waits to be swapped with the next one. */
   let waiting: { response: Response; give: (other: Response) => void } | undefined;
   const swap = async (response: Response): Promise<Response> => {
     if (waiting) {
@@ -86,8 +86,8 @@ export const createRpc = ({ methods, faults, log }: { methods: Methods; faults: 
   };
 
   /**
-   * One request, of HTTP or WebSocket. `extra` are the methods of one connection.
-   * Undefined: a notification, which gets no answer.
+   * One request, of HTTP or WebSocket. `extra` are the methods of one connection. Returns undefined
+   * for a notification, which gets no answer.
    */
   const call = async (
     value: unknown,

@@ -46,10 +46,10 @@ const listen = (server: Server, port: number, host: string): Promise<void> =>
   });
 
 /**
- * Serves HTTP and WebSocket on `port`, and WebSocket alone on the next port.
+ * Serves HTTP and WebSocket on `port`, and only WebSocket on the next port.
  *
  * @returns a function that closes every connection and both ports
- * @throws Error (EADDRINUSE) when one of the ports is taken
+ * @throws Error (EADDRINUSE) if one of the ports is in use
  */
 export const startServer = async ({
   host,
@@ -86,8 +86,8 @@ export const startServer = async ({
     }),
   );
   const second = attach(createServer((_, response) => end(response, 426)));
-  // Longer than clients pool connections, or a request now and then meets one that is just being
-  // closed.
+  // Longer than clients pool connections. Otherwise a request would sometimes use a connection that
+  // is just being closed.
   main.keepAliveTimeout = KEEP_ALIVE_MS;
   await listen(main, port, host);
   await listen(second, port + 1, host);

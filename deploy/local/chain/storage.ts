@@ -25,18 +25,17 @@ type ForkEntry = { t: 'fork'; slot: number; count: number; firstLostSlot: number
 export type Entry = TransactionEntry | ForkEntry;
 
 type Snapshot = {
-  /** The accounts are those of the end of this slot. */
+  /** The accounts are those at the end of this slot. */
   finalSlot: number;
-  /** The ledger is as it was when the journal had this many bytes. */
+  /** The ledger is that of a journal of this many bytes. */
   journalEnd: number;
   ledger: LedgerState;
   accounts: StoredAccount[];
 };
 
 /**
- * Stores the accounts as of the finalized slot, not the newest: everything after it is run again
- * from the journal at the next start, which brings back what forks and reads at older commitments
- * need.
+ * Stores the accounts at the finalized slot, not at the newest. The next start executes everything
+ * after it again from the journal, which restores what forks and reads at older commitments need.
  */
 export const saveSnapshot = (
   path: string,
@@ -60,15 +59,14 @@ const readSnapshot = (path: string, log: Logger): Snapshot | undefined => {
   const stored = readWhole(path);
   if (stored === 'missing') return undefined;
   if (stored !== 'damaged') return JSON.parse(stored.content) as Snapshot;
-  log.warn({ path }, 'the snapshot is damaged; running the whole journal again');
+  log.warn({ path }, 'the snapshot is damaged; executing the whole journal again');
   return undefined;
 };
 
 /**
- * Brings ledger, bank and history to where they were, from the snapshot and the journal's lines
- * after it.
+ * Restores ledger, bank and history from the snapshot and the journal's lines after it.
  *
- * @param tip The newest slot, when it is known.
+ * @param tip The newest slot, if it is known.
  */
 export const restoreChain = (parts: {
   snapshotPath: string;
@@ -90,7 +88,7 @@ export const restoreChain = (parts: {
   let reRun = 0;
   const applyTransaction = (entry: TransactionEntry): void => {
     bank.setClock(entry.slot, entry.time);
-    // Its signatures were verified when it landed.
+    // Its signatures were verified when it was included.
     const outcome = bank.execute(decodeTransaction(Buffer.from(entry.wire, 'base64')), entry.slot, false);
     reRun += 1;
     if (JSON.stringify(outcome?.err) !== JSON.stringify(entry.err)) {
@@ -104,8 +102,8 @@ export const restoreChain = (parts: {
   for (const { text, offset, length } of journal.lines()) {
     const entry = JSON.parse(text) as Entry;
     const { slot } = entry;
-    // The ledger of the snapshot knows everything up to `journalEnd`; the accounts only up to
-    // `finalSlot`.
+    // The ledger of the snapshot includes everything up to `journalEnd`, but the accounts only up
+    // to `finalSlot`.
     const newToLedger = offset >= (snapshot?.journalEnd ?? 0);
     if (newToLedger) ledger.advanceTo(slot);
     if (slot > finalSlot) bank.finalize(slot - FINALIZED_AFTER_SLOTS);

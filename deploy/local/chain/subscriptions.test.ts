@@ -30,7 +30,7 @@ const until = async (holds: (message: Message) => boolean): Promise<Message> => 
   for (;;) {
     const found = messages.find(holds);
     if (found) return found;
-    if (performance.now() > deadline) throw new Error(`only got ${JSON.stringify(messages)}`);
+    if (performance.now() > deadline) throw new Error(`timed out with only ${JSON.stringify(messages)}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 };
@@ -67,7 +67,7 @@ afterAll(async () => {
   chain.remove();
 });
 
-test('a signature is announced once, at the commitment asked for', async () => {
+test('a signature notification is sent once, at the requested commitment', async () => {
   const { name, send } = await signedPayment();
   const options = { commitment: 'confirmed', enableReceivedNotification: true };
   const { result: subscription } = await call('signatureSubscribe', name, options);
@@ -83,11 +83,11 @@ test('a signature is announced once, at the commitment asked for', async () => {
     result: { context: { slot: slot - 1 }, value: { err: null } },
   });
   expect(notifications('signatureNotification')).toHaveLength(2);
-  // It is over, so there is nothing to unsubscribe from.
+  // The subscription has ended, so it cannot be removed.
   expect((await call('signatureUnsubscribe', subscription)).error?.code).toBe(-32602);
 });
 
-test('a signature that is final already is announced after the answer to the subscribe', async () => {
+test('the notification of a finalized signature follows the answer to the subscription', async () => {
   const { name, send } = await signedPayment();
   await send();
   await chain.call('chain_advance', 40);
@@ -99,7 +99,7 @@ test('a signature that is final already is announced after the answer to the sub
   );
 });
 
-test('accounts and slots, until unsubscribed', async () => {
+test('account and slot notifications are sent until the client unsubscribes', async () => {
   const { to, send } = await signedPayment();
   const { result: account } = await call('accountSubscribe', to, {
     commitment: 'confirmed',
@@ -122,7 +122,7 @@ test('accounts and slots, until unsubscribed', async () => {
   expect(messages.filter((message) => message.method)).toEqual([]);
 });
 
-test('pings, nonsense and unknown methods leave the connection open', async () => {
+test('pings, invalid messages and unknown methods leave the connection open', async () => {
   socket.send(JSON.stringify({ jsonrpc: '2.0', method: 'ping' }));
   socket.send('{');
   expect((await call('ping')).error?.code).toBe(-32601);
@@ -131,7 +131,7 @@ test('pings, nonsense and unknown methods leave the connection open', async () =
   expect(socket.readyState).toBe(WebSocket.OPEN);
 });
 
-test('faults: a subscribe is dropped', async () => {
+test('a drop fault drops a subscription', async () => {
   await chain.call('chain_fault', { method: 'slotSubscribe', kind: 'drop', count: 1 });
   const closed = once(socket, 'close');
   socket.send(JSON.stringify({ jsonrpc: '2.0', id: 'x', method: 'slotSubscribe' }));

@@ -24,7 +24,7 @@ const signatureConfig = z
   .nullish();
 const accountConfig = z.object({ ...readConfig, ...accountFormat }).nullish();
 
-// A closed account is shown with nothing in it, as Solana does.
+// A closed account is shown without content, as Solana does.
 const CLOSED = {
   data: ['', 'base64'],
   executable: false,
@@ -39,8 +39,9 @@ let lastId = 0;
 /**
  * The subscriptions of one WebSocket connection.
  *
- * @param send Sends a notification. It is first called after the answer to the subscribe was sent:
- *   a client cannot place a notification for a subscription that it does not know yet.
+ * @param send Sends a notification. It is called only after the answer to the subscription was
+ *   sent, because a client cannot assign a notification to a subscription whose id it does not have
+ *   yet.
  */
 export const createSubscriptions = (chain: Chain, send: Send) => {
   const { ledger, bank, history } = chain;
@@ -61,7 +62,7 @@ export const createSubscriptions = (chain: Chain, send: Send) => {
     const slot = ledger.slotAt(level);
     const account = bank.accountAt(key, slot);
     if (!account) return CLOSED;
-    // An account that has grown too long for base58 must not end the chain from inside an event.
+    // An account that has grown too long for base58 must not throw inside an event.
     const fits = format.encoding !== undefined && format.encoding !== 'base58';
     return encodeAccount(bank, account, slot, fits ? format : { ...format, encoding: 'base64' });
   };
@@ -114,7 +115,7 @@ export const createSubscriptions = (chain: Chain, send: Send) => {
       const received = given?.enableReceivedNotification === true;
       const subscription = { id: nextId(), signature: name, level, received };
       signatures.set(subscription.id, subscription);
-      // After the answer: it may have included long ago.
+      // After the answer: the transaction may have been included earlier.
       setImmediate(() => signatures.has(subscription.id) && checkSignature(subscription));
       return subscription.id;
     },

@@ -2,7 +2,7 @@ import type { Account } from './bank.ts';
 import { type Key, keyOf, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './keys.ts';
 
 // Layouts: `state.rs` of the SPL Token program. Token-2022 appends extensions after a type byte at
-// 165.
+// offset 165.
 const ACCOUNT_BYTES = 165;
 const MINT_BYTES = 82;
 const TYPE_MINT = 1;
@@ -15,7 +15,7 @@ export type TokenAccount = {
   amount: bigint;
   delegate: Key | null;
   state: 'uninitialized' | 'initialized' | 'frozen';
-  /** Lamports that are not tokens, for wrapped SOL; null for other mints. */
+  /** For wrapped SOL, the lamports that are not tokens; null for other mints. */
   rentExemptReserve: bigint | null;
   delegatedAmount: bigint;
   closeAuthority: Key | null;
@@ -40,7 +40,7 @@ const key = (data: Buffer, at: number): Key => keyOf(data.subarray(at, at + 32))
 const optionalKey = (data: Buffer, at: number): Key | null =>
   data.readUInt32LE(at) === 1 ? key(data, at + 4) : null;
 
-/** The account as a token account, or undefined when it is not one. */
+/** The account as a token account, or undefined if it is not one. */
 export const tokenAccount = (account: Account | null): TokenAccount | undefined => {
   const found = account && tokenData(account);
   if (!found) return undefined;
@@ -62,7 +62,7 @@ export const tokenAccount = (account: Account | null): TokenAccount | undefined 
   };
 };
 
-/** The account as a token mint, or undefined when it is not one. */
+/** The account as a token mint, or undefined if it is not one. */
 export const tokenMint = (account: Account | null): Mint | undefined => {
   const found = account && tokenData(account);
   if (!found) return undefined;

@@ -68,8 +68,8 @@ export const parsedInner = (keys: string[], list: InnerInstructions[]) =>
 /**
  * The result of getTransaction.
  *
- * @param maxVersion The newest version the caller can read; undefined means legacy only.
- * @throws RpcError -32015 when the transaction is newer
+ * @param maxVersion The newest version that the caller can read; undefined means legacy only.
+ * @throws RpcError -32015 if the transaction is newer
  */
 export const encodeTransaction = (
   entry: TransactionEntry,

@@ -21,7 +21,7 @@ export type Message = {
 export type Transaction = {
   bytes: Uint8Array;
   signatures: string[];
-  /** The first signature: the name of the transaction. */
+  /** The first signature, which identifies the transaction. */
   signature: string;
   message: Message;
 };
@@ -68,8 +68,8 @@ const check = (holds: boolean): void => {
   if (!holds) throw new WireError('Transaction failed to sanitize accounts offsets correctly');
 };
 
-// The rules of `sanitize` of solana-message: whatever passes here, the runtime can index without a
-// panic.
+// The rules of `sanitize` of solana-message. A message that passes can be indexed by the runtime
+// without a panic.
 const sanitize = (message: Message): void => {
   const { requiredSignatures, readonlySigned, readonlyUnsigned, staticKeys, lookups } = message;
   check(requiredSignatures > 0 && readonlySigned < requiredSignatures);
@@ -122,8 +122,7 @@ const readMessage = (reader: Reader): Message => {
 
 /**
  * Decodes a transaction strictly: every byte is accounted for and every index is in range. LiteSVM
- * aborts the process on bytes that it cannot decode, so nothing reaches it without having passed
- * here.
+ * aborts the process on bytes that it cannot decode, so only decoded transactions reach it.
  *
  * @throws WireError
  */
@@ -137,16 +136,16 @@ export const decodeTransaction = (bytes: Uint8Array): Transaction => {
 };
 
 /**
- * Decodes a message without signatures, as getFeeForMessage gets it.
+ * Decodes a message without signatures, as getFeeForMessage receives it.
  *
  * @throws WireError
  */
 export const decodeMessage = (bytes: Uint8Array): Message => readMessage(new Reader(bytes));
 
 /**
- * Whether the account at `index` is writable by the header, `loadedWritable` being the number of
- * writable accounts that come from lookup tables (they follow the static ones, writable before
- * read-only).
+ * Whether the header makes the account at `index` writable. `loadedWritable` is the number of
+ * writable accounts from lookup tables. They follow the static accounts, writable ones before
+ * read-only ones.
  */
 export const isWritable = (message: Message, index: number, loadedWritable: number): boolean => {
   const { requiredSignatures, readonlySigned, readonlyUnsigned, staticKeys } = message;

@@ -6,7 +6,7 @@ import type { CaughtMessage } from './store.ts';
  * inserted, and the page has no script.
  */
 export function inboxPage(messages: readonly CaughtMessage[]): string {
-  const list = messages.map(article).join('\n') || '<p>No mail yet. Reload the page to look again.</p>';
+  const list = messages.map(article).join('\n') || '<p>No mail yet. Reload the page to check again.</p>';
   return `<!doctype html>
 <html lang="en">
 <head>

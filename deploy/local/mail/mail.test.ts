@@ -48,7 +48,7 @@ async function send(mail: SendMailOptions): Promise<void> {
   transport.close();
 }
 
-test('a link longer than a line of quoted-printable arrives whole', async () => {
+test('a link longer than a line of quoted-printable arrives complete', async () => {
   const link = `http://127.0.0.1:3000/sign-in#token=ml_test_${'Az09-_='.repeat(60)}`;
   await send({
     to: 'ann@example.com',
@@ -67,7 +67,7 @@ test('a link longer than a line of quoted-printable arrives whole', async () => 
   });
 });
 
-test('newest first, one message per recipient, and the address filter ignores case', async () => {
+test('messages are listed newest first and once per recipient, and the address filter ignores case', async () => {
   await send({ to: 'ann@example.com', subject: 'first', text: '1' });
   await send({ to: 'ann@example.com', bcc: 'Bob@Example.com', subject: 'second', text: '2' });
   expect((await messages('?to=ann@example.com')).map(({ subject }) => subject)).toEqual(['second', 'first']);
@@ -76,21 +76,21 @@ test('newest first, one message per recipient, and the address filter ignores ca
   expect(await messages()).toHaveLength(3);
 });
 
-test('messages survive a restart, even one in the middle of a write', async () => {
+test('messages survive a restart, also during a write', async () => {
   await send({ to: 'ann@example.com', subject: 'kept', text: '1' });
   appendFileSync(path.join(folder, 'messages.jsonl'), '{"to":"cut');
   const reopened = openMailStore(folder);
   expect(reopened.list().map(({ subject }) => subject)).toEqual(['kept']);
 });
 
-test('only the newest are kept', () => {
+test('only the newest messages are kept', () => {
   const store = openMailStore(path.join(folder, 'small'), 2);
   const message = { to: 'a@example.com', text: '', html: '', received_at: '' };
   for (const subject of ['1', '2', '3']) store.add({ ...message, subject });
   expect(store.list().map(({ subject }) => subject)).toEqual(['3', '2']);
 });
 
-test('the inbox page runs nothing that a mail brings', async () => {
+test('the inbox page executes nothing that a mail contains', async () => {
   const text = '<script>alert(1)</script> javascript:alert(2) https://example.com/?a=1&b="2"';
   await send({ to: 'ann@example.com', subject: '<img src=x onerror=alert(3)>', text });
   const response = await fetch(`${url}/`);

@@ -4,7 +4,7 @@ import { mailHttp } from './http.ts';
 import { mailReceiver } from './smtp.ts';
 import { openMailStore } from './store.ts';
 
-// In a container it listens on all addresses, and Compose publishes the port to this machine alone.
+// In a container it listens on all addresses, and Compose publishes the port only to this machine.
 const { MAIL_HOST = '127.0.0.1', MAIL_SMTP_PORT, MAIL_HTTP_PORT, MAIL_DATA_DIR } = process.env;
 if (!MAIL_SMTP_PORT || !MAIL_HTTP_PORT || !MAIL_DATA_DIR) {
   console.error('MAIL_SMTP_PORT, MAIL_HTTP_PORT and MAIL_DATA_DIR must be set');

@@ -1,6 +1,6 @@
 /**
- * Of every page that a tool of the local stack shows: nothing runs in it, nothing is loaded, nobody
- * frames it.
+ * The headers of every page of the local tools: no script runs, no resource is loaded, and no other
+ * page can frame it.
  */
 export const pageHeaders = {
   'cache-control': 'no-store',
@@ -11,12 +11,10 @@ export const pageHeaders = {
   'x-frame-options': 'DENY',
 };
 
-/**
- * A page of another site whose name was pointed at this machine must not read what a tool shows.
- */
+/** A site whose name resolves to this machine must not read the pages of the tools. */
 export const isLocalHost = (host: string | undefined): boolean =>
   /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host ?? '');
 
-/** Text as text, wherever it stands in a page. */
+/** Escapes text for any place in a page. */
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

@@ -32,4 +32,4 @@ export const readCommandLine = <const T extends ParseArgsConfig>(
  * The value of an option as a whole number of 0 or more. Anything else ends the process with 64.
  */
 export const wholeNumber = (name: string, text: string): number =>
-  /^\d{1,15}$/.test(text) ? Number(text) : refuse(`--${name}: a whole number, not "${text}"`);
+  /^\d{1,15}$/.test(text) ? Number(text) : refuse(`--${name} must be a whole number, not "${text}"`);

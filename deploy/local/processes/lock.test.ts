@@ -29,7 +29,7 @@ function bystander() {
   return identify(child.pid!)!;
 }
 
-test('a second start is refused while the first lives, and works after it', async () => {
+test('a second start is refused while the first one runs, and succeeds after it has ended', async () => {
   const first = await takeLock(folder, () => {});
   await expect(takeLock(folder, () => {})).rejects.toThrow(StackRunningError);
   first.release();
@@ -37,7 +37,7 @@ test('a second start is refused while the first lives, and works after it', asyn
   second.release();
 });
 
-test('one of many simultaneous starts over a stale lock wins', async () => {
+test('exactly one of many simultaneous starts over a stale lock succeeds', async () => {
   writeFileSync(
     lockFile(),
     JSON.stringify({ supervisor: { pid: process.pid, started: 'long ago' }, children: [] }),
@@ -46,7 +46,7 @@ test('one of many simultaneous starts over a stale lock wins', async () => {
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
 });
 
-test('what a killed stack left running is ended, and nobody else who has its pid by now', async () => {
+test('processes that a killed stack left running are ended, and another process with a reused pid is not', async () => {
   const leftover = bystander();
   const stranger = bystander();
   const supervisor = { pid: process.pid, started: 'long ago' };
@@ -59,13 +59,13 @@ test('what a killed stack left running is ended, and nobody else who has its pid
 
   const lock = await takeLock(folder, (line) => said.push(line), 200);
 
-  expect(said).toEqual(['Cleaning up after a stack that was killed: quote']);
+  expect(said).toEqual(['Ending the processes of a stack that was killed: quote']);
   expect(await waitUntilGone([leftover], 0)).toBe(true);
   expect(identify(stranger.pid)).toEqual(stranger);
   lock.release();
 });
 
-test('a lock file cut short does not block the start', async () => {
+test('a truncated lock file does not block the start', async () => {
   writeFileSync(lockFile(), '{"supervisor":');
   const lock = await takeLock(folder, () => {});
   lock.setChildren([{ name: 'a', pid: 1, started: '0' }]);

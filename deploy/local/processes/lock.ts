@@ -25,17 +25,19 @@ export type Lock = {
 export class StackRunningError extends Error {
   readonly pid: number;
   constructor(pid: number, stateDir: string) {
-    super(`A stack is already running over ${stateDir} (pid ${pid}). Stop that one first.`);
+    super(
+      `A stack is already running with the state folder ${stateDir} (pid ${pid}). Stop that stack first.`,
+    );
     this.pid = pid;
   }
 }
 
 /**
  * Locks the state folder for this process. It replaces the lock of a dead supervisor after that
- * one's children are gone: the reaper has `leftoverMilliseconds`, then they are killed.
+ * supervisor's children have ended: the reaper has `leftoverMilliseconds`, then they are killed.
  *
- * @throws StackRunningError when the holder is alive. Ports cannot prevent this, because every
- *   start picks free ones.
+ * @throws StackRunningError if the holder is alive. Ports cannot prevent a second start, because
+ *   every start picks free ones.
  */
 export async function takeLock(
   stateDir: string,
@@ -61,8 +63,8 @@ export async function takeLock(
 }
 
 /**
- * Creates the lock as a hard link of a complete file: of two starts at once only one wins, and none
- * reads half a lock.
+ * Creates the lock as a hard link of a complete file. Of two simultaneous starts only one succeeds,
+ * and none reads an incomplete lock.
  */
 function createLock(file: string, content: LockContent): boolean {
   const temporary = `${file}.${process.pid}.new`;
@@ -79,7 +81,8 @@ function createLock(file: string, content: LockContent): boolean {
 }
 
 /**
- * Removes the stale lock that was read. If another start replaced it in between, it is restored.
+ * Removes the stale lock that was read. If another start replaced it in the meantime, the new lock
+ * is restored.
  */
 function removeStale(file: string, expected: string): boolean {
   const aside = `${file}.${process.pid}.stale`;
@@ -93,7 +96,7 @@ function removeStale(file: string, expected: string): boolean {
     try {
       linkSync(aside, file);
     } catch {
-      // A third start already holds the lock.
+      // A third start holds the lock already.
     }
   }
   rmSync(aside, { force: true });
@@ -107,7 +110,7 @@ async function endLeftovers(
 ): Promise<void> {
   const alive = children.filter(isRunning);
   if (alive.length === 0) return;
-  print(`Cleaning up after a stack that was killed: ${alive.map(({ name }) => name).join(', ')}`);
+  print(`Ending the processes of a stack that was killed: ${alive.map(({ name }) => name).join(', ')}`);
   if (await waitUntilGone(alive, milliseconds)) return;
   for (const { pid } of alive.filter(isRunning)) {
     signal(pid, 'SIGKILL');

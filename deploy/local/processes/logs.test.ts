@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { errorLines, openLog, readable } from './logs.ts';
 
-test('serious lines are found once, whole, and harmless ones left out', () => {
+test('serious lines are reported once and completely, and harmless lines are left out', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'logs-'));
   const log = openLog(folder, 'quote');
   appendFileSync(
@@ -35,7 +35,7 @@ test.each([
   ],
   ['the configuration', ['config: PORT: must be a number'], ['config: PORT: must be a number']],
   ['the end, when nothing is named', ['a', 'b', 'c'], ['b', 'c']],
-])('a crash is told by %s', (_what, output, expected) => {
+])('the report of a crash shows %s', (_what, output, expected) => {
   expect(errorLines(output, 2)).toEqual(expected);
 });
 

@@ -11,12 +11,12 @@ const serious = /"level":(50|60)\b|\[(ERR|FTL)\]|\b(PANIC|FATAL):|^\s*(Fatal err
 /** Postgres logs these as fatal, but they only make a client reconnect. */
 const harmless = /the database system is (starting up|shutting down)|due to administrator command/;
 
-/** The log of a process, and where to find all of it. */
+/** The log of a process and its file. */
 export type ProcessLog = {
   file: string;
   /**
-   * The file for the child's output. It is no pipe, so that a busy supervisor does not slow the
-   * child.
+   * The file for the child's output. It is not a pipe, so a busy supervisor does not slow the child
+   * down.
    */
   descriptor: number;
   /** The lines since the last call of `mark`, at most `count`, newest last. */
@@ -69,7 +69,7 @@ export function openLog(directory: string, name: string): ProcessLog {
 }
 
 /**
- * Prints the serious lines of all logs as they appear, a few at a time.
+ * Prints new serious lines of all logs, a few at a time.
  * @returns a function that stops it
  */
 export function followLogs(logs: Map<string, ProcessLog>, print: (line: string) => void): () => void {
@@ -86,8 +86,8 @@ export function followLogs(logs: Map<string, ProcessLog>, print: (line: string) 
 }
 
 /**
- * The part of an output that explains why its process ended: from the error on, without the code
- * around it.
+ * The part of an output that explains why its process ended: the error and what follows, without
+ * the quoted code.
  */
 export function errorLines(output: readonly string[], count: number): string[] {
   const error = output.findLastIndex((line) =>
@@ -96,7 +96,7 @@ export function errorLines(output: readonly string[], count: number): string[] {
   return error < 0 ? output.slice(-count) : output.slice(error, error + count);
 }
 
-/** The message of a pino line; other lines unchanged. */
+/** The message of a pino line. Other lines are returned unchanged. */
 export function readable(line: string): string {
   try {
     const { msg, err } = JSON.parse(line) as { msg?: string; err?: { message?: string } };

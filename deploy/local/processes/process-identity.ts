@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export type ProcessIdentity = { pid: number; started: string };
 
 /**
- * The process that runs under this pid now, or undefined.
+ * The process that runs under this pid, or undefined.
  *
- * A zombie counts as gone: in a container PID 1 often never reaps, and `kill(pid, 0)` succeeds on a
- * zombie for ever.
+ * A zombie counts as ended: in a container PID 1 often never reaps, and `kill(pid, 0)` succeeds on
+ * a zombie forever.
  */
 export function identify(pid: number): ProcessIdentity | undefined {
   if (process.platform === 'linux') {
@@ -31,7 +31,7 @@ export function identify(pid: number): ProcessIdentity | undefined {
   }
 }
 
-/** True while the same process (same pid, same start) runs. */
+/** True while the same process (same pid, same start time) runs. */
 export function isRunning(identity: ProcessIdentity): boolean {
   return identify(identity.pid)?.started === identity.started;
 }
@@ -46,12 +46,12 @@ export function signal(pid: number, name: NodeJS.Signals): boolean {
   }
 }
 
-/** Kills the whole group of a detached child, including whatever it started. */
+/** Kills the whole group of a detached child, including the processes that it started. */
 export function killGroup(pid: number): void {
   signal(-pid, 'SIGKILL');
 }
 
-/** Waits until none of them runs; false when some still do after `milliseconds`. */
+/** Waits until none of them runs. Returns false if some still run after `milliseconds`. */
 export async function waitUntilGone(identities: ProcessIdentity[], milliseconds: number): Promise<boolean> {
   const deadline = Date.now() + milliseconds;
   while (identities.some(isRunning)) {

@@ -1,13 +1,13 @@
-/** The order of stopping. Each kind stops when the previous one is gone. */
+/** The order of stopping. Each kind stops after the previous one has ended. */
 export const stopOrder = ['service', 'tool', 'server'] as const;
 
 export type ProcessSpec = {
-  /** The name in stack.json and of the log. */
+  /** The process's name in stack.json and of its log. */
   name: string;
   kind: (typeof stopOrder)[number];
   command: string;
   args: readonly string[];
-  /** The child's whole environment besides PATH and the like. Nothing else is inherited. */
+  /** The child's whole environment besides PATH and similar variables. It inherits nothing else. */
   env?: Readonly<Record<string, string>>;
   cwd?: string;
   uid?: number;

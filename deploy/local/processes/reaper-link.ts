@@ -29,11 +29,11 @@ export const startReaper = (
   let reaper = start();
 
   return {
-    /** The child runs: the reaper stops it if the supervisor is killed. */
+    /** The child runs. The reaper stops it if the supervisor is killed. */
     add: (pid: number, spec: ProcessSpec): void => send(`+${pid}`, spec),
-    /** The child is gone. */
+    /** The child has ended. */
     remove: (pid: number, spec: ProcessSpec): void => send(`-${pid}`, spec),
-    /** From now on the reaper's end is expected. */
+    /** From now on the end of the reaper is expected. */
     expectEnd: (): void => {
       stopping = true;
     },

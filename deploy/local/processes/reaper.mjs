@@ -37,7 +37,7 @@ createInterface({ input: process.stdin })
     if (remaining().length > 0 && stackFile) rmSync(stackFile, { force: true });
     for (const { identity, stop } of remaining()) signal(identity.pid, stop);
     await wait(1500);
-    // SIGQUIT is Postgres's immediate shutdown. The services already had SIGTERM.
+    // SIGQUIT is Postgres's immediate shutdown. The services have received SIGTERM before.
     for (const { identity } of remaining()) signal(identity.pid, 'SIGQUIT');
     await wait(2500);
     for (const { identity } of remaining()) signal(identity.pid, 'SIGKILL');

@@ -9,7 +9,8 @@ import type { ProcessSpec } from './process-spec.ts';
 import { createSupervisor, type Supervisor } from './supervisor.ts';
 
 /**
- * Says in a common file when it starts and stops; what it does on SIGTERM is its second argument.
+ * Records in a common file when it starts and stops. Its second argument selects its reaction to
+ * SIGTERM.
  */
 const program = `
 import { appendFileSync } from 'node:fs';
@@ -20,7 +21,7 @@ process.on('SIGTERM', () => {
   setTimeout(() => { write('stopped'); process.exit(0); }, 100);
 });
 process.on('SIGQUIT', () => {});
-if (onTerm === 'crash') { console.error('the reason for it'); process.exit(3); }
+if (onTerm === 'crash') { console.error('the reason for the crash'); process.exit(3); }
 setInterval(() => {}, 1000);
 write('started');
 `;
@@ -62,12 +63,12 @@ function newSupervisor(options: Partial<Parameters<typeof createSupervisor>[0]> 
 
 async function until(condition: () => boolean): Promise<void> {
   for (let tries = 0; !condition(); tries++) {
-    if (tries > 500) throw new Error('waited 10 s in vain');
+    if (tries > 500) throw new Error('the condition did not hold within 10 s');
     await sleep(20);
   }
 }
 
-test('a process that is killed comes back with a new pid, and is made ready again', async () => {
+test('a killed process starts again with a new pid, and afterReady runs again', async () => {
   let changes = 0;
   let readied = 0;
   const running = newSupervisor({ onChange: () => changes++ });
@@ -83,7 +84,7 @@ test('a process that is killed comes back with a new pid, and is made ready agai
   expect(changes).toBeGreaterThan(changesBefore);
 });
 
-test('services have stopped before the first server is told to', async () => {
+test('all services stop before the first server gets its signal', async () => {
   const running = newSupervisor();
   await running.start([spec('server', 'server'), spec('tool', 'tool'), spec('service', 'service')]);
   await running.stop();
@@ -104,12 +105,12 @@ test('a process that keeps crashing fails the start with its last output', async
   const said: string[] = [];
   const running = newSupervisor({ print: (line) => said.push(line) });
   const start = running.start([spec('broken', 'service', 'crash')]);
-  await expect(start).rejects.toThrow(/broken does not start.*\n {2}the reason for it/);
+  await expect(start).rejects.toThrow(/broken does not start.*\n {2}the reason for the crash/);
   expect(said).toContain('[broken] exited with code 3, starting again in 100 ms');
-  expect(said).toContain('[broken]   the reason for it');
+  expect(said).toContain('[broken]   the reason for the crash');
 });
 
-test('a command that is not there fails the start', async () => {
+test('a missing command fails the start', async () => {
   const start = newSupervisor().start([{ ...spec('missing', 'server'), command: '/no/such/command' }]);
   await expect(start).rejects.toThrow(/missing does not start/);
 });

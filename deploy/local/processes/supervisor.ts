@@ -15,15 +15,16 @@ export type Supervisor = {
    * @throws with the last output of a process that does not start
    */
   start: (specs: readonly ProcessSpec[]) => Promise<void>;
-  /** Registers something else to stop, such as a container, after all processes. */
+  /** Registers another thing to stop, such as a container, after all processes. */
   alsoStop: (stop: () => Promise<void>) => void;
   /**
-   * Stops all, services first, and kills what is left after `graceMilliseconds`. It never fails.
+   * Stops all processes, services first, and kills those that still run after `graceMilliseconds`.
+   * It never fails.
    */
   stop: () => Promise<void>;
-  /** Kills all processes at once, for a second Ctrl-C. */
+  /** Kills all processes at once, on a second Ctrl-C. */
   abort: () => void;
-  /** Name → pid of every listed process that runs now. */
+  /** Name → pid of every listed process that runs. */
   pids: () => Record<string, number>;
 };
 
@@ -59,10 +60,10 @@ type Member = {
 };
 
 /**
- * Runs processes as a cluster does: a process that ends starts again, with growing pauses.
+ * Runs processes as a cluster does: a process that ends is started again, after increasing pauses.
  *
- * Each child leads a process group of its own. Otherwise Ctrl-C would reach Postgres and NATS at
- * the same moment as the services, and they could not be stopped in order.
+ * Each child leads its own process group. Otherwise Ctrl-C would reach Postgres and NATS at the
+ * same moment as the services, and they could not be stopped in order.
  */
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { logDir, stackFile, lock, print = () => {}, onChange = () => {} } = options;
@@ -143,14 +144,14 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       reaper.remove(identity.pid, spec);
     }
     if (stopping) return;
-    // While starting, a reason is printed once; in the end the whole start fails with it.
+    // While starting, a reason is printed once, because the whole start then fails with it.
     const again = !member.wasReady && member.crashes > 0;
     member.crashes += hopeless && !member.wasReady ? crashesBeforeGivingUp : 1;
     if (Date.now() - startedAt >= healthyMilliseconds) member.backOffMilliseconds = firstBackOffMilliseconds;
     const pause = member.backOffMilliseconds;
     member.backOffMilliseconds = Math.min(pause * 2, longestBackOffMilliseconds);
     print(`[${spec.name}] ${how}, starting again in ${pause} ms`);
-    // A process that was killed from outside has logged nothing about it.
+    // A process that was killed from outside has logged no reason.
     const output = crashed && !again ? errorLines(member.log.lastLines(60), 8) : [];
     for (const line of output) print(`[${spec.name}]   ${readable(line)}`);
     changed();
@@ -225,7 +226,10 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
 }
 
-/** Prints the same line at most once in 5 s: a probe may fail a hundred times for one reason. */
+/**
+ * Prints the same line at most once in 5 s, because a probe may fail a hundred times for one
+ * reason.
+ */
 function createThrottledPrint(print: (line: string) => void): (line: string) => void {
   const printedAt = new Map<string, number>();
   return (line) => {

@@ -10,8 +10,8 @@ import { decimal, type Purchase, type PurchaseStatus, type Purchases, usdcFor } 
 
 /**
  * A model of Coinbase Onramp: sessions for a signed token, a payment page that can be used once,
- * signed webhooks, the status of a user's payments. It was written from Coinbase's documentation,
- * not from our adapter.
+ * signed webhooks, and the status of a user's payments. It was written from Coinbase's
+ * documentation and independently of our adapter.
  */
 type CoinbaseOptions = {
   keys: SandboxKeys['coinbase'];
@@ -30,7 +30,7 @@ const STATUSES: Record<PurchaseStatus, string> = {
   failed: 'FAILED',
 };
 const SESSION_MS = 5 * 60_000;
-/** The card number that pays. Every other one is declined. */
+/** The card number that is accepted. Every other one is declined. */
 const GOOD_CARD = '4242424242424242';
 const MAX_TOKEN_SECONDS = 120;
 
@@ -83,7 +83,7 @@ const failure = (reply: FastifyReply, problem: string) =>
     .type('text/html')
     .send(page('Coinbase sandbox', `<p>${problem}</p>`));
 
-/** Checks whether a request has a token of ours for this method, host and path. */
+/** Checks whether a request carries a token that we signed for this method, host and path. */
 const createAuthenticator = (keys: CoinbaseOptions['keys']) => {
   const publicKey = importJWK({ kty: 'OKP', crv: 'Ed25519', x: keys.publicKey, alg: 'EdDSA' });
   return async (request: FastifyRequest): Promise<boolean> => {
@@ -166,8 +166,8 @@ const registerPages = (
 ): void => {
   const sessionOf = (token: string | undefined): Session | string => {
     const session = sessions.get(token ?? '');
-    if (session === undefined) return 'This payment page is not known, or was used already.';
-    return Date.now() - session.madeAt > SESSION_MS ? 'This payment page is too old.' : session;
+    if (session === undefined) return 'This payment page does not exist or was already used.';
+    return Date.now() - session.madeAt > SESSION_MS ? 'This payment page has expired.' : session;
   };
 
   app.get<{ Querystring: { sessionToken?: string } }>('/buy', (request, reply) => {
@@ -190,7 +190,7 @@ ${buttons({ pay: 'Pay', decline: 'Pay with a card that is declined' })}${behavio
     const posted = request.body as Record<string, string>;
     const session = sessionOf(posted.sessionToken);
     if (typeof session === 'string') return failure(reply, session);
-    if (!/^[0-9]{6}$/.test(posted.code ?? '')) return failure(reply, 'The code has six digits.');
+    if (!/^[0-9]{6}$/.test(posted.code ?? '')) return failure(reply, 'The code must have six digits.');
     sessions.delete(posted.sessionToken!);
     const purchase = purchaseOf(session, behaviourOf(posted));
     flow.open(purchase);
@@ -202,7 +202,7 @@ ${buttons({ pay: 'Pay', decline: 'Pay with a card that is declined' })}${behavio
 
   app.get<{ Querystring: { id?: string } }>('/done', (request, reply) => {
     const purchase = purchases.find(request.query.id ?? '');
-    if (purchase?.provider !== 'coinbase') return failure(reply, 'There is no such payment.');
+    if (purchase?.provider !== 'coinbase') return failure(reply, 'This payment does not exist.');
     return reply.type('text/html').send(donePage('Coinbase sandbox', purchase));
   });
 };
@@ -220,7 +220,7 @@ export const registerCoinbase = (app: FastifyInstance, options: CoinbaseOptions)
     const wanted = SessionRequest.safeParse(request.body);
     if (!wanted.success) {
       const fields = wanted.error.issues.map(({ path }) => path.join('.')).join(', ');
-      return refuse(reply, 400, 'invalid_request', `Missing or wrong: ${fields}`);
+      return refuse(reply, 400, 'invalid_request', `Missing or invalid: ${fields}`);
     }
     const token = randomUUID();
     sessions.set(token, { ...wanted.data, madeAt: Date.now() });

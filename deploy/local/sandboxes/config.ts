@@ -10,7 +10,7 @@ export type SandboxKeys = z.infer<typeof Keys>;
 const Config = z.object({
   ONRAMPS_PORT: z.coerce.number().int().min(0).max(65535),
   /**
-   * The host name in a container network, where the server then listens. By default only this
+   * The host name in a container network, on which the server then listens. By default only this
    * machine can reach it.
    */
   ONRAMPS_HOST: z
@@ -32,9 +32,9 @@ const Config = z.object({
 });
 export type SandboxConfig = z.infer<typeof Config>;
 
-/** @throws with the names of what is missing. */
+/** @throws with the names of the missing or invalid variables. */
 export const readConfig = (env: NodeJS.ProcessEnv): SandboxConfig => {
   const result = Config.safeParse(env);
   if (result.success) return result.data;
-  throw new Error(`missing or wrong: ${result.error.issues.map(({ path }) => path.join('.')).join(', ')}`);
+  throw new Error(`missing or invalid: ${result.error.issues.map(({ path }) => path.join('.')).join(', ')}`);
 };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Behaviour } from './purchases.ts';
 
-/** A webhook. The body is fixed when the event happens; each delivery is signed anew. */
+/** A webhook. The body is fixed when the event happens. Each delivery is signed again. */
 export type Webhook = { url: string; body: string; sign: (body: string) => Record<string, string> };
 
 /** The real providers retry for hours. Here the pauses are short and few. */
@@ -26,8 +26,8 @@ const post = async ({ url, body, sign }: Webhook): Promise<boolean> => {
 };
 
 /**
- * Delivers a webhook until the receiver accepts it. After the last retry it is lost, as with the
- * real providers.
+ * Delivers a webhook until the receiver accepts it. After the last retry it is lost, as it is with
+ * the real providers.
  */
 const deliver = async (webhook: Webhook, { lateMs, twice }: Behaviour): Promise<void> => {
   await sleep(lateMs);
@@ -39,15 +39,15 @@ const deliver = async (webhook: Webhook, { lateMs, twice }: Behaviour): Promise<
 };
 
 /**
- * Sends the webhooks of purchases as their behaviour says. Webhooks that wait when the sandbox
- * stops are lost.
+ * Sends the webhooks of purchases according to their behaviour. Webhooks that still wait when the
+ * sandbox stops are lost.
  */
 export const createDelivery = () => {
   const heldBack = new Map<string, Webhook[]>();
   return {
     /**
-     * @param over this is the purchase's last webhook: with `reversed`, the held-back ones follow
-     *   it
+     * @param over this is the purchase's last webhook; with `reversed`, the webhooks held back
+     *   follow it
      */
     send: (
       { id, behaviour }: { id: string; behaviour: Behaviour },

@@ -7,8 +7,8 @@ import type { PurchaseFlow, WebhookOf } from './purchase-flow.ts';
 import { decimal, type Purchase, type PurchaseStatus, type Purchases, usdcFor } from './purchases.ts';
 
 /**
- * A model of MoonPay: the widget behind a signed URL, signed webhooks, the two status calls. It was
- * written from MoonPay's documentation, not from our adapter.
+ * A model of MoonPay: the widget behind a signed URL, signed webhooks, and the two status calls. It
+ * was written from MoonPay's documentation and independently of our adapter.
  */
 type MoonpayOptions = {
   keys: SandboxKeys['moonpay'];
@@ -34,7 +34,7 @@ const transactionOf = (purchase: Purchase) => ({
   status: STATUSES[purchase.status],
   failureReason: purchase.failureReason,
   baseCurrencyAmount: Number(purchase.fiatAmount),
-  // Set once the USDC were sent.
+  // Set after the USDC was sent.
   quoteCurrencyAmount:
     purchase.status === 'pending' || purchase.status === 'completed'
       ? Number(decimal(purchase.amountMicro))
@@ -55,7 +55,7 @@ const transactionOf = (purchase: Purchase) => ({
 
 const hmac = (key: string, text: string) => createHmac('sha256', key).update(text);
 
-/** The fields of a widget's query string, or the reason why MoonPay would refuse it. */
+/** The fields of a widget's query string, or the reason why MoonPay refuses it. */
 const readSearch = (
   search: string,
   { publishableKey, secretKey }: SandboxKeys['moonpay'],
@@ -65,16 +65,16 @@ const readSearch = (
   const given = Buffer.from(decodeURIComponent(match[2]!), 'base64');
   const expected = hmac(secretKey, match[1]!).digest();
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
-    return 'The signature does not fit the URL.';
+    return 'The signature does not match the URL.';
   }
   const fields = Object.fromEntries(new URLSearchParams(match[1]));
-  if (fields.apiKey !== publishableKey) return 'The API key is not known.';
-  if (fields.currencyCode !== CURRENCY) return `This sandbox sells ${CURRENCY} alone.`;
-  if (!/^[0-9]{1,7}(\.[0-9]{1,2})?$/.test(fields.baseCurrencyAmount ?? '')) return 'The amount is wrong.';
+  if (fields.apiKey !== publishableKey) return 'The API key is unknown.';
+  if (fields.currencyCode !== CURRENCY) return `This sandbox sells only ${CURRENCY}.`;
+  if (!/^[0-9]{1,7}(\.[0-9]{1,2})?$/.test(fields.baseCurrencyAmount ?? '')) return 'The amount is invalid.';
   try {
     new PublicKey(fields.walletAddress ?? '');
   } catch {
-    return 'The wallet address is wrong.';
+    return 'The wallet address is invalid.';
   }
   return fields;
 };
@@ -97,7 +97,7 @@ const webhooksOf =
         const time = Math.floor(Date.now() / 1000);
         return {
           'moonpay-signature-v2': `t=${time},s=${hmac(keys.webhookKey, `${time}.${body}`).digest('hex')}`,
-          // MoonPay also sends the older header, which signs the body alone.
+          // MoonPay also sends the older header, which signs only the body.
           'moonpay-signature': hmac(keys.webhookKey, body).digest('base64'),
         };
       },
@@ -109,7 +109,7 @@ const findPurchase = (purchases: Purchases, id: string | undefined): Purchase | 
   return purchase?.provider === 'moonpay' ? purchase : undefined;
 };
 
-/** The widget: what is bought, and how it is paid. */
+/** The widget: the purchase and its payment methods. */
 const registerWidget = (app: FastifyInstance, { keys, flow }: MoonpayOptions): void => {
   app.get('/', (request, reply) => {
     const search = request.url.slice(request.url.indexOf('?'));
@@ -163,11 +163,11 @@ const registerWidget = (app: FastifyInstance, { keys, flow }: MoonpayOptions): v
   });
 };
 
-/** The bank's page: the 3-D Secure challenge, or the transfer that is awaited. */
+/** The bank's page: the 3-D Secure challenge, or the expected transfer. */
 const registerBank = (app: FastifyInstance, { purchases, flow }: MoonpayOptions): void => {
   app.get<{ Querystring: { id?: string } }>('/step', (request, reply) => {
     const purchase = findPurchase(purchases, request.query.id);
-    if (purchase === undefined) return failure(reply, 'There is no such payment.');
+    if (purchase === undefined) return failure(reply, 'This payment does not exist.');
     const names =
       purchase.status === 'waiting_payment'
         ? { confirm: 'The transfer has arrived', refuse: 'It never comes', cancel: 'Cancel' }
@@ -179,7 +179,7 @@ const registerBank = (app: FastifyInstance, { purchases, flow }: MoonpayOptions)
   app.post('/step', (request, reply) => {
     const { id, action } = request.body as Record<string, string>;
     const purchase = findPurchase(purchases, id);
-    if (purchase === undefined) return failure(reply, 'There is no such payment.');
+    if (purchase === undefined) return failure(reply, 'This payment does not exist.');
     const waits = purchase.status === 'waiting_payment' || purchase.status === 'waiting_authorization';
     if (waits && action === 'confirm') flow.pay(purchase);
     else if (waits && action === 'cancel') flow.fail(purchase, 'cancelled');
@@ -199,7 +199,7 @@ export const registerMoonpay = (app: FastifyInstance, options: MoonpayOptions): 
 
   app.get<{ Querystring: { id?: string } }>('/done', (request, reply) => {
     const purchase = findPurchase(purchases, request.query.id);
-    if (purchase === undefined) return failure(reply, 'There is no such payment.');
+    if (purchase === undefined) return failure(reply, 'This payment does not exist.');
     const added = { transactionId: purchase.id, transactionStatus: STATUSES[purchase.status] };
     return reply.type('text/html').send(donePage('MoonPay sandbox', purchase, added));
   });

@@ -1,7 +1,7 @@
 import { escapeHtml } from '../pages/local-page.ts';
 import type { Behaviour, Purchase } from './purchases.ts';
 
-/** HTML pages without scripts. Their forms post to this server alone. */
+/** The headers of HTML pages without scripts. Their forms post only to this server. */
 export const PAGE_HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy':
@@ -10,7 +10,7 @@ export const PAGE_HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
-/** A whole page. `body` is HTML: the caller has escaped what comes from outside. */
+/** A whole page. `body` is HTML, in which the caller has escaped external input. */
 export const page = (title: string, body: string): string => `<!doctype html>
 <html lang="en">
 <head>
@@ -31,7 +31,7 @@ fieldset { margin: 1.5rem 0; border: 1px solid #8886; border-radius: 8px; }
 </head>
 <body>
 <h1>${escapeHtml(title)}</h1>
-<p class="sandbox">A sandbox on this machine. No real money is anywhere near.</p>
+<p class="sandbox">A sandbox on this machine. It moves no real money.</p>
 ${body}
 </body>
 </html>
@@ -65,13 +65,13 @@ export const behaviourFields = `<fieldset>
 <label>USDC: <select name="transfer">
 <option value="full">sent as bought</option>
 <option value="less">a micro-unit too little is sent</option>
-<option value="none">nothing is sent, only said to be</option>
+<option value="none">nothing is sent, but a transfer is reported</option>
 </select></label>
 </fieldset>`;
 
 const lateMs = 5000;
 
-/** The behaviour chosen on the page. Missing fields mean good behaviour. */
+/** The behaviour chosen on the page. Missing fields mean correct behaviour. */
 export const behaviourOf = (fields: Record<string, string>): Behaviour => ({
   lateMs: fields.late === 'yes' ? lateMs : 0,
   twice: fields.twice === 'yes',
@@ -85,10 +85,9 @@ export const donePage = (title: string, purchase: Purchase, added: Record<string
   const failed = purchase.status === 'failed';
   const text = failed
     ? `The payment failed: ${purchase.failureReason ?? 'declined'}.`
-    : 'Paid. The USDC are on their way to the wallet.';
+    : 'Paid. The USDC is being sent to the wallet.';
   const back = purchase.returnUrl === null ? null : new URL(purchase.returnUrl);
   for (const [name, value] of Object.entries(added)) back?.searchParams.set(name, value);
-  const link =
-    back === null ? '' : `<p><a href="${escapeHtml(back.href)}">Back to where you came from</a></p>`;
+  const link = back === null ? '' : `<p><a href="${escapeHtml(back.href)}">Back to the merchant</a></p>`;
   return page(title, `<p>${escapeHtml(text)}</p>${definitions({ Payment: purchase.id })}${link}`);
 };

@@ -8,8 +8,8 @@ import type { Treasury } from './treasury.ts';
 export type WebhookOf = (purchase: Purchase, change: 'created' | 'changed') => Webhook;
 
 /**
- * The life of a purchase, the same for both providers. Each change of state sends a webhook, and a
- * paid purchase sends USDC on the chain.
+ * The states of a purchase, the same for both providers. Each change of state sends a webhook, and
+ * a paid purchase sends USDC on the chain.
  */
 export const createPurchaseFlow = ({
   purchases,
@@ -53,7 +53,9 @@ export const createPurchaseFlow = ({
       void sendUsdc(purchase);
     },
     fail: (purchase: Purchase, failureReason: string): void => step(purchase, 'failed', { failureReason }),
-    /** Sends the USDC of purchases that were paid when the sandbox stopped. */
+    /**
+     * Sends the USDC of purchases that were paid but not yet delivered when the sandbox stopped.
+     */
     resume: (): void => {
       for (const purchase of purchases.withStatus('pending')) void sendUsdc(purchase);
     },

@@ -82,13 +82,13 @@ export const openPurchases = (folder: string): Purchases => {
   };
 };
 
-/** The price list of both sandboxes: a dollar, euro or pound buys a USDC, less 3 %. */
+/** The price list of both sandboxes: a dollar, euro or pound buys one USDC, less 3 %. */
 export const usdcFor = (fiatAmount: string): bigint => {
   const [whole = '0', cents = ''] = fiatAmount.split('.');
   return (BigInt(whole + cents.slice(0, 2).padEnd(2, '0')) * 10_000n * 97n) / 100n;
 };
 
-/** Micro-units as the decimal that a provider writes. */
+/** Micro-units as a decimal number, in the format of the providers. */
 export const decimal = (micro: string | bigint): string => {
   const digits = String(micro).padStart(7, '0');
   return `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '');

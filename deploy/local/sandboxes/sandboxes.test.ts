@@ -19,9 +19,7 @@ import { createDelivery } from './delivery.ts';
 import { type Behaviour, decimal, usdcFor } from './purchases.ts';
 import { createSandboxes } from './server.ts';
 
-/**
- * The sandboxes as our adapters meet them. What they pay on the chain is for the end-to-end tests.
- */
+/** The sandboxes as our adapters use them. The end-to-end tests cover the payments on the chain. */
 
 const folder = mkdtempSync(path.join(tmpdir(), 'onramps-'));
 const keys = environmentKeys(folder, 'test');
@@ -112,7 +110,7 @@ const code = (promise: Promise<unknown>): Promise<string> =>
     (error: { code: string }) => error.code,
   );
 
-test('a declined card at MoonPay, told by webhooks that our adapter takes, and by its API', async () => {
+test('a declined card at MoonPay is reported by webhooks that our adapter accepts, and by its API', async () => {
   const wanted = purchase();
   const { paymentUrl } = await moonpay().open(wanted);
   const done = await submitPage(await openPage(paymentUrl), { action: 'decline' });
@@ -136,7 +134,7 @@ test('a declined card at MoonPay, told by webhooks that our adapter takes, and b
   );
 });
 
-test('a declined card at Coinbase, told by webhooks that our adapter takes, and by its API', async () => {
+test('a declined card at Coinbase is reported by webhooks that our adapter accepts, and by its API', async () => {
   const wanted = purchase();
   const { paymentUrl } = await coinbase().open(wanted);
   await submitPage(await openPage(paymentUrl), { action: 'pay', card: '4000 0000 0000 0002' });
@@ -154,16 +152,16 @@ test('a declined card at Coinbase, told by webhooks that our adapter takes, and 
 
 const other = Buffer.alloc(64, 9).toString('base64');
 test.each([
-  ['the right one', {}, 0, 'ok'],
-  ['another key', { key_secret: other }, 0, 'service_unavailable'],
-  ['another key’s name', { key_id: 'other' }, 0, 'service_unavailable'],
-  ['two minutes old', {}, -130_000, 'service_unavailable'],
-  ['of the future', {}, 60_000, 'service_unavailable'],
-])('a session for a token: %s', async (_name, more, shiftMs, expected) => {
+  ['the right token', {}, 0, 'ok'],
+  ['the token of another key', { key_secret: other }, 0, 'service_unavailable'],
+  ['a token with another key’s name', { key_id: 'other' }, 0, 'service_unavailable'],
+  ['a token that is two minutes old', {}, -130_000, 'service_unavailable'],
+  ['a token that is not valid yet', {}, 60_000, 'service_unavailable'],
+])('a session is opened only for the right token: %s', async (_name, more, shiftMs, expected) => {
   expect(await code(coinbase(more, () => Date.now() + shiftMs).open(purchase()))).toBe(expected);
 });
 
-test('a token for one path opens no other', async () => {
+test('a token for one path is refused on another path', async () => {
   let stolen = '';
   const thief = createServer((request, response) => {
     stolen = request.headers.authorization!;
@@ -183,11 +181,11 @@ test('a token for one path opens no other', async () => {
   expect(response.status).toBe(401);
 });
 
-test('Coinbase refuses what it does not sell', async () => {
+test('Coinbase refuses a purchase for an invalid address', async () => {
   expect(await code(coinbase().open({ ...purchase(), owner: 'not-an-address' }))).toBe('conflict');
 });
 
-test('pages of another host name are refused, so a foreign page cannot pay here', async () => {
+test('another host name is refused, so a foreign page cannot pay here', async () => {
   const response = await app.inject({ url: '/health', headers: { host: 'rebound.example.com' } });
   expect(response.statusCode).toBe(421);
 });
@@ -210,16 +208,16 @@ const sends = async (behaviour: Partial<Behaviour>, count: number) => {
   return heard.map(({ body }) => body).join('');
 };
 test.each([
-  ['as it happens', {}, '123'],
+  ['in order', {}, '123'],
   ['twice', { twice: true }, '112233'],
-  ['the last first', { reversed: true }, '321'],
-  ['none', { silent: true }, ''],
+  ['in reverse order', { reversed: true }, '321'],
+  ['never', { silent: true }, ''],
   ['late', { lateMs: 200 }, '123'],
-])('webhooks: %s', async (_name, behaviour, expected) => {
+])('the receiver gets the webhooks %s', async (_name, behaviour, expected) => {
   expect(await sends(behaviour, expected.length)).toBe(expected);
 });
 
-test('a webhook that is not taken is sent again', async () => {
+test('a webhook that the receiver refuses is sent again', async () => {
   answer = 503;
   const delivery = createDelivery();
   delivery.send(
@@ -243,4 +241,4 @@ test.each([
   ['0.01', '0.0097'],
   ['12.3', '11.931'],
   ['100', '97'],
-])('%s of fiat money buy %s USDC', (fiat, expected) => expect(decimal(usdcFor(fiat))).toBe(expected));
+])('%s of fiat money buys %s USDC', (fiat, expected) => expect(decimal(usdcFor(fiat))).toBe(expected));

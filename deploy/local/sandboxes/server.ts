@@ -8,7 +8,7 @@ import { createPurchaseFlow } from './purchase-flow.ts';
 import { openPurchases } from './purchases.ts';
 import { openTreasury } from './treasury.ts';
 
-/** The server of both providers, not yet listening: `/moonpay/…` and `/coinbase/…`. */
+/** The server of both providers, before it listens: `/moonpay/…` and `/coinbase/…`. */
 export const createSandboxes = (config: SandboxConfig): FastifyInstance => {
   const purchases = openPurchases(config.ONRAMPS_DATA_DIR);
   const treasury = openTreasury(

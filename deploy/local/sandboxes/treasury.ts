@@ -14,13 +14,13 @@ const pollMs = 100;
 
 export type Treasury = {
   /**
-   * Sends the purchased USDC once and returns the signature when the transaction is confirmed. It
-   * tries until then.
+   * Sends the purchased USDC once. It repeats the transfer until the transaction is confirmed and
+   * returns the signature.
    */
   send: (purchase: Purchase) => Promise<string>;
 };
 
-/** Whether a signed transfer was included; null while it still may be. */
+/** Whether a signed transfer was included; null while it still can be. */
 const outcomeOf = async (connection: Connection, { transfer }: Purchase): Promise<boolean | null> => {
   const { signature, lastValidBlockHeight } = transfer!;
   const height = await connection.getBlockHeight('finalized');
@@ -56,7 +56,7 @@ export const openTreasury = (
       amount,
       decimals,
     );
-    // Without it, two equal purchases in one block would be the same transaction.
+    // Without it, two equal purchases in one block would produce the same transaction.
     const unique = new PublicKey(randomBytes(32));
     transfer.keys.push({ pubkey: unique, isSigner: false, isWritable: false });
     const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash();

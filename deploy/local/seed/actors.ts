@@ -32,7 +32,7 @@ export const createVendor = async (
   return { signIn: session, serviceId: service.service_id, apiKey: service.api_key, payout };
 };
 
-/** A consumer whose wallet is linked, funded and lets the platform spend. */
+/** A consumer with a linked, funded wallet and an approved allowance for the platform. */
 export const createConsumer = async (
   api: Api,
   stack: Pick<Stack, 'mail_url'>,

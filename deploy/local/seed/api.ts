@@ -7,7 +7,7 @@ export type Api = <T = Record<string, unknown>>(
 ) => Promise<Answer<T>>;
 
 /**
- * Returns whatever the gateway answers. A refused connection throws, and so does a call that is not
+ * Returns the answer of the gateway. Throws if the connection is refused or the call is not
  * answered in time.
  */
 export const createApi =
@@ -32,7 +32,7 @@ export const createApi =
     };
   };
 
-/** The body of a call that must succeed. The error holds what the gateway answered. */
+/** The body of a call that must succeed. The error contains the answer of the gateway. */
 export const must = async <T>(answer: Promise<Answer<T>>, what: string): Promise<T> => {
   const { status, body } = await answer;
   if (status >= 200 && status < 300) return body;
@@ -40,7 +40,7 @@ export const must = async <T>(answer: Promise<Answer<T>>, what: string): Promise
   throw new Error(`${what}: ${status} ${error?.code ?? ''} ${error?.message ?? ''}`);
 };
 
-/** The reason why a call threw: the socket's error code, or the error's name. */
+/** The reason why a call threw: the error code of the socket, or the name of the error. */
 export const lostBy = (error: unknown): string => {
   const { name, cause } = error as Error & { cause?: { code?: string } };
   return cause?.code ?? name;
@@ -48,7 +48,7 @@ export const lostBy = (error: unknown): string => {
 
 /**
  * Balances calls as a load balancer does: each call goes to the next instance, and to another one
- * if that does not listen.
+ * if that instance does not listen.
  */
 export const balancedApi = (urls: readonly string[], options?: { timeoutMs?: number }): Api => {
   const doors = urls.map((url) => createApi(url, options));

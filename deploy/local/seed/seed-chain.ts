@@ -22,7 +22,7 @@ import type { EnvironmentKeys, SolanaKeypair } from '../stack/keys.ts';
 
 const usdcDecimals = 6;
 const treasuryUsdc = 10_000_000n * 10n ** BigInt(usdcDecimals);
-/** Where the amount is in the data of a token account. */
+/** The offset of the amount in the data of a token account. */
 const amountOffset = 64;
 const startingSol = 1000;
 const lowSol = 100;
@@ -30,10 +30,10 @@ const confirmMilliseconds = 20_000;
 
 /**
  * Prepares the chain for an environment: SOL for the fee payer, the mint authority and the treasury
- * of the sandboxes; the mint; the token account of the fee wallet; USDC for the treasury. It leaves
- * alone what exists, so it runs at every start.
+ * of the sandboxes; the mint; the token account of the fee wallet; USDC for the treasury. Existing
+ * accounts stay as they are, so it runs at every start.
  * @returns the genesis hash
- * @throws when a transaction is not confirmed within 20 s
+ * @throws if a transaction is not confirmed within 20 s
  */
 export async function seedChain(rpcUrl: string, keys: EnvironmentKeys): Promise<{ genesisHash: string }> {
   const connection = new Connection(rpcUrl, { commitment: 'confirmed', disableRetryOnRateLimit: true });

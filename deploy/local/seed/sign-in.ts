@@ -31,7 +31,7 @@ export const linkToken = async (
   throw new Error(`no sign-in mail arrived for ${email}`);
 };
 
-/** Signs in by a mailed link and creates the account at the first sign-in. */
+/** Signs in by a mailed link. The first sign-in creates the account. */
 export const signIn = async (
   api: Api,
   stack: Pick<Stack, 'mail_url'>,

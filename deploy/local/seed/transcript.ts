@@ -17,8 +17,8 @@ const LEAST = 10_000_000n;
 const TOP_UP = 100_000_000n;
 
 /**
- * What a second start cannot read from the system: keys are stored as hashes, and wallets belong to
- * the user.
+ * What a second start cannot read from the system, because keys are stored as hashes and wallets
+ * belong to the user.
  */
 type Seed = {
   consumer_wallet: string;
@@ -27,8 +27,8 @@ type Seed = {
 };
 
 /**
- * The seed of this state folder. It is written after each step, so that an interrupted start
- * resumes there.
+ * The seed of this state folder. It is written after each step, so an interrupted start resumes
+ * there.
  */
 const openSeed = (file: string) => {
   const seed: Seed = existsSync(file)

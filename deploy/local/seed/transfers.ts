@@ -3,7 +3,9 @@ import type { Vendor } from './actors.ts';
 import { type Answer, type Api, must } from './api.ts';
 import { signPrepared } from './wallet.ts';
 
-/** Withdrawals and refunds by the owner of the money. The owner's key stays in this process. */
+/**
+ * Withdrawals and refunds by the owner of the money. The owner's key does not leave this process.
+ */
 type Transfer = {
   status: string;
   amount: string;
@@ -50,7 +52,7 @@ export const withdraw = async (
 };
 
 /**
- * Prepares a refund, by default of everything that is left, and returns the answer, whatever its
+ * Prepares a refund, by default of the whole remaining amount, and returns the answer, whatever its
  * status.
  */
 export const createRefund = (

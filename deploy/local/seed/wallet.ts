@@ -4,7 +4,8 @@ import bs58 from 'bs58';
 import { type Api, must } from './api.ts';
 
 /**
- * The consumer's side of a wallet. The key stays in this process, as it stays in a browser wallet.
+ * The consumer's side of a wallet. The key does not leave this process, as it does not leave a
+ * browser wallet.
  */
 export type WalletView = {
   wallet_id: string;

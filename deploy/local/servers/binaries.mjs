@@ -1,22 +1,22 @@
-// Where nats-server and redis-server are, for the set-up (which may install them) and for the
-// start. Plain JavaScript: the set-up runs before anything is installed, on any Node from 20.
+// Finds nats-server and redis-server for the set-up, which may install them, and for the start.
+// Plain JavaScript, because the set-up runs before anything is installed, on any Node from 20.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 
 export const repositoryRoot = path.resolve(import.meta.dirname, '../../..');
 
-/** Debian packages unpacked for a user who may not install any. */
+/** Debian packages that were unpacked for a user who may not install any. */
 export const unpackedDir = path.join(repositoryRoot, '.local', 'packages');
 
-/** What can be used instead of starting our own. */
+/** Variables that name servers to use instead of starting our own. */
 export const serverUrlVariables = {
   postgres: 'POSTGRES_URL',
   'nats-server': 'NATS_URL',
   'redis-server': 'REDIS_URL',
 };
 
-/** Debian puts nats-server into /usr/sbin, which the PATH of a user lacks. */
+/** Debian installs nats-server in /usr/sbin, which is not in the PATH of a user. */
 const furtherFolders = [
   '/usr/sbin',
   '/usr/local/bin',
@@ -40,7 +40,7 @@ function isExecutable(file) {
   }
 }
 
-/** The client may be installed where no daemon answers, so only an answer counts. */
+/** The client may be installed without a running daemon, so only an answer counts. */
 export function dockerAnswers() {
   const { status } = spawnSync('docker', ['info'], { stdio: 'ignore', timeout: 10_000 });
   return status === 0;

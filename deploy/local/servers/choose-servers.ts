@@ -10,12 +10,11 @@ import { redisServer } from './redis-server.ts';
 const host = '127.0.0.1';
 
 /**
- * A server: ours, with the process to start; or one that runs already, in Docker or somebody
- * else's.
+ * A server: our own, with the process to start, or one that runs already, in Docker or elsewhere.
  */
 export type Server = { url: string; spec?: ProcessSpec };
 
-/** Servers that run already and that the caller named. They come before all others. */
+/** Running servers that the caller named. They have priority. */
 export type ExternalServers = { postgresUrl?: string; natsUrl?: string; redisUrl?: string };
 
 export type ServerChoice = {
@@ -23,13 +22,12 @@ export type ServerChoice = {
   external?: ExternalServers;
   durable?: boolean;
   port: (preferred: number) => Promise<number>;
-  /** Stops containers with everything else. */
+  /** Stops containers together with everything else. */
   supervisor: Supervisor;
 };
 
 /**
- * Superuser, database `postgres`. Its binaries come with the node modules, so they are always
- * there.
+ * Superuser, database `postgres`. The binaries are part of the node modules, so they always exist.
  */
 export async function choosePostgres(choice: ServerChoice): Promise<Server> {
   if (choice.external?.postgresUrl) return { url: choice.external.postgresUrl };

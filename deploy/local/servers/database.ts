@@ -15,7 +15,7 @@ export function urlAs(url: string, user: string, password: string): string {
   return result.href;
 }
 
-/** Creates the database unless it is there. `serverUrl` is a superuser's. */
+/** Creates the database if it does not exist. `serverUrl` is a superuser's. */
 export async function ensureDatabase(serverUrl: string, database: string): Promise<void> {
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();

@@ -4,19 +4,21 @@ import type { Supervisor } from '../processes/supervisor.ts';
 import { dockerAnswers } from './binaries.mjs';
 import { type NatsAccount, natsConf } from './nats-conf.ts';
 
-/** Restarted by nobody: a container is not our child, so it is not in stack.json either. */
+/** A container is not our child: it is not restarted and not in stack.json. */
 type Container = { address: string };
 
 type DockerOptions = { stateDir: string; supervisor: Supervisor };
 
 /**
- * Whether this server is to run in Docker: because `SERVERS=docker` says so, or as the last resort.
+ * Whether this server runs in Docker, because of `SERVERS=docker` or because no binary was found.
  */
 export function useDocker(found: boolean): boolean {
   if (process.env.SERVERS !== 'docker' && found) return false;
   if (dockerAnswers()) return true;
   if (process.env.SERVERS !== 'docker') return false;
-  throw new Error('SERVERS=docker is set, but no Docker daemon answers `docker info`');
+  throw new Error(
+    'SERVERS=docker is set, but no Docker daemon answers `docker info`: start Docker or unset SERVERS',
+  );
 }
 
 export async function dockerPostgres(options: DockerOptions, password: string): Promise<Container> {
@@ -53,8 +55,8 @@ export async function dockerNats(
 }
 
 /**
- * Its data are in a volume named after the state folder; testcontainers removes the container if we
- * are killed.
+ * Its data are in a volume named after the state folder. testcontainers removes the container if
+ * this process is killed.
  */
 async function run(
   { stateDir, supervisor }: DockerOptions,
@@ -67,7 +69,7 @@ async function run(
     files?: { content: string; target: string }[];
   },
 ): Promise<Container> {
-  // Only now: it takes half a second to load and few need it.
+  // Loaded on demand, because loading takes half a second and few starts need it.
   const { GenericContainer, Wait } = await import('testcontainers');
   let container = new GenericContainer(server.image)
     .withExposedPorts({ container: server.port, host: 0 })

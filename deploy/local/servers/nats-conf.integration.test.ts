@@ -52,7 +52,7 @@ async function connectAs(user: string, pass: string): Promise<NatsConnection> {
 const admin = (environment: string) =>
   connectAs(`${environment}-admin`, `${environment}-"quoted" \\ password`);
 
-/** What the server refused this connection from now on. */
+/** The errors that the server sends to this connection from now on. */
 function refusals(connection: NatsConnection): string[] {
   const found: string[] = [];
   void (async () => {
@@ -65,12 +65,12 @@ function refusals(connection: NatsConnection): string[] {
   return found;
 }
 
-/** Refusals arrive after the answer to a flush. */
+/** The server sends these errors after the answer to a flush. */
 async function until(condition: () => boolean): Promise<void> {
   for (let tries = 0; tries < 100 && !condition(); tries++) await sleep(20);
 }
 
-test('a user publishes and subscribes to what it may, and to nothing else', async () => {
+test('a user can publish and subscribe only to subjects that its rights name', async () => {
   const [boss, gateway] = [await admin('test'), await connectAs('test-gateway', 'g')];
   const heard: string[] = [];
   boss.subscribe('>', { callback: (_error, message) => void heard.push(message.subject) });
@@ -103,12 +103,12 @@ test('empty rights allow nothing', async () => {
   expect(new Set(refused)).toEqual(new Set(['publish anything', 'subscription anything']));
 });
 
-test('a wrong password or no user at all is refused', async () => {
+test('a wrong password and a missing user are refused', async () => {
   await expect(connectAs('test-gateway', 'wrong')).rejects.toThrow(/Authorization/);
   await expect(connect({ servers: `127.0.0.1:${port}` })).rejects.toThrow(/Authorization/);
 });
 
-test('environments hear nothing of each other and have streams of their own', async () => {
+test('environments do not receive each other’s messages and have separate streams', async () => {
   const [test, live] = [await admin('test'), await admin('live')];
   const heard: string[] = [];
   live.subscribe('evt.>', { callback: (_error, message) => void heard.push(message.subject) });

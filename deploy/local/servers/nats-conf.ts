@@ -1,14 +1,14 @@
-/** A text, or the name of the variable that the server finds it in when it starts. */
+/** A text, or the name of the variable from which the server reads it at its start. */
 type Text = string | { variable: string };
 
 export type NatsUser = {
   user: string;
   password: Text;
-  /** Subjects this user may publish and subscribe to; absent: all of its account. */
+  /** Subjects that this user may publish and subscribe to; absent: all of its account. */
   rights?: { publish: readonly string[]; subscribe: readonly string[] };
 };
 
-/** An environment: what one account publishes, no other sees. */
+/** An environment. Other accounts do not see what its account publishes. */
 export type NatsAccount = { name: string; users: readonly NatsUser[] };
 
 export type NatsConf = {
@@ -18,12 +18,12 @@ export type NatsConf = {
   /** Default 32GB. */
   maxFileStore?: string;
   accounts: readonly NatsAccount[];
-  /** Of the page that says how the server is. */
+  /** The port of the page with the server's state. */
   monitorPort?: number;
   serverName?: Text;
   /**
-   * Servers that keep the streams together; each has the URLs of all, its own too, with the login
-   * in them.
+   * The servers that share the streams. Each one has the URLs of all, including its own, with the
+   * login.
    */
   cluster?: {
     name: string;
@@ -34,12 +34,12 @@ export type NatsConf = {
 };
 
 /**
- * The configuration file of nats-server with JetStream. Without accounts, everybody may do
- * everything.
+ * The configuration file of nats-server with JetStream. Without accounts, every client has all
+ * rights.
  *
- * There is no `allow_responses`: a client allowed a single subject could reply its way into the
- * work queue through it. User names must differ between accounts (the server refuses them
- * otherwise), hence `natsUserName`.
+ * There is no `allow_responses`: with it, a client that may use a single subject could publish into
+ * the work queue by a reply. User names must differ between accounts, because the server refuses
+ * equal names. `natsUserName` makes them.
  */
 export function natsConf(conf: NatsConf): string {
   const { host, port, storeDir, accounts, monitorPort, serverName, cluster } = conf;
@@ -48,9 +48,9 @@ export function natsConf(conf: NatsConf): string {
     `port: ${port}`,
     ...(monitorPort === undefined ? [] : [`http: ${quoted(`${host}:${monitorPort}`)}`]),
     ...(serverName === undefined ? [] : [`server_name: ${text(serverName)}`]),
-    // A wallet backup is the largest thing that travels; nothing of ours comes near this.
+    // A wallet backup is the largest message. No message of ours comes close to this limit.
     'max_payload: 1MB',
-    // Streams reserve their largest size in advance, 6 GB an environment.
+    // Streams reserve their maximum size in advance, 6 GB per environment.
     `jetstream { store_dir: ${quoted(storeDir)}, max_memory_store: 64MB, max_file_store: ${conf.maxFileStore ?? '32GB'} }`,
     ...(cluster === undefined ? [] : clusterLines(host, cluster)),
     ...(accounts.length === 0 ? [] : ['accounts {', ...accounts.flatMap(accountLines), '}']),
@@ -72,7 +72,7 @@ function clusterLines(
     `  name: ${quoted(name)}`,
     `  listen: ${quoted(`${host}:${port}`)}`,
     `  authorization { user: ${quoted(login.user)}, password: ${text(login.password)} }`,
-    // Clients know the servers by one name; the addresses of pods pass.
+    // Clients use one name for the servers, because the addresses of pods change.
     '  no_advertise: true',
     '  routes: [',
     ...routes.map((route) => `    ${text(route)}`),

@@ -7,8 +7,8 @@ import { answers, binary } from './server-process.ts';
 const host = '127.0.0.1';
 
 /**
- * nats-server with JetStream in `<stateDir>/nats`, its configuration written anew at every start.
- * @throws when the binary is nowhere, naming the package.
+ * nats-server with JetStream in `<stateDir>/nats`. Its configuration is written at every start.
+ * @throws if the binary is not found, with the name of the package.
  */
 export function natsServer(options: {
   stateDir: string;

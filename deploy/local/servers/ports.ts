@@ -6,15 +6,17 @@ export type PortPicker = {
   /** Any free port. */
   any: () => Promise<number>;
   /**
-   * Two neighbours, the lower one: web3.js 1.x looks for the WebSocket on the port after the RPC's.
+   * Two consecutive ports, the lower one: web3.js 1.x expects the WebSocket on the port after the
+   * RPC's.
    */
   pairFrom: (preferred: number) => Promise<number>;
   anyPair: () => Promise<number>;
 };
 
 /**
- * Finds free ports on 127.0.0.1 and gives none twice, as the processes that will use them do not
- * listen yet. Another program may still take one in between: the caller then starts again.
+ * Finds free ports on 127.0.0.1 and returns none twice, because the processes that will use them do
+ * not listen yet. Another program may still take a port in the meantime. The caller then starts
+ * again.
  */
 export function createPortPicker(): PortPicker {
   const given = new Set<number>();
@@ -62,7 +64,7 @@ function freePort(): Promise<number> {
   });
 }
 
-/** On every address too: a server of someone else on 0.0.0.0 would get some of our requests. */
+/** Also on all addresses, because another server on 0.0.0.0 would get some of our requests. */
 async function isFree(port: number): Promise<boolean> {
   for (const host of ['127.0.0.1', '0.0.0.0']) {
     const free = await new Promise<boolean>((resolve) => {

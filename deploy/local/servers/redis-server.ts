@@ -6,8 +6,8 @@ import { answers, binary } from './server-process.ts';
 const host = '127.0.0.1';
 
 /**
- * redis-server without persistence: it holds the windows of the rate limits, nothing that must
- * last.
+ * redis-server without persistence. It holds only the windows of the rate limits, which need not
+ * survive a restart.
  */
 export function redisServer({ stateDir, port }: { stateDir: string; port: number }): ProcessSpec {
   const folder = path.join(stateDir, 'redis');

@@ -5,7 +5,7 @@ import { findBinary, unpackedDir } from './binaries.mjs';
 
 const host = '127.0.0.1';
 
-/** A server unpacked without the right to install it brings its libraries along. */
+/** A server that was unpacked without an installation has its libraries beside it. */
 export function binary(name: string): { command: string; env?: Record<string, string> } {
   const command = findBinary(name);
   if (!command) throw new Error(`${name} was not found: run \`npm start\` or install the package ${name}`);
@@ -15,7 +15,7 @@ export function binary(name: string): { command: string; env?: Record<string, st
   return { command, env: { LD_LIBRARY_PATH: folders.filter(existsSync).join(':') } };
 }
 
-/** Whether who listens on this port greets or answers like the server we mean. */
+/** Whether the server on this port greets or answers like the expected server. */
 export function answers(port: number, question: string, beginning: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection({ host, port });

@@ -14,8 +14,8 @@ import { type RunningServers, startServers } from './start-servers.ts';
 let stateDir = '';
 let servers: RunningServers;
 
-// A private folder: where root runs the tests, Postgres's user cannot enter it, and the data go
-// elsewhere.
+// A private folder. If root runs the tests, the user of Postgres cannot enter it, and the data are
+// stored in another folder.
 beforeAll(async () => {
   stateDir = mkdtempSync(path.join(tmpdir(), 'servers-'));
   chmodSync(stateDir, 0o700);
@@ -50,20 +50,20 @@ test('each server answers its client', async () => {
   await nats.close();
 });
 
-test('Postgres asks for the password', async () => {
+test('Postgres requires the password', async () => {
   const url = new URL(servers.postgresUrl);
   url.password = 'wrong';
   const client = new pg.Client({ connectionString: url.href });
   await expect(client.connect()).rejects.toThrow(/password authentication failed/);
 });
 
-test('a database is created once', async () => {
+test('creating a database twice creates it once', async () => {
   await ensureDatabase(servers.postgresUrl, 'quittance_test');
   await ensureDatabase(servers.postgresUrl, 'quittance_test');
   expect(await query("SELECT datname FROM pg_database WHERE datname = 'quittance_test'")).toHaveLength(1);
 });
 
-test('Postgres that is killed comes back with what was committed', async () => {
+test('a killed Postgres starts again with everything that was committed', async () => {
   await query('CREATE TABLE kept AS SELECT 42 AS answer');
   const before = children().find(({ name }) => name === 'postgres')!;
   process.kill(before.pid, 'SIGKILL');
@@ -73,10 +73,10 @@ test('Postgres that is killed comes back with what was committed', async () => {
     if (rows) return expect(rows).toEqual([{ answer: 42 }]);
     await sleep(50);
   }
-  throw new Error('Postgres did not come back');
+  throw new Error('Postgres did not start again');
 });
 
-test('two state folders do not get in each other’s way, and a stop leaves nothing', async () => {
+test('two state folders do not affect each other, and a stop leaves no process or file', async () => {
   const other = mkdtempSync(path.join(tmpdir(), 'servers-'));
   const second = await startServers({ stateDir: other });
   const pids = JSON.parse(readFileSync(path.join(other, 'lock.json'), 'utf8')).children.map(

@@ -13,8 +13,8 @@ export type RunningServers = {
 };
 
 /**
- * Only the three servers, on free ports, for tests that need no more; those in `external` are used
- * as they are. NATS has no accounts: every client may do everything.
+ * Starts only the three servers, on free ports, for tests that need no more. Servers in `external`
+ * are used as they are. NATS has no accounts, so every client has all rights.
  */
 export async function startServers(options: {
   stateDir: string;

@@ -1,4 +1,4 @@
-// The built console, which the gateway serves: made anew when what it is made of has changed.
+// The built console, which the gateway serves. It is built again if its sources have changed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { repositoryRoot } from '../servers/binaries.mjs';
 const dist = path.join(repositoryRoot, 'console/dist');
 const stampFile = path.join(dist, '.stamp');
 
-/** @throws when it cannot be built; what the bundler says is printed. */
+/** @throws if the console cannot be built; the messages of the bundler are printed. */
 export function ensureConsole(say) {
   const sources = hashOfSources();
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === sources) return;
@@ -21,7 +21,9 @@ export function ensureConsole(say) {
   say(`the console is built (${((Date.now() - startedAt) / 1000).toFixed(1)} s)`);
 }
 
-/** Of its own files, the SDK that it is made with, and the lock file, which names its packages. */
+/**
+ * A hash of the console's files, the SDK that it uses, and the lock file, which names its packages.
+ */
 function hashOfSources() {
   const hash = createHash('sha256');
   for (const folder of ['console', 'sdk/src']) {

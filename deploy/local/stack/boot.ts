@@ -128,7 +128,7 @@ function runningEnvironment(
 }
 
 /**
- * The public part of an environment. It names each field, so that no key gets into stack.json by
+ * The public part of an environment. It lists each field, so that no key gets into stack.json by
  * mistake.
  */
 function shown(environment: StackEnvironment): StackEnvironment {
@@ -151,7 +151,7 @@ async function startChain(
   supervisor: Supervisor,
 ): Promise<string> {
   await supervisor.start([chainSpec({ settings, environment: name, port, first: index === 0 })]);
-  // Loading the Solana libraries takes half a second, which passes here while the servers start.
+  // Loading the Solana libraries takes half a second, during which the servers start.
   const { seedChain } = await import('../seed/seed-chain.ts');
   return (await seedChain(`http://${host}:${port}`, keys)).genesisHash;
 }

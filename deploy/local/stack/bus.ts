@@ -9,23 +9,23 @@ import type { RunningEnvironment } from './service-environment.ts';
 
 export type KeyedEnvironment = { name: string; keys: EnvironmentKeys };
 
-/** The bus, and how the services of an environment and the set-up log in to it. */
+/** The bus, and the logins of the services of an environment and of the set-up. */
 export type Bus = Server & {
   nats: (environment: KeyedEnvironment) => RunningEnvironment['nats'];
-  /** With a user of all rights. */
+  /** The URL with a user that has all rights. */
   adminUrl: (environment: KeyedEnvironment) => string;
 };
 
 /** Our own nats-server with an account per environment, or one that runs already. */
 export async function chooseBus(choice: ServerChoice, keyed: readonly KeyedEnvironment[]): Promise<Bus> {
   if (choice.external?.natsUrl) return externalBus(choice.external.natsUrl, keyed);
-  // After every start, not only the first: a killed server may have lost what it had not written
-  // yet.
+  // After every start, not only the first, because a killed server may have lost data that it had
+  // not written.
   const server = await chooseNats(choice, natsAccounts(keyed), (url) => ensureStreams(busAt({ url }), keyed));
   return busAt(server);
 }
 
-/** Makes the streams of every environment, or leaves them as they are. */
+/** Creates the missing streams of every environment. Existing streams stay as they are. */
 export async function ensureStreams(bus: Bus, keyed: readonly KeyedEnvironment[]): Promise<void> {
   for (const environment of keyed) {
     const { username, password } = new URL(bus.adminUrl(environment));
@@ -49,10 +49,10 @@ function busAt(server: Server): Bus {
   };
 }
 
-/** Its users are not ours to make: all services log in as the URL says. */
+/** Its users are not under our control, so all services log in as the URL says. */
 function externalBus(natsUrl: string, keyed: readonly KeyedEnvironment[]): Bus {
   if (keyed.length > 1)
-    throw new Error('NATS_URL has no account per environment: unset it or run one environment');
+    throw new Error('NATS_URL has no account per environment: unset it, or run one environment');
   const { username, password, host } = new URL(natsUrl);
   const credentials = { user: decodeURIComponent(username), password: decodeURIComponent(password) };
   const url = `nats://${host}`;
@@ -60,8 +60,8 @@ function externalBus(natsUrl: string, keyed: readonly KeyedEnvironment[]): Bus {
 }
 
 /**
- * An account per environment: its services with the rights of the contract, and who sets it up with
- * all.
+ * One account per environment, with its services and their rights in the contract, and the
+ * administrator with all rights.
  */
 export function natsAccounts(keyed: readonly KeyedEnvironment[]): NatsAccount[] {
   const rights = natsRights();

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test('keys are made once and kept, readable by their owner alone', () => {
+test('keys are created once, and only their owner can read the file', () => {
   const first = environmentKeys(folder, 'test');
   expect(environmentKeys(folder, 'test')).toEqual(first);
   expect(statSync(path.join(folder, 'keys-test.json')).mode & 0o777).toBe(0o600);
@@ -26,7 +26,7 @@ test('environments share no secret', () => {
   expect(new Set([...test, ...live]).size).toBe(new Set(test).size + new Set(live).size);
 });
 
-test('the keys are what their users expect', () => {
+test('the keys have the formats that their users expect', () => {
   const keys = environmentKeys(folder, 'live');
   expect(keys.signing.session.kid).toBe('live.session.1');
   expect(Buffer.from(keys.signing.quote.seed, 'base64url')).toHaveLength(32);
@@ -38,7 +38,7 @@ test('the keys are what their users expect', () => {
   expect(feePayer.publicKey.toBase58()).toBe(keys.feePayer.address);
 });
 
-test('a file of an earlier version keeps what it has and gets what it lacks', () => {
+test('a file of an earlier version keeps its keys and gets the missing ones', () => {
   const file = path.join(folder, 'keys-test.json');
   const first = environmentKeys(folder, 'test');
   const { identitySecret: _, natsPasswords, ...older } = first;
@@ -53,7 +53,7 @@ test('a file of an earlier version keeps what it has and gets what it lacks', ()
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(second);
 });
 
-test('a damaged file is an error, not a silent new mint', () => {
+test('a damaged file is an error and does not lead to a new mint', () => {
   writeFileSync(path.join(folder, 'keys-test.json'), '{');
   expect(() => environmentKeys(folder, 'test')).toThrow(/--fresh/);
 });

@@ -6,7 +6,7 @@ import { type BusUser, SERVICE_NAMES, type ServiceName } from '../../../shared/c
 import { writeAtomically } from '../processes/atomic-file.ts';
 import { busUserNames } from './programs.ts';
 
-/** Signs tokens of one use; `seed` and `publicKey` are 32 bytes as base64url. */
+/** Signs the tokens of one purpose; `seed` and `publicKey` are 32 bytes as base64url. */
 type SigningKey = { kid: string; seed: string; publicKey: string };
 
 /** `secretKey` is Solana's 64 bytes (seed, public key) in base58. */
@@ -16,11 +16,11 @@ export type SolanaKeypair = { address: string; secretKey: string };
 export type EnvironmentKeys = {
   signing: Record<'quote' | 'settlement' | 'session', SigningKey>;
   feePayer: SolanaKeypair;
-  /** Numbered, so that one can be retired while another one serves new wallets. */
+  /** Numbered, so that one can be retired while another serves new wallets. */
   delegateAuthorities: (SolanaKeypair & { number: number })[];
   /** Owner of the token account that fees go to. */
   feeWallet: SolanaKeypair;
-  /** Mints test USDC, and is the funding authority as well. */
+  /** Mints test USDC, and is also the funding authority. */
   mintAuthority: SolanaKeypair;
   mint: SolanaKeypair;
   /** Owner of the USDC that the sandboxes sell. */
@@ -47,7 +47,7 @@ export function environmentKeys(stateDir: string, environment: string): Environm
   const file = path.join(stateDir, `keys-${environment}.json`);
   const stored = existsSync(file) ? readStored(file) : {};
   const made = newKeys(environment);
-  // Keys that a later version adds are created then. Existing keys stay.
+  // Keys that a later version adds are created at that version's first start. Existing keys stay.
   const keys: EnvironmentKeys = {
     ...made,
     ...stored,
@@ -128,6 +128,6 @@ function solanaKeypair(): SolanaKeypair {
 
 function ed25519(): { seed: Buffer; publicKey: Buffer } {
   const { d, x } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
-  if (d === undefined || x === undefined) throw new Error('no Ed25519 key could be made');
+  if (d === undefined || x === undefined) throw new Error('Node created an Ed25519 key without its values');
   return { seed: Buffer.from(d, 'base64url'), publicKey: Buffer.from(x, 'base64url') };
 }

@@ -5,7 +5,7 @@ import type { StackEnvironment } from './stack-file.ts';
 
 const host = '127.0.0.1';
 
-/** An environment of the stack with everything that its services are configured with. */
+/** An environment of the stack with everything that configures its services. */
 export type RunningEnvironment = StackEnvironment & {
   name: string;
   keys: EnvironmentKeys;

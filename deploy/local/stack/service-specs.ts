@@ -13,7 +13,7 @@ import type { Settings } from './settings.ts';
 import { responds } from './tool-specs.ts';
 
 const firstPort = 3000;
-/** The default port of Prometheus exporters, and up. */
+/** The first default port of the Prometheus exporters. */
 const firstMetricsPort = 9464;
 
 /** Live requires two providers, and this machine has one chain. The chain ignores the path. */
@@ -26,9 +26,9 @@ const rpcUrlsOf =
 type ServiceSpec = { spec: ProcessSpec; metricsUrl: string };
 
 /**
- * One process per service, environment and instance; a gateway serves all environments. Names as in
- * stack.json: the first environment's are plain, another's are `settlement@live`, a second instance
- * is `settlement#2`.
+ * One process per service, environment and instance. A gateway serves all environments. The names
+ * are those of stack.json: without a suffix for the first environment, `settlement@live` for
+ * another one, and `settlement#2` for a second instance.
  */
 export async function serviceSpecs(options: {
   settings: Settings;
@@ -37,7 +37,7 @@ export async function serviceSpecs(options: {
   port: (preferred: number) => Promise<number>;
   shared: SharedSettings;
   tracesUrl: string | null;
-  /** What runs as a service. */
+  /** The command of a service. */
   command: NonNullable<Settings['serviceCommand']>;
 }): Promise<ServiceSpec[]> {
   const { settings, environments, gatewayPorts, port, shared, tracesUrl, command } = options;

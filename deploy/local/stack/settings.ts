@@ -7,7 +7,7 @@ import type { Instances } from './programs.ts';
 /** The hourly caps on accepted and signed payments (shared/db/hourly-caps.ts). */
 export type HourlyCaps = Partial<Record<keyof typeof hourlyCapsConfig, string>>;
 
-/** Caps for load tests: a million USDC per wallet, a hundred million for the environment. */
+/** Caps for load tests: a million USDC per wallet and a hundred million for the environment. */
 export const HIGH_HOURLY_CAPS: HourlyCaps = {
   WALLET_HOURLY_CAP_MICRO: '1000000000000',
   ENVIRONMENT_HOURLY_CAP_MICRO: '100000000000000',
@@ -16,7 +16,7 @@ export const HIGH_HOURLY_CAPS: HourlyCaps = {
 export type StackOptions = {
   /** Folder of all state. Default `.local` in the repository. */
   stateDir?: string;
-  /** Default `['test']`. The first one's processes have plain names. */
+  /** Default `['test']`. The processes of the first one have names without a suffix. */
   environments?: readonly string[];
   /** Starts without the state of earlier runs. */
   fresh?: boolean;
@@ -25,23 +25,23 @@ export type StackOptions = {
    */
   ports?: 'well-known' | 'any';
   chainSlotMs?: number;
-  /** The chain serves its control methods, for tests. */
+  /** The chain offers its control methods, for tests. */
   chainControl?: boolean;
   /** Multiplies every request limit. */
   rateLimitScale?: number;
   /**
-   * Settings of settlement and chain-submitter. The default is theirs: a thousand USDC per wallet
-   * and hour.
+   * Settings of settlement and chain-submitter. By default they use their own: a thousand USDC per
+   * wallet and hour.
    */
   hourlyCaps?: HourlyCaps;
   /** Instances per service. The default is 1. */
   instances?: Instances;
   /**
-   * RPC URLs of the submitters, derived from the chain's URL. The default is that URL alone; live
-   * has it twice.
+   * RPC URLs of the submitters, derived from the chain's URL. The default is only that URL, and
+   * twice for live.
    */
   rpcUrls?: (chainUrl: string) => readonly string[];
-  /** Running servers to use. NATS then has no accounts, so there can be only one environment. */
+  /** Running servers to use. NATS then has no accounts, so only one environment is possible. */
   external?: ExternalServers;
   /** False for tests: Postgres does not wait for the disk. */
   durable?: boolean;
@@ -49,15 +49,15 @@ export type StackOptions = {
   /** Traces every call and starts a page that shows the traces. */
   traces?: boolean;
   /**
-   * The command of a service. The default is the program of the image (deploy/image/bundle.ts);
-   * tests run the sources with failpoints, for instance. `process` is the name in stack.json.
+   * The command of a service. The default is the program of the image (deploy/image/bundle.ts).
+   * Tests can, for instance, run the sources with failpoints. `process` is the name in stack.json.
    */
   serviceCommand?: (
     service: Program,
     process: string,
   ) => Pick<ProcessSpec, 'command' | 'args' | 'cwd' | 'uid' | 'gid'>;
   print?: (line: string) => void;
-  /** Aborts a start: everything that was started stops, and `startStack` fails. */
+  /** Aborts a start: everything that was started is stopped, and `startStack` fails. */
   signal?: AbortSignal;
 };
 

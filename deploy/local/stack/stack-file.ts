@@ -2,8 +2,8 @@ import { rmSync } from 'node:fs';
 import { writeAtomically } from '../processes/atomic-file.ts';
 
 /**
- * The content of `.local/stack.json`: what runs where, for tools and tests, which rely on the field
- * names.
+ * The content of `.local/stack.json`: the processes and their addresses, for tools and tests, which
+ * rely on the field names.
  */
 export type Stack = {
   gateway_url: string;
@@ -12,20 +12,20 @@ export type Stack = {
   mail_url: string;
   console_url: string;
   docs_url: string;
-  /** Superuser, the first environment's database. */
+  /** A superuser's URL of the first environment's database. */
   postgres_url: string;
-  /** The first environment's account, with all rights in it. */
+  /** A URL of the first environment's account, with all rights in it. */
   nats_url: string;
   redis_url: string;
   environments: Record<string, StackEnvironment>;
-  /** Prometheus page of each service process, by its name in `processes`. */
+  /** The Prometheus page of each service process, by its name in `processes`. */
   metrics: Record<string, string>;
   /**
-   * The page with the traces, which are also JSON under `/traces`; null if traces are not collected
-   * here.
+   * The page with the traces, which are also available as JSON under `/traces`; null if traces are
+   * not collected here.
    */
   traces_url: string | null;
-  /** Name → pid; a second environment's have the suffix `@live`, a second instance `#2`. */
+  /** Name → pid. A second environment's names have the suffix `@live`, a second instance's `#2`. */
   processes: Record<string, number>;
 };
 

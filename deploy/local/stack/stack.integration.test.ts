@@ -17,7 +17,7 @@ import type { Settings } from './settings.ts';
 import { type RunningStack, startStack } from './stack.ts';
 import type { Stack } from './stack-file.ts';
 
-/** Stands in for the services: reports ready and writes down its configuration. */
+/** Replaces the services: it reports that it is ready and writes its configuration to a file. */
 const standIn = `
 import { createServer } from 'node:http';
 import { writeFileSync } from 'node:fs';
@@ -77,10 +77,10 @@ async function replaced(name: string, pid: number): Promise<number> {
     if (now !== undefined && now !== pid && identify(now)) return now;
     await sleep(20);
   }
-  throw new Error(`${name} did not come back`);
+  throw new Error(`${name} did not start again`);
 }
 
-test('stack.json names everything that runs, and only its owner can read it', () => {
+test('stack.json names every process that runs, and only its owner can read it', () => {
   const { environments, processes, metrics, ...urls } = stack();
   expect(Object.keys(urls)).toEqual([
     'gateway_url',
@@ -123,7 +123,7 @@ test('stack.json names everything that runs, and only its owner can read it', ()
   expect(statSync(running.stackFile).mode & 0o777).toBe(0o600);
 });
 
-test('each service is told its own secrets and those of no other', () => {
+test('each service gets its own secrets and no other’s', () => {
   const quote = environmentOf('quote');
   const keys = environmentKeys(settings.stateDir, 'test');
   expect(quote.SIGNING_KEYS).toBe(`test.quote.1:${keys.signing.quote.seed}`);
@@ -137,7 +137,7 @@ test('each service is told its own secrets and those of no other', () => {
   expect(environmentOf('quote@live').POSTGRES_URL).toContain('/quittance_live');
 });
 
-test('the gateway knows all environments and the limits', () => {
+test('the gateway is configured with all environments and the limits', () => {
   const gateway = environmentOf('gateway');
   const environments = JSON.parse(gateway.ENVIRONMENTS!) as { name: string }[];
   expect(environments.map(({ name }) => name)).toEqual(['test', 'live']);
@@ -170,7 +170,7 @@ test('nats_url is the account of the first environment, with all rights', async 
   await connection.close();
 });
 
-test('a service that oversteps is refused here as in a cluster', async () => {
+test('a service that exceeds its rights is refused here as in a cluster', async () => {
   const { NATS_URL, NATS_USER, NATS_PASSWORD, POSTGRES_URL } = environmentOf('quote');
   const bus = await connect({ servers: NATS_URL!, user: NATS_USER!, pass: NATS_PASSWORD! });
   const refused: string[] = [];
@@ -200,7 +200,7 @@ test('a service that oversteps is refused here as in a cluster', async () => {
   await client.end();
 });
 
-test('everything listed comes back after kill -9, with its new pid in the file', async () => {
+test('every listed process starts again after kill -9, with its new pid in the file', async () => {
   const before = stack().processes;
   const names = [
     'gateway',
@@ -218,12 +218,12 @@ test('everything listed comes back after kill -9, with its new pid in the file',
   expect(stack().processes.wallet).toBe(before.wallet);
 });
 
-test('a second start over the same state is refused and leaves the first alone', async () => {
+test('a second start with the same state is refused and does not affect the first', async () => {
   await expect(startStack(settings)).rejects.toThrow(/already running/);
   expect(existsSync(running.stackFile)).toBe(true);
 });
 
-test('a stop leaves no file and no process; the next start has the same mint', async () => {
+test('a stop leaves no file and no process, and the next start has the same mint', async () => {
   const before = stack();
   await running.stop();
   expect(existsSync(running.stackFile)).toBe(false);
@@ -233,7 +233,7 @@ test('a stop leaves no file and no process; the next start has the same mint', a
   expect(running.stack.environments.test!.usdc_mint).toBe(before.environments.test!.usdc_mint);
 });
 
-test('a start that is interrupted stops what it started', async () => {
+test('an interrupted start stops every process that it started', async () => {
   const starting = new AbortController();
   const stateDir = path.join(folder, 'interrupted');
   const start = startStack({ ...settings, stateDir, signal: starting.signal });
@@ -243,13 +243,13 @@ test('a start that is interrupted stops what it started', async () => {
   rmSync(outsideFolder(stateDir), { recursive: true, force: true });
 });
 
-test('a server of somebody else is used as it is, and an unknown NATS cannot keep two environments apart', async () => {
+test('an external server is used as it is, and an external NATS is refused for two environments', async () => {
   const external = { natsUrl: 'nats://127.0.0.1:1' };
   const start = startStack({ ...settings, stateDir: path.join(folder, 'external'), external });
   await expect(start).rejects.toThrow(/one environment/);
 });
 
-test('well-known ports give way to what is there', async () => {
+test('a well-known port in use is replaced by the next free one', async () => {
   const { createPortPicker } = await import('../servers/ports.ts');
   const other = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => other.once('listening', resolve));

@@ -12,7 +12,8 @@ import { instanceName, programNames, replicas } from './programs.ts';
 import { type RunningStack, startStack } from './stack.ts';
 
 /**
- * Two of every service; one after the other is asked to end while people pay, and nobody notices.
+ * Two instances of every service are stopped one after the other while payments are made, and no
+ * call fails.
  */
 const INSTANCES = 2;
 const PAYERS = 3;
@@ -41,9 +42,9 @@ afterAll(async () => {
 });
 
 /**
- * What stands before gateways: it asks each whether it is ready and gives calls, in turn, to those
- * that said so, and it repeats none. One that does not ask meets a gateway that is just being shut,
- * which no server can spare it.
+ * A load balancer for gateways. It polls the readiness of each gateway, distributes the calls in
+ * turn to those that are ready, and repeats none. Without readiness polls a call could reach a
+ * gateway that is just shutting down, which no server can prevent.
  */
 const startBalancer = (urls: readonly string[]) => {
   const gateways = urls.map((url) => ({ api: createApi(url), ready: true }));
@@ -65,10 +66,7 @@ const startBalancer = (urls: readonly string[]) => {
   };
   return {
     api,
-    /**
-     * Until the one that was replaced takes calls again: the next is asked to end then, and no
-     * sooner.
-     */
+    /** Waits until the replaced instance accepts calls again, before the next one is stopped. */
     complete: async () => {
       while (!gateways.every(({ ready }) => ready)) await sleep(20);
     },
@@ -79,14 +77,14 @@ const startBalancer = (urls: readonly string[]) => {
   };
 };
 
-test('two of every service run, each gateway with an address of its own', () => {
+test('two instances of every service run, and each gateway has its own address', () => {
   const { processes, gateway_urls, metrics } = running.stack;
   expect(Object.keys(processes)).toEqual(expect.arrayContaining(names));
   expect(new Set(gateway_urls).size).toBe(INSTANCES);
   expect(new Set(Object.keys(metrics))).toEqual(new Set(names));
 });
 
-test('a rolling restart of everything loses no call and fails none', async () => {
+test('during a rolling restart of all services no call is lost and none fails', async () => {
   const { stack } = running;
   const balancer = startBalancer(stack.gateway_urls);
   const { api } = balancer;

@@ -10,20 +10,19 @@ import { removeStackFile, type Stack, writeStackFile } from './stack-file.ts';
 
 export type RunningStack = {
   stack: Stack;
-  /** Path of stack.json, always up to date while the stack runs. */
+  /** The path of stack.json, which is up to date while the stack runs. */
   stackFile: string;
   /** Stops everything, services first, and frees the state folder. */
   stop: () => Promise<void>;
-  /** Kills what is left, when stopping takes too long for somebody. */
+  /** Kills the remaining processes, if stopping takes too long. */
   abort: () => void;
 };
 
 /**
- * Starts servers, chains and services, and returns once the gateway reports ready and stack.json is
- * written.
+ * Starts servers, chains and services. Returns when the gateway is ready and stack.json is written.
  *
- * @throws StackRunningError when a stack runs over this state folder; otherwise an error with the
- *   last output of what did not come up, after everything was stopped again.
+ * @throws StackRunningError if a stack with this state folder runs; otherwise an error with the
+ *   last output of the process that did not start, after everything was stopped again.
  */
 export async function startStack(options: StackOptions = {}): Promise<RunningStack> {
   const stateDir = path.resolve(options.stateDir ?? path.join(repositoryRoot, '.local'));
@@ -36,9 +35,9 @@ export async function startStack(options: StackOptions = {}): Promise<RunningSta
     try {
       return await startOnce(settings, lock);
     } catch (error) {
-      // Another program took a port between our look and the server's start.
+      // Another program took a port between our check and the server's start.
       if (!/EADDRINUSE|address already in use/i.test((error as Error).message)) throw error;
-      settings.print('A port was taken meanwhile, starting again with others');
+      settings.print('Another program has taken a port, starting again with other ports');
       return await startOnce(settings, lock);
     }
   } catch (error) {
@@ -90,7 +89,7 @@ async function startOnce(settings: Settings, lock: Lock): Promise<RunningStack> 
 }
 
 /**
- * Everything that a start writes; what the set-up and the compiler keep in the same folder stays.
+ * Everything that a start writes. The files of the set-up and the compiler in the same folder stay.
  */
 function removeState(stateDir: string): void {
   const state =

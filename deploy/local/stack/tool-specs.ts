@@ -20,12 +20,12 @@ export function mailSpec(stateDir: string, ports: { smtp: number; http: number }
       MAIL_DATA_DIR: path.join(stateDir, 'mail'),
     },
     ready: () => responds(`http://${host}:${ports.http}/messages`),
-    // stack.json names what a test may kill; the catcher only serves the tests.
+    // stack.json names processes that a test may kill. The catcher only serves the tests.
     listed: false,
   };
 }
 
-/** Where traces are sent and looked at. */
+/** The collector of traces and their page. */
 export function tracesSpec(port: number): ProcessSpec {
   return {
     name: 'traces',
@@ -91,7 +91,7 @@ export function onrampsSpec(options: {
   };
 }
 
-/** True when the URL answers 200. */
+/** Whether the URL answers 200. */
 export async function responds(url: string): Promise<boolean> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(3000) });

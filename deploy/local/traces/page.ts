@@ -55,8 +55,8 @@ const extent = (spans: readonly TracedSpan[]) => {
 };
 
 /**
- * The list of traces, newest first. Calls of the API stand out, because a server's status matters
- * most.
+ * The list of traces, newest first. Calls of the API are highlighted, because a server's status
+ * matters most.
  */
 export const listPage = (traces: readonly Trace[]): string => {
   const rows = traces.slice(0, LISTED).map((trace) => {
@@ -91,8 +91,8 @@ ${span.children.map((child) => rowOf(child, depth + 1, { from, length })).join('
 };
 
 /**
- * The time scale of the waterfall. Work after the answer, up to finality, would shrink everything
- * before it, so such a span is drawn at the edge.
+ * The time scale of the waterfall. A span of work after the answer, up to finality, is drawn at the
+ * edge, because it would shrink everything before it.
  */
 const scaleOf = (root: Branch, whole: ReturnType<typeof extent>): ReturnType<typeof extent> =>
   root.duration_us * 4 < whole.length && root.duration_us > 0
@@ -108,7 +108,7 @@ export const tracePage = (trace: Trace): string => {
     title,
     `<p><a href="/">All traces</a></p>
 <h1>${escapeHtml(title)}</h1>
-<p>${isoTime(whole.from)} UTC, ${ms(roots[0]!.duration_us)}, all of it ${ms(whole.length)}, ${trace.spans.length} spans, trace ${escapeHtml(trace.trace_id)}</p>
+<p>${isoTime(whole.from)} UTC, ${ms(roots[0]!.duration_us)} until the answer, ${ms(whole.length)} in total,  ${trace.spans.length} spans, trace ${escapeHtml(trace.trace_id)}</p>
 ${roots.map((root) => rowOf(root, 0, scaleOf(roots[0]!, whole))).join('')}`,
   );
 };

@@ -18,7 +18,7 @@ export const createTraceServer = (): FastifyInstance => {
   });
   app.post('/v1/traces', async (request, reply) => {
     const sent = Export.safeParse(request.body);
-    if (!sent.success) return reply.code(400).send({ error: 'not OTLP in JSON' });
+    if (!sent.success) return reply.code(400).send({ error: 'the body must be OTLP in JSON' });
     store.add(sent.data);
     return {};
   });
@@ -27,13 +27,13 @@ export const createTraceServer = (): FastifyInstance => {
   );
   app.get<{ Params: { id: string } }>('/trace/:id', async ({ params }, reply) => {
     const trace = store.get(params.id);
-    if (trace === undefined) return reply.code(404).send('No such trace; it may have been dropped.\n');
+    if (trace === undefined) return reply.code(404).send('This trace does not exist or was dropped.\n');
     return reply.type('text/html; charset=utf-8').send(tracePage(trace));
   });
   app.get('/traces', async () => store.list());
   app.get<{ Params: { id: string } }>('/traces/:id', async ({ params }, reply) => {
     const trace = store.get(params.id);
-    return trace ?? reply.code(404).send({ error: 'no such trace' });
+    return trace ?? reply.code(404).send({ error: 'this trace does not exist or was dropped' });
   });
   return app;
 };

@@ -56,7 +56,7 @@ const plain = (attributes: z.infer<typeof Attributes>): TracedSpan['attributes']
 
 const micros = (nano: string): number => Number(BigInt(nano) / 1000n);
 
-/** Holds the newest traces in memory. They end with the process. */
+/** Stores the newest traces in memory, until the process ends. */
 export const createTraceStore = ({ traces: most = 2000, spansEach = 2000 } = {}) => {
   const byId = new Map<string, Trace>();
   return {

@@ -32,7 +32,7 @@ const get = (url: string, headers: Record<string, string> = { host: '127.0.0.1:4
 const send = (payload: object) =>
   app.inject({ method: 'POST', url: '/v1/traces', headers: { host: 'localhost:4318' }, payload });
 
-test('a trace whose spans come in several exports, children first, is one tree', () => {
+test('a trace whose spans arrive in several exports, children first, is one tree', () => {
   const store = createTraceStore();
   store.add(
     Export.parse(exported('quote', [span('3', '2', 'INSERT quotes', 1030), span('2', '1', 'process', 1020)])),
@@ -49,7 +49,7 @@ test('a trace whose spans come in several exports, children first, is one tree',
   ]);
 });
 
-test('the pages show what came and run nothing that it brings', async () => {
+test('the pages show received spans and execute nothing that they contain', async () => {
   const hostile = '<script>alert(1)</script>';
   const attributes = [
     { key: 'http.response.status_code', value: { intValue: 503 } },
@@ -69,14 +69,14 @@ test('the pages show what came and run nothing that it brings', async () => {
   expect((await get('/traces')).json()).toHaveLength(1);
 });
 
-test('nothing known, nothing valid and another host name have clear answers', async () => {
+test('an empty list, invalid input and another host name have clear answers', async () => {
   expect((await get('/')).body).toContain('No trace yet');
   expect((await get('/trace/unknown')).statusCode).toBe(404);
   expect((await send({ resourceSpans: 'none' })).statusCode).toBe(400);
   expect((await get('/traces', { host: 'rebound.example.com' })).statusCode).toBe(421);
 });
 
-test('only the newest are kept', () => {
+test('only the newest traces are kept', () => {
   const store = createTraceStore({ traces: 2, spansEach: 1 });
   for (const traceId of ['a', 'b', 'c'])
     store.add(

@@ -67,19 +67,19 @@ export class QuoteAlreadySettledError extends ApiError {
   static readonly retryable = false;
 }
 
-/** 409: The idempotency key was used otherwise. */
+/** 409: The idempotency key was used for another request. */
 export class IdempotencyMismatchError extends ApiError {
   declare readonly code: 'idempotency_mismatch';
   static readonly retryable = false;
 }
 
-/** 409: Fewer units are left than asked for. */
+/** 409: Fewer units remain than the call requests. */
 export class SettlementExhaustedError extends ApiError {
   declare readonly code: 'settlement_exhausted';
   static readonly retryable = false;
 }
 
-/** 409: The payment failed for good. No money moved. */
+/** 409: The payment failed finally. No money moved. */
 export class PaymentFailedError extends ApiError {
   declare readonly code: 'payment_failed';
   static readonly retryable = false;
@@ -115,13 +115,13 @@ export class RateLimitedError extends ApiError {
   static readonly retryable = true;
 }
 
-/** 500: An error on our side. Safe to repeat with the same ids. */
+/** 500: An internal error. The call can safely be repeated with the same ids. */
 export class InternalError extends ApiError {
   declare readonly code: 'internal_error';
   static readonly retryable = true;
 }
 
-/** 503: Not available right now. Safe to repeat with the same ids. */
+/** 503: Temporarily unavailable. The call can safely be repeated with the same ids. */
 export class ServiceUnavailableError extends ApiError {
   declare readonly code: 'service_unavailable';
   static readonly retryable = true;

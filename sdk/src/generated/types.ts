@@ -8,7 +8,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Alive: the event loop turns
+         * Liveness: the process answers
          * @description Limit: 1200 per minute per address.
          */
         get: operations["gateway.health"];
@@ -28,8 +28,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Ready to take calls
-         * @description 503 while starting or draining. The body shows each environment; a sick one does not take the others down.
+         * Readiness: the process accepts calls
+         * @description 503 while the process starts or drains. The body shows the state of each environment. An environment that is down does not affect the others.
          *
          *     Limit: 1200 per minute per address.
          */
@@ -50,8 +50,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The environments that are served here, each with its mint of USDC
-         * @description From the configuration alone. Whoever signs compares a transaction with this mint, never with what another answer says.
+         * List the environments that are served here, each with its USDC mint
+         * @description From the configuration only. A signer compares the mint of a transaction with this mint, never with one from another answer.
          *
          *     Limit: 1200 per minute per address.
          */
@@ -72,8 +72,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Public signing keys
-         * @description A key counts only for the environment and use in its kid: <env>.<quote|settlement|session>.<n>.
+         * List the public signing keys
+         * @description A key is valid only for the environment and the use in its kid: <env>.<quote|settlement|session>.<n>.
          *
          *     Limit: 120 per minute per address.
          */
@@ -97,7 +97,7 @@ export interface paths {
         put?: never;
         /**
          * Create a quote
-         * @description A signed pricing commitment: amount, currency, expiry, scope. Paid at most once.
+         * @description A quote is a signed price: amount, currency, expiry and scope. It can be paid at most once.
          *
          *     Limit: 30 per minute per account.
          */
@@ -159,7 +159,7 @@ export interface paths {
         put?: never;
         /**
          * Settle a quote
-         * @description Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id returns the same settlement and never charges twice; after a time-out repeat with the same id. A quote that the account has paid, or is paying, by another attempt is refused with `settlement_id` and the action `read_settlement`, whichever of its credentials asks.
+         * @description Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id returns the same settlement and never charges twice. After a time-out, repeat with the same id. If the account has paid the quote, or is paying it, by another attempt, the call is refused with `settlement_id` and the action `read_settlement`. This holds for all credentials of the account.
          *
          *     Limit: 20 per minute per account.
          */
@@ -181,7 +181,7 @@ export interface paths {
         put?: never;
         /**
          * Redeem a settlement
-         * @description The authorization gate: succeeds once. Deliver only when `replayed` is false or the `redeem_id` is yours.
+         * @description Authorizes the delivery. It succeeds once. Deliver only if `replayed` is false or the `redeem_id` is yours.
          *
          *     Limit: 30 per minute per account.
          */
@@ -202,8 +202,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Draw units from a prepaid settlement
-         * @description For quotes whose scope has integer `units` (1 to 1e9): many small calls ride on one payment. The first consume redeems; units can be drawn for 30 days after. A repeat with the same request_id takes nothing more and gives the same answer.
+         * Consume units of a prepaid settlement
+         * @description For quotes whose scope has integer `units` (1 to 1e9), so that one payment covers many small calls. The first consume redeems the settlement. Units can be consumed for 30 days after it. A repeat with the same request_id consumes nothing more and returns the same answer.
          *
          *     Limit: 120 per minute per account.
          */
@@ -243,7 +243,7 @@ export interface paths {
         };
         /**
          * List settlements
-         * @description A service key sees those of its service, a JWT its own payments (`role=vendor`: those of all its services), a delegate key its own payments.
+         * @description A service key lists the settlements of its service. An access token lists the account’s payments, or with `role=vendor` the settlements of all its services. A delegate key lists its own payments.
          *
          *     Limit: 120 per minute per account.
          */
@@ -290,8 +290,8 @@ export interface paths {
         get: operations["wallet.list"];
         put?: never;
         /**
-         * Link a wallet the user already has
-         * @description A public key belongs to one account; a repeat that changes nothing answers the same wallet.
+         * Link an existing wallet
+         * @description A public key belongs to one account. A repeat that changes nothing returns the same wallet.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -314,8 +314,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Provision a wallet from a key pair made in the user’s own client
-         * @description Like linking, and the platform pays for the token account. The private key never reaches the service.
+         * Provision a wallet for a key pair that the user’s client has generated
+         * @description Links the wallet and creates its token account, which the platform pays for. The private key never reaches the service.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -336,8 +336,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the backup of a provisioned wallet
-         * @description The ciphertext as it was given.
+         * Get the backup of a provisioned wallet
+         * @description Returns the stored ciphertext.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -351,7 +351,7 @@ export interface paths {
         head?: never;
         /**
          * Replace the backup of a provisioned wallet
-         * @description For what opens it on a further device. Who replaces it proves to hold the key; a repeat answers the same.
+         * @description For a backup that further devices can open. The proof shows that the caller holds the key. A repeat returns the same answer.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -390,7 +390,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Submit the signed delegation, or prepare it afresh
+         * Submit the signed delegation, or prepare it again
          * @description Limit: 30 per minute per account.
          */
         post: operations["wallet.delegate"];
@@ -429,7 +429,7 @@ export interface paths {
         };
         /**
          * List transactions
-         * @description What moved on chain, as the account sees it: payments made and received, deposits, withdrawals, refunds. One that a fork undid for good stays, as reversed. A delegate key sees its own payments and their refunds. Attempts that are under way or failed are with their own objects, for instance GET /v1/settlements.
+         * @description Lists the account’s transfers on chain: payments made and received, deposits, withdrawals, refunds. A transfer that a fork has finally undone remains in the list as reversed. A delegate key lists its own payments and their refunds. Attempts that are under way or have failed are listed with their own objects, for instance by GET /v1/settlements.
          *
          *     Limit: 120 per minute per account.
          */
@@ -450,8 +450,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Sum up spending
-         * @description Payments made from `from` up to `to`: at most 366 days, by default the last 30 UTC days, today included. What was reversed on chain is not spent.
+         * Summarize spending
+         * @description Sums the payments made from `from` up to `to`: at most 366 days, by default the last 30 UTC days including today. Payments that were reversed on chain are not counted.
          *
          *     Limit: 120 per minute per account.
          */
@@ -475,7 +475,7 @@ export interface paths {
         put?: never;
         /**
          * Put test USDC into a wallet
-         * @description Test environment only, at most 10,000 USDC a call.
+         * @description Test environment only. At most 10,000 USDC per call.
          *
          *     Limit: 30 per minute per account.
          */
@@ -496,8 +496,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Buy USDC with money of a bank or card
-         * @description Opens a payment at MoonPay or Coinbase Onramp that goes straight to the wallet; send the customer’s browser to `redirect_url`. The deposit completes when the transfer is final on chain.
+         * Buy USDC with money from a bank or card
+         * @description Opens a payment at MoonPay or Coinbase Onramp. The provider sends the USDC directly to the wallet. Send the customer’s browser to `redirect_url`. The deposit completes when the transfer is finalized on chain.
          *
          *     Limit: 5 per minute per account.
          */
@@ -516,7 +516,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The account’s deposits
+         * List deposits
          * @description Limit: 120 per minute per account.
          */
         get: operations["funding.listDeposits"];
@@ -536,7 +536,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One deposit
+         * Get a deposit
          * @description Limit: 120 per minute per account.
          */
         get: operations["funding.getDeposit"];
@@ -558,8 +558,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What a provider reports of its payments
-         * @description For MoonPay and Coinbase alone, by their signatures over the bytes. Repeats and reports out of order answer 200 and change nothing. No report completes a deposit: the chain does.
+         * Receive a provider’s report of a payment
+         * @description For MoonPay and Coinbase only, which sign the bytes of the body. Repeated and out-of-order reports are answered with 200 and change nothing. No report completes a deposit: only the transfer on chain does.
          *
          *     Limit: 600 per minute per address.
          */
@@ -585,7 +585,7 @@ export interface paths {
         put?: never;
         /**
          * Prepare a withdrawal from a wallet
-         * @description The destination is a wallet or a token account of the mint. Nothing moves before it is approved: sign the transaction and send it to approve within 15 minutes.
+         * @description The destination is a wallet or a token account of the mint. No money moves until the withdrawal is approved: sign the transaction and submit it to `approve` within 15 minutes.
          *
          *     Limit: 5 per minute per account.
          */
@@ -606,8 +606,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Submit the signed withdrawal, or have it prepared afresh
-         * @description A repeat with the same transaction gives the same result. Needs a sign-in of the last 5 minutes.
+         * Submit the signed withdrawal, or prepare it again
+         * @description A repeat with the same transaction returns the same result.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -631,7 +631,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a withdrawal that was not submitted
-         * @description Final: no transaction of it can be submitted any more.
+         * @description Final. None of its transactions can be submitted any more.
          *
          *     Limit: 30 per minute per account.
          */
@@ -671,7 +671,7 @@ export interface paths {
         };
         /**
          * List refunds
-         * @description A service key sees those of its service, a JWT those that the account gives and gets.
+         * @description A service key lists the refunds of its service. An access token lists the refunds that the account makes and receives.
          *
          *     Limit: 120 per minute per account.
          */
@@ -679,7 +679,7 @@ export interface paths {
         put?: never;
         /**
          * Prepare a refund of a settlement
-         * @description Of the net amount, several times until nothing of it is left; the fee is not returned. Nothing moves before the key of the payout address has signed the transaction and it was submitted, within 24 hours. An access token needs a sign-in of the last 5 minutes.
+         * @description Refunds the net amount or a part of it. Several refunds are possible until the net amount is used up. The fee is not returned. No money moves until the key of the payout address has signed the transaction and it is submitted, within 24 hours. A service key needs no recent sign-in.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -702,8 +702,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Submit the signed refund, or have it prepared afresh
-         * @description A repeat with the same transaction gives the same result.
+         * Submit the signed refund, or prepare it again
+         * @description A repeat with the same transaction returns the same result.
          *
          *     Limit: 30 per minute per account.
          */
@@ -725,7 +725,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a refund that was not submitted
-         * @description Final: what it had reserved of the settlement is free again.
+         * @description Final. The reserved part of the settlement is released.
          *
          *     Limit: 30 per minute per account.
          */
@@ -766,8 +766,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Create an account: mails a sign-in link
-         * @description Writes nothing until the link is used. The answer is the same for known and unknown addresses.
+         * Create an account by a mailed sign-in link
+         * @description The account is created when the link is used. The answer is the same for known and unknown addresses.
          *
          *     Limit: 5 per 15 minutes per value of email; 30 per 10 minutes per address.
          */
@@ -808,8 +808,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Read whose a sign-in link is, without using it
-         * @description For the page that a link opens: it shows the address before anybody signs in. same_browser is false where the link was asked for by another browser or by no page.
+         * Get the address of a sign-in link without using it
+         * @description For the page that a link opens, which shows the address before the person signs in. same_browser is false if the link was requested by another browser or by no page.
          *
          *     Limit: 30 per minute per address.
          */
@@ -831,7 +831,7 @@ export interface paths {
         put?: never;
         /**
          * Use a sign-in link
-         * @description Single use, newest link only, 15 minutes. The first sign-in creates the account. With refresh_in: cookie, a link that another browser or no page asked for needs the email that the person has confirmed: else conflict, and the link stays good.
+         * @description A link is valid for 15 minutes, once, and only the newest link works. The first sign-in creates the account. With refresh_in: cookie, a link that was requested by another browser or by no page needs the email that the person has confirmed. Without it the answer is conflict, and the link remains valid.
          *
          *     Limit: 30 per minute per address.
          */
@@ -853,7 +853,7 @@ export interface paths {
         put?: never;
         /**
          * Begin to register a passkey
-         * @description The answer is what navigator.credentials.create takes, in its JSON form. Good for 5 minutes.
+         * @description The answer is the argument of navigator.credentials.create, in its JSON form. Valid for 5 minutes.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -877,7 +877,7 @@ export interface paths {
         put?: never;
         /**
          * Register a passkey
-         * @description Several per account. The owner is told by mail.
+         * @description An account may have several passkeys. The owner is notified by mail.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -901,7 +901,7 @@ export interface paths {
         put?: never;
         /**
          * Begin to sign in with a passkey
-         * @description The answer is what navigator.credentials.get takes, in its JSON form. Good for 5 minutes.
+         * @description The answer is the argument of navigator.credentials.get, in its JSON form. Valid for 5 minutes.
          *
          *     Limit: 30 per minute per address.
          */
@@ -943,7 +943,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange a refresh token for a new pair
-         * @description Rotated at every use; reuse of an old one ends the whole sign-in. Without refresh_token that of the cookie is taken, and the next one put there.
+         * @description A refresh token is rotated at every use. Reuse of an old token ends the sign-in. Without refresh_token, the token of the cookie is used, and the next one is set in the cookie.
          *
          *     Limit: 30 per minute per address.
          */
@@ -964,7 +964,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End this sign-in at once
+         * End this sign-in immediately
          * @description Limit: 30 per minute per account.
          */
         post: operations["identity.logout"];
@@ -982,7 +982,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The account of this sign-in
+         * Get the account of this sign-in
          * @description Limit: 120 per minute per account.
          */
         get: operations["identity.getAccount"];
@@ -1002,7 +1002,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the account’s settings
+         * Get the account’s settings
          * @description Limit: 120 per minute per account.
          */
         get: operations["identity.getSettings"];
@@ -1013,7 +1013,7 @@ export interface paths {
         head?: never;
         /**
          * Change some of the account’s settings
-         * @description Fields that are left out stay as they are. Turning the mails about keys off is mailed.
+         * @description Omitted fields are unchanged. When the mails about keys are turned off, a last mail reports it.
          *
          *     Limit: 30 per minute per account.
          */
@@ -1051,7 +1051,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Remove a passkey: it signs nobody in any more
+         * Remove a passkey, which can then no longer sign in
          * @description Limit: 30 per minute per account.
          */
         delete: operations["identity.deletePasskey"];
@@ -1091,7 +1091,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * End a sign-in at once, on every device that holds it
+         * End a sign-in immediately, on every device that uses it
          * @description Limit: 30 per minute per account.
          */
         delete: operations["identity.deleteSession"];
@@ -1115,7 +1115,7 @@ export interface paths {
         put?: never;
         /**
          * Create a vendor service and its API key
-         * @description The api_key is shown this once.
+         * @description The api_key is shown only in this answer.
          *
          *     Limit: 10 per minute per account.
          */
@@ -1142,7 +1142,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a vendor service, or close it while payments are open
-         * @description Refused while quotes or settlements are open, unless `mode` is `close`: then there are no new quotes, and redeem, verify, consume and refunds go on until the last window plus 30 days.
+         * @description Refused while quotes or settlements are open, unless `mode` is `close`. A closing service creates no new quotes. Redeem, verify, consume and refunds work until 30 days after the last redeem window.
          *
          *     Limit: 30 per minute per account.
          */
@@ -1151,7 +1151,7 @@ export interface paths {
         head?: never;
         /**
          * Change a vendor service
-         * @description A new payout address is mailed to the owner, and in live acts after 24 hours; setting the present address again takes a waiting change back.
+         * @description The owner is notified of a new payout address by mail. In live it takes effect after 24 hours. Until then, setting the current address again cancels the change.
          *
          *     Needs a sign-in of the last 5 minutes, for a new payout address.
          *
@@ -1171,7 +1171,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the key
-         * @description By the current key itself, or by the owner’s sign-in of the last 5 minutes, which alone may `revoke_previous`. Never more than two keys live: a further rotation ends the older one.
+         * @description Called with the current key, or with the owner’s sign-in of the last 5 minutes. Only the owner may set `revoke_previous`. At most two keys are valid: a further rotation revokes the older one.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -1195,7 +1195,7 @@ export interface paths {
         put?: never;
         /**
          * Mail a link that replaces the key
-         * @description Only hashes are kept, so the link mints a replacement. 15 minutes, once, newest link only.
+         * @description Only hashes of keys are stored, so the link creates a replacement key. The link is valid for 15 minutes, once, and only the newest link works.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -1218,7 +1218,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Use the mailed link: a replacement key, once
+         * Use the mailed link to get a replacement key, once
          * @description Limit: 30 per minute per address.
          */
         post: operations["identity.verifyServiceReveal"];
@@ -1243,7 +1243,7 @@ export interface paths {
         put?: never;
         /**
          * Create a delegate and its key
-         * @description Needs a sign-in of the last 5 minutes. The api_key is shown this once.
+         * @description The api_key is shown only in this answer.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -1264,7 +1264,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The delegate of this key: limits, spent, held, remaining
+         * Get the delegate of this key, with its limits and what is spent, held and remaining
          * @description Limit: 120 per minute per account.
          */
         get: operations["identity.getOwnDelegate"];
@@ -1291,8 +1291,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a delegate: its keys stop at once
-         * @description What it has paid stays. A payment that was accepted before goes on.
+         * Delete a delegate and revoke its keys immediately
+         * @description Its past payments remain. A payment that was accepted before is still carried out.
          *
          *     Limit: 30 per minute per account.
          */
@@ -1301,9 +1301,9 @@ export interface paths {
         head?: never;
         /**
          * Change a delegate
-         * @description Null removes a limit. A lowered limit leaves `remaining` 0; it never undoes what is held or spent.
+         * @description Null removes a limit. A limit that is lowered below what is held and spent makes `remaining` 0. It never undoes a payment.
          *
-         *     Needs a sign-in of the last 5 minutes, for whatever lets the key spend more, elsewhere or longer.
+         *     Needs a sign-in of the last 5 minutes, for a change that lets the key spend more, at other services or longer.
          *
          *     Limit: 30 per minute per account.
          */
@@ -1321,7 +1321,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the key
-         * @description By the current key itself, or by the owner’s sign-in of the last 5 minutes, which alone may `revoke_previous`. Never more than two keys live: a further rotation ends the older one.
+         * @description Called with the current key, or with the owner’s sign-in of the last 5 minutes. Only the owner may set `revoke_previous`. At most two keys are valid: a further rotation revokes the older one.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -1345,7 +1345,7 @@ export interface paths {
         put?: never;
         /**
          * Mail a link that replaces the key
-         * @description Only hashes are kept, so the link mints a replacement. 15 minutes, once, newest link only.
+         * @description Only hashes of keys are stored, so the link creates a replacement key. The link is valid for 15 minutes, once, and only the newest link works.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -1368,7 +1368,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Use the mailed link: a replacement key, once
+         * Use the mailed link to get a replacement key, once
          * @description Limit: 30 per minute per address.
          */
         post: operations["identity.verifyDelegateReveal"];
@@ -1393,7 +1393,7 @@ export interface paths {
         put?: never;
         /**
          * Create a webhook endpoint
-         * @description Events are POSTed to it as JSON `{ id, type, timestamp, data }`, signed as Standard Webhooks say (webhook-id, webhook-timestamp, webhook-signature); `id` is the event_id, so a repeat is known by it. Any 2xx within 15 s takes the event; else it is tried 8 times over three days. At least once, in no certain order. Needs a sign-in of the last 5 minutes; at most 10 per account.
+         * @description Events are POSTed to it as JSON `{ id, type, timestamp, data }`, signed as Standard Webhooks specify (webhook-id, webhook-timestamp, webhook-signature); `id` is the event_id, which identifies a repeat. A 2xx answer within 15 s acknowledges the event. Otherwise delivery is attempted 8 times over three days. Delivery is at least once, in no guaranteed order. An account has at most 10 endpoints.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -1429,7 +1429,7 @@ export interface paths {
         head?: never;
         /**
          * Change a webhook endpoint
-         * @description Turned on again, it gets what was still to be delivered; what happened while it was off: redeliver.
+         * @description An endpoint that is enabled again gets the pending deliveries. Use redeliver for events of the time while it was disabled.
          *
          *     Needs a sign-in of the last 5 minutes, for another url.
          *
@@ -1449,7 +1449,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the secret of a webhook endpoint
-         * @description For 24 hours deliveries are signed with both, then with the new one alone. A further rotation ends the older.
+         * @description For 24 hours deliveries are signed with both secrets, then only with the new one. A further rotation revokes the older one.
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -1470,7 +1470,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What was delivered to a webhook endpoint, and how
+         * List the deliveries to a webhook endpoint
          * @description Limit: 120 per minute per account.
          */
         get: operations["webhook.listDeliveries"];
@@ -1492,8 +1492,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Deliver one event, or all since a time, once more
-         * @description Of those that the endpoint asks for, also what it never got; at most 10000, the oldest first.
+         * Deliver one event, or all events since a time, again
+         * @description Name event_id or since. With since: the events of the endpoint’s event types, including those that it never received, at most 10000, the oldest first.
          *
          *     Limit: 10 per minute per account.
          */
@@ -1532,8 +1532,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List events: the pull form of webhooks
-         * @description Newest first, kept for 30 days.
+         * List events, as an alternative to webhooks
+         * @description Newest first. Events are stored for 30 days.
          *
          *     Limit: 120 per minute per account.
          */
@@ -1589,16 +1589,16 @@ export interface components {
                     message: string;
                 }[];
                 /**
-                 * @description Whether the call, or another of the account with the same quote, moved money. `no`: the attempt was looked up, nothing was paid and nothing is being paid. `unknown`: only a repeat with the same id, or GET /v1/settlements?payment_attempt_id=, can tell; it never means "not paid".
+                 * @description Whether this call, or another call of the account for the same quote, moved money. `no`: the attempt was checked. Nothing was paid and no payment is under way. `unknown`: only a repeat with the same id, or GET /v1/settlements?payment_attempt_id=, shows whether it was paid. It never means "not paid".
                  * @enum {unknown}
                  */
                 money_moved?: "no" | "yes" | "unknown";
                 /**
-                 * @description What to do next without the danger of paying twice. `read_settlement`: the account has a settlement for this quote or attempt already, GET /v1/settlements/:settlement_id shows it.
+                 * @description What to do next without the risk of paying twice. `read_settlement`: the account already has a settlement for this quote or attempt. Read it with GET /v1/settlements/:settlement_id.
                  * @enum {unknown}
                  */
                 safe_action?: "retry_same_attempt" | "read_settlement" | "new_quote" | "top_up" | "raise_limit" | "stop";
-                /** @description The settlement of the account itself that the quote or the attempt belongs to. Another account is never told. */
+                /** @description The account’s own settlement of the quote or the attempt. It is never shown to another account. */
                 settlement_id?: components["schemas"]["SettlementId"];
             };
         };
@@ -1609,13 +1609,13 @@ export interface components {
         AccountId: string;
         AccountSettings: {
             display_name: string | null;
-            /** @description The wallet that a settle with an access token pays from: the first linked unless chosen. A change acts within 2 s */
+            /** @description The wallet from which a settle with an access token pays. Default: the first linked wallet. A change takes effect within 2 s */
             default_wallet_id: components["schemas"]["WalletId"] | null;
-            /** @description Mails about new, removed and replaced keys, passkeys */
+            /** @description Whether mails report new, removed and replaced keys and passkeys */
             mail_key_events: boolean;
-            /** @description Mails about payments made and received; off unless asked for */
+            /** @description Whether mails report payments made and received. Default false */
             mail_payments: boolean;
-            /** @description A mail, once a day, when the payments of a UTC day pass this amount; again when a raised one is passed. Null: none */
+            /** @description A mail is sent once a day when the payments of a UTC day exceed this amount, and again when they exceed a raised amount. Null: no mail */
             spending_alert_threshold: components["schemas"]["MicroUsdc"] | null;
         };
         /** @enum {string} */
@@ -1659,7 +1659,7 @@ export interface components {
         };
         DelegateUsage: {
             spent: components["schemas"]["MicroUsdcOrZero"];
-            /** @description Of payments that are under way */
+            /** @description Reserved for payments that are under way */
             held: components["schemas"]["MicroUsdcOrZero"];
             remaining: components["schemas"]["MicroUsdcOrZero"] | null;
             resets_at: components["schemas"]["Timestamp"] | null;
@@ -1671,7 +1671,7 @@ export interface components {
             /** @description The delegate authority on chain now */
             delegate: components["schemas"]["SolanaAddress"] | null;
             allowance: components["schemas"]["MicroUsdcOrZero"];
-            /** @description When the chain was seen so: now, or earlier while it cannot be read */
+            /** @description When the chain was read: now, or earlier if it cannot be read now */
             as_of: components["schemas"]["Timestamp"];
         };
         /** @enum {string} */
@@ -1683,14 +1683,14 @@ export interface components {
             provider: components["schemas"]["OnrampProvider"];
             fiat_currency: components["schemas"]["FiatCurrency"];
             fiat_amount: components["schemas"]["FiatAmount"];
-            /** @description USDC: what the provider quotes, once completed what arrived */
+            /** @description USDC: the provider’s estimate, and after completion the amount that arrived */
             amount: components["schemas"]["MicroUsdc"] | null;
             /**
              * @description The provider’s payment page, for the customer’s browser
              * @example https://buy.moonpay.com/?signature=Zk3mQ9
              */
             redirect_url: string | null;
-            /** @description The transfer that we saw; null before */
+            /** @description The transfer on chain, null until it is seen */
             tx_hash: components["schemas"]["TransactionHash"] | null;
             /** @description Why it failed, or what keeps a settling deposit from completing */
             problem: {
@@ -1698,7 +1698,7 @@ export interface components {
                 message: string;
             } | null;
             created_at: components["schemas"]["Timestamp"];
-            /** @description When a deposit that nobody pays ends */
+            /** @description When the deposit expires if it is not paid */
             expires_at: components["schemas"]["Timestamp"];
             completed_at: components["schemas"]["Timestamp"] | null;
         };
@@ -1708,7 +1708,7 @@ export interface components {
          */
         DepositId: string;
         /**
-         * @description settling: the provider says that it has sent; completed: we have seen the transfer on chain, finalized
+         * @description settling: the provider reports that it has sent the USDC. completed: the transfer is finalized on chain
          * @enum {string}
          */
         DepositStatus: "created" | "awaiting_payment" | "processing" | "settling" | "completed" | "failed" | "cancelled" | "expired";
@@ -1720,22 +1720,22 @@ export interface components {
          */
         EndpointId: string;
         /**
-         * @description test or live: a deployment of its own
+         * @description test or live. Each is a separate deployment
          * @enum {string}
          */
         Environment: "test" | "live";
-        /** @description Kept for 30 days */
+        /** @description Stored for 30 days */
         Event: {
             event_id: components["schemas"]["EventId"];
             type: components["schemas"]["EventType"];
             /**
-             * @description What it is about: a quote, settlement, refund, withdrawal, deposit, delegate or service
+             * @description The object of the event: a quote, settlement, refund, withdrawal, deposit, delegate or service
              * @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs
              */
             object_id: string;
             created_at: components["schemas"]["Timestamp"];
             /**
-             * @description Refunds, withdrawals and deposits as their GET shows them. Of a settlement ids, amounts and `role`, as whom the account is told: `payer` or `vendor`. Never a token or a key.
+             * @description A refund, withdrawal or deposit has the fields of its GET. A settlement has ids, amounts and `role`, the account’s role in it: `payer` or `vendor`. The data never contain a token or a key.
              * @example {
              *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
              *       "role": "vendor"
@@ -1753,7 +1753,7 @@ export interface components {
         /** @enum {string} */
         EventType: "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
         /**
-         * @description Amount in the fiat currency, fees of the provider included
+         * @description Amount in the fiat currency, including the provider’s fees
          * @example 50.00
          */
         FiatAmount: string;
@@ -1763,7 +1763,7 @@ export interface components {
          */
         FiatCurrency: string;
         /**
-         * @description Chosen by the client, a new one for each thing to create (a UUID does). A repeat with the same key and the same request within 24 hours creates nothing: it gets the first answer, with the header `idempotent-replayed: true`. Another request under the key is refused. Keys are counted per account and operation.
+         * @description Chosen by the client, a new one for each object to create (for example a UUID). A repeat with the same key and the same request within 24 hours creates nothing. It gets the first answer, with the header `idempotent-replayed: true`. Another request with the same key is refused. Keys are separate per account and operation.
          * @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17
          */
         IdempotencyKey: string;
@@ -1777,7 +1777,7 @@ export interface components {
          * @example 0
          */
         MicroUsdcOrZero: string;
-        /** @description The key is shown this once */
+        /** @description The key is shown only in this answer */
         NewKey: {
             /** @example vendor_test_Zk3mQ9 */
             api_key: string;
@@ -1799,7 +1799,7 @@ export interface components {
          */
         PasskeyId: string;
         /**
-         * @description Chosen by the client, unique per payment attempt: the idempotency key
+         * @description Chosen by the client, unique per payment attempt. It is the idempotency key of settle
          * @example order-1042-1
          */
         PaymentAttemptId: string;
@@ -1813,7 +1813,7 @@ export interface components {
             status: components["schemas"]["RefundStatus"];
             settlement_id: components["schemas"]["SettlementId"];
             service_id: components["schemas"]["ServiceId"];
-            /** @description Was paid by the settlement, so signs the refund */
+            /** @description The address that the settlement paid, whose key signs the refund */
             payout_address: components["schemas"]["SolanaAddress"];
             amount: components["schemas"]["MicroUsdc"];
             destination_address: components["schemas"]["SolanaAddress"];
@@ -1824,12 +1824,12 @@ export interface components {
                 message: string;
             } | null;
             created_at: components["schemas"]["Timestamp"];
-            /** @description Until then it can be signed and submitted; afterwards it is expired */
+            /** @description Until then it can be signed and submitted. Afterwards it is expired */
             pending_until: components["schemas"]["Timestamp"];
             reason: string | null;
-            /** @description To be signed by the owner; every signature slot is empty */
+            /** @description To be signed by the owner. Every signature slot is empty */
             transaction: components["schemas"]["WireTransaction"];
-            /** @description Of the transaction: 60 to 90 s. Then have it prepared afresh */
+            /** @description When the transaction expires, after 60 to 90 s. Then have it prepared again */
             expires_at: components["schemas"]["Timestamp"];
         };
         PreparedWithdrawal: {
@@ -1845,11 +1845,11 @@ export interface components {
                 message: string;
             } | null;
             created_at: components["schemas"]["Timestamp"];
-            /** @description Until then it can be signed and submitted; afterwards it is expired */
+            /** @description Until then it can be signed and submitted. Afterwards it is expired */
             pending_until: components["schemas"]["Timestamp"];
-            /** @description To be signed by the owner; every signature slot is empty */
+            /** @description To be signed by the owner. Every signature slot is empty */
             transaction: components["schemas"]["WireTransaction"];
-            /** @description Of the transaction: 60 to 90 s. Then have it prepared afresh */
+            /** @description When the transaction expires, after 60 to 90 s. Then have it prepared again */
             expires_at: components["schemas"]["Timestamp"];
         };
         Quote: {
@@ -1866,7 +1866,7 @@ export interface components {
          * @example q_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         QuoteId: string;
-        /** @description A quote as its vendor reads it back */
+        /** @description A quote as its vendor reads it */
         QuoteRecord: {
             quote_id: components["schemas"]["QuoteId"];
             quote_token: components["schemas"]["CompactToken"];
@@ -1885,7 +1885,7 @@ export interface components {
         /** @enum {string} */
         QuoteStatus: "pending" | "settling" | "settled" | "expired";
         /**
-         * @description Chosen by the vendor replica that redeems
+         * @description Chosen by the vendor’s replica that redeems
          * @example replica-1-request-88
          */
         RedeemId: string;
@@ -1894,7 +1894,7 @@ export interface components {
             status: components["schemas"]["RefundStatus"];
             settlement_id: components["schemas"]["SettlementId"];
             service_id: components["schemas"]["ServiceId"];
-            /** @description Was paid by the settlement, so signs the refund */
+            /** @description The address that the settlement paid, whose key signs the refund */
             payout_address: components["schemas"]["SolanaAddress"];
             amount: components["schemas"]["MicroUsdc"];
             destination_address: components["schemas"]["SolanaAddress"];
@@ -1905,7 +1905,7 @@ export interface components {
                 message: string;
             } | null;
             created_at: components["schemas"]["Timestamp"];
-            /** @description Until then it can be signed and submitted; afterwards it is expired */
+            /** @description Until then it can be signed and submitted. Afterwards it is expired */
             pending_until: components["schemas"]["Timestamp"];
             reason: string | null;
         };
@@ -1963,7 +1963,7 @@ export interface components {
              */
             expires_in: number;
             /**
-             * @description Absent when it was put in the cookie
+             * @description Absent if it was set in the cookie
              * @example rt_test_Zk3mQ9
              */
             refresh_token?: string;
@@ -1983,15 +1983,15 @@ export interface components {
             chain_status: components["schemas"]["ChainStatus"];
             quote_id: components["schemas"]["QuoteId"];
             service_id: components["schemas"]["ServiceId"];
-            /** @description As it was called in the quote */
+            /** @description The name in the quote */
             service_name: string;
             quote_amount: components["schemas"]["MicroUsdc"];
             fee_amount: components["schemas"]["MicroUsdcOrZero"];
             net_amount: components["schemas"]["MicroUsdc"];
             scope: components["schemas"]["Scope"] | null;
-            /** @description Of a prepaid settlement alone */
+            /** @description Only of a prepaid settlement */
             units_total?: number;
-            /** @description Of a prepaid settlement alone */
+            /** @description Only of a prepaid settlement */
             units_remaining?: number;
             tx_hash: components["schemas"]["TransactionHash"] | null;
             superseded_tx_hashes: components["schemas"]["TransactionHash"][];
@@ -2002,15 +2002,15 @@ export interface components {
                 code: string;
                 message: string;
             } | null;
-            /** @description Shown to the payer alone */
+            /** @description Shown only to the payer */
             payment_attempt_id?: components["schemas"]["PaymentAttemptId"];
-            /** @description Shown to the payer alone */
+            /** @description Shown only to the payer */
             wallet_id?: components["schemas"]["WalletId"];
-            /** @description Whose key paid; null: the account itself. Shown to the payer alone */
+            /** @description The delegate whose key paid; null: the account itself. Shown only to the payer */
             delegate_id?: components["schemas"]["DelegateId"] | null;
-            /** @description Shown to the payer alone, once issued */
+            /** @description Shown only to the payer, after it is issued */
             settlement_token?: components["schemas"]["CompactToken"];
-            /** @description The quote that was paid. Shown to the payer alone, and not in lists */
+            /** @description The quote that was paid. Shown only to the payer, and not in lists */
             quote_token?: components["schemas"]["CompactToken"];
         };
         /**
@@ -2022,7 +2022,7 @@ export interface components {
         SettlementStatus: "pending" | "issued" | "redeemed" | "expired" | "failed";
         SignIn: {
             session_id: components["schemas"]["SessionId"];
-            /** @description The sign-in of this very call */
+            /** @description Whether this call was made with it */
             current: boolean;
             /** @enum {string} */
             method: "email" | "passkey";
@@ -2040,11 +2040,11 @@ export interface components {
             to: components["schemas"]["Timestamp"];
             /** @description Gross, fees included */
             total_spent: components["schemas"]["MicroUsdcOrZero"];
-            /** @description Refunds that arrived in this time */
+            /** @description Refunds that arrived in this range */
             total_refunded: components["schemas"]["MicroUsdcOrZero"];
             total_fees: components["schemas"]["MicroUsdcOrZero"];
             payment_count: number;
-            /** @description At most 1,000, those with the most spent; the totals count all */
+            /** @description At most 1,000 groups, those with the most spent. The totals include all groups */
             groups: {
                 /** @description Day, service_id or delegate_id; null: paid by the account itself, not by a delegate */
                 key: (string | components["schemas"]["ServiceId"] | components["schemas"]["DelegateId"]) | null;
@@ -2064,18 +2064,18 @@ export interface components {
             type: components["schemas"]["TransactionType"];
             /** @enum {string} */
             direction: "in" | "out";
-            /** @description What left or reached the account: of a payment the gross for its payer, the net for its vendor */
+            /** @description The amount that left or reached the account. Of a payment: the gross amount for its payer, the net amount for its vendor */
             amount: components["schemas"]["MicroUsdc"];
-            /** @description The platform’s fee on the payment: part of the payer’s amount, taken off the vendor’s */
+            /** @description The platform’s fee on the payment. It is included in the payer’s amount and not in the vendor’s */
             fee_amount: components["schemas"]["MicroUsdcOrZero"];
             /** @enum {string} */
             status: "confirmed" | "finalized" | "reversed";
             tx_hash: components["schemas"]["TransactionHash"] | null;
             /** @description The settlement, deposit, withdrawal, refund or test funding */
             object_id: string;
-            /** @description Of a payment, and of its refund */
+            /** @description Set for a payment and its refund */
             service_id: components["schemas"]["ServiceId"] | null;
-            /** @description Which delegate paid, or whose payment came back; its payer alone sees it */
+            /** @description The delegate that paid, or whose payment was refunded. Shown only to the payer */
             delegate_id: components["schemas"]["DelegateId"] | null;
             /** @description When the transfer was first seen confirmed */
             created_at: components["schemas"]["Timestamp"];
@@ -2099,7 +2099,7 @@ export interface components {
             address: components["schemas"]["SolanaAddress"];
             token_account: components["schemas"]["SolanaAddress"];
             label: string | null;
-            /** @description The token account was there once and is gone, or was given to another owner */
+            /** @description Whether the token account existed and was closed, or was given to another owner */
             token_account_closed: boolean;
             balance: components["schemas"]["MicroUsdcOrZero"];
             delegation: components["schemas"]["Delegation"];
@@ -2114,7 +2114,7 @@ export interface components {
             event_id: components["schemas"]["EventId"];
             type: components["schemas"]["EventType"];
             status: components["schemas"]["DeliveryStatus"];
-            /** @description In their order, the last 16 */
+            /** @description The last 16 attempts, oldest first */
             attempts: {
                 at: components["schemas"]["Timestamp"];
                 /** @example 200 */
@@ -2122,7 +2122,7 @@ export interface components {
                 error: ("timeout" | "unreachable" | "not_resolved" | "address_refused" | "tls" | "redirect" | "status") | null;
                 /** @example 84 */
                 duration_ms: number;
-                /** @description The beginning of the answer, at most 200 characters */
+                /** @description The beginning of the answer’s body, at most 200 characters */
                 response: string | null;
             }[];
             next_attempt_at: components["schemas"]["Timestamp"] | null;
@@ -2131,7 +2131,7 @@ export interface components {
         WebhookEndpoint: {
             endpoint_id: components["schemas"]["EndpointId"];
             /**
-             * @description https, on a public address, port 443 or 1024 and up. Redirects are not followed
+             * @description An https URL with a public address, port 443 or from 1024. Redirects are not followed
              * @example https://api.example.com/quittance
              */
             url: string;
@@ -2145,11 +2145,11 @@ export interface components {
             event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
             /** @example true */
             enabled: boolean;
-            /** @description owner: by PATCH. failing: five days of nothing but failures. gone: it answered 410 */
+            /** @description owner: disabled by PATCH. failing: every attempt failed for five days. gone: the endpoint answered 410 */
             disabled_reason: ("owner" | "failing" | "gone") | null;
-            /** @description Of the first failure since the last success */
+            /** @description When the first failure since the last success was */
             failing_since: components["schemas"]["Timestamp"] | null;
-            /** @description Until then deliveries are signed with the secret before the rotation too */
+            /** @description Until then deliveries are also signed with the previous secret */
             previous_secret_expires_at: components["schemas"]["Timestamp"] | null;
             created_at: components["schemas"]["Timestamp"];
         };
@@ -2171,7 +2171,7 @@ export interface components {
                 message: string;
             } | null;
             created_at: components["schemas"]["Timestamp"];
-            /** @description Until then it can be signed and submitted; afterwards it is expired */
+            /** @description Until then it can be signed and submitted. Afterwards it is expired */
             pending_until: components["schemas"]["Timestamp"];
         };
         /**
@@ -2200,7 +2200,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2230,7 +2230,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2264,7 +2264,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2298,7 +2298,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2364,7 +2364,7 @@ export interface operations {
                  */
                 "application/json": {
                     service_id: components["schemas"]["ServiceId"];
-                    /** @description Defaults to the price of the service */
+                    /** @description Default: the price of the service */
                     quote_amount?: components["schemas"]["MicroUsdc"];
                     currency?: components["schemas"]["Currency"];
                     /**
@@ -2373,7 +2373,7 @@ export interface operations {
                      */
                     expires_in_seconds?: number;
                     /**
-                     * @description Default: the service's, which is 900 unless changed
+                     * @description Default: the redeem window of the service, which is 900 unless changed
                      * @example 900
                      */
                     redeem_window_seconds?: number;
@@ -2418,7 +2418,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2468,7 +2468,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2519,7 +2519,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2548,7 +2548,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Accepted; not final yet */
+            /** @description Accepted, not final yet */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -2596,7 +2596,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2650,7 +2650,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2665,9 +2665,9 @@ export interface operations {
                      */
                     "application/json": {
                         settlement_id: components["schemas"]["SettlementId"];
-                        /** @description Of the settlement, by this request and all before it */
+                        /** @description Units of the settlement consumed by this request and all earlier ones */
                         units_consumed: number;
-                        /** @description Of the settlement, after this request */
+                        /** @description Units of the settlement that remain after this request */
                         units_remaining: number;
                     };
                 };
@@ -2686,7 +2686,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2721,9 +2721,9 @@ export interface operations {
                         net_amount: components["schemas"]["MicroUsdc"];
                         service_id: components["schemas"]["ServiceId"];
                         scope: components["schemas"]["Scope"] | null;
-                        /** @description Of a prepaid settlement alone */
+                        /** @description Only of a prepaid settlement */
                         units_total?: number;
-                        /** @description Of a prepaid settlement alone */
+                        /** @description Only of a prepaid settlement */
                         units_remaining?: number;
                         redeem_expires_at: components["schemas"]["Timestamp"] | null;
                         redeemed_at: components["schemas"]["Timestamp"] | null;
@@ -2748,7 +2748,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2814,7 +2814,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2871,7 +2871,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3020,7 +3020,7 @@ export interface operations {
                     /** @example Main wallet */
                     label?: string;
                     /**
-                     * @description Ciphertext of the key, opaque to the service
+                     * @description Ciphertext of the key, which the service cannot read
                      * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
                      */
                     backup?: string;
@@ -3069,7 +3069,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3128,7 +3128,7 @@ export interface operations {
                         signature: string;
                     };
                     /**
-                     * @description As it was read: conflict when another has taken its place
+                     * @description The backup as it was read. If it was replaced since, the answer is conflict
                      * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
                      */
                     replaces: string;
@@ -3138,7 +3138,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3181,7 +3181,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3216,13 +3216,13 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Signed by the owner; leave out to have one prepared afresh */
+                    /** @description Signed by the owner. Omit it to have a transaction prepared again */
                     transaction?: components["schemas"]["WireTransaction"];
                 };
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3269,13 +3269,13 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Signed by the owner; leave out to have one prepared afresh */
+                    /** @description Signed by the owner. Omit it to have a transaction prepared again */
                     transaction?: components["schemas"]["WireTransaction"];
                 };
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3323,7 +3323,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3371,7 +3371,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3423,7 +3423,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3473,7 +3473,7 @@ export interface operations {
                     fiat_currency: components["schemas"]["FiatCurrency"];
                     fiat_amount: components["schemas"]["FiatAmount"];
                     /**
-                     * @description Where the browser goes afterwards
+                     * @description Where the browser is sent after the payment
                      * @example https://shop.example.com/thanks
                      */
                     redirect_url?: string;
@@ -3526,7 +3526,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3578,7 +3578,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3621,14 +3621,14 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description As the sender signed it: the signature is checked over the bytes */
+        /** @description The bytes that the sender signed. The signature is checked over them */
         requestBody: {
             content: {
                 "application/json": Record<string, never>;
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3661,7 +3661,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3772,13 +3772,13 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Signed by the owner; leave out to have one prepared afresh */
+                    /** @description Signed by the owner. Omit it to have a transaction prepared again */
                     transaction?: components["schemas"]["WireTransaction"];
                 };
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3820,7 +3820,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3860,7 +3860,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3902,7 +3902,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3962,7 +3962,7 @@ export interface operations {
                  */
                 "application/json": {
                     settlement_id: components["schemas"]["SettlementId"];
-                    /** @description Default: what is left of the net amount */
+                    /** @description Default: the rest of the net amount */
                     amount?: components["schemas"]["MicroUsdc"];
                     /** @example The report was empty */
                     reason?: string;
@@ -4021,13 +4021,13 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Signed by the owner; leave out to have one prepared afresh */
+                    /** @description Signed by the owner. Omit it to have a transaction prepared again */
                     transaction?: components["schemas"]["WireTransaction"];
                 };
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4072,7 +4072,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4115,7 +4115,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4167,7 +4167,7 @@ export interface operations {
                     /** @description Default test */
                     environment?: components["schemas"]["Environment"];
                     /**
-                     * @description Which browser asks. For pages of our own origins the API keeps it in a cookie that no script reads; other clients leave it out.
+                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
                      * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
                      */
                     browser_nonce?: string;
@@ -4175,7 +4175,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Accepted; not final yet */
+            /** @description Accepted, not final yet */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4215,7 +4215,7 @@ export interface operations {
                     /** @description Default test */
                     environment?: components["schemas"]["Environment"];
                     /**
-                     * @description Which browser asks. For pages of our own origins the API keeps it in a cookie that no script reads; other clients leave it out.
+                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
                      * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
                      */
                     browser_nonce?: string;
@@ -4223,7 +4223,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Accepted; not final yet */
+            /** @description Accepted, not final yet */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4261,7 +4261,7 @@ export interface operations {
                     /** @example ml_test_Zk3mQ9 */
                     token: string;
                     /**
-                     * @description Which browser asks. For pages of our own origins the API keeps it in a cookie that no script reads; other clients leave it out.
+                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
                      * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
                      */
                     browser_nonce?: string;
@@ -4269,7 +4269,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4311,14 +4311,14 @@ export interface operations {
                     /** @example ml_test_Zk3mQ9 */
                     token: string;
                     /**
-                     * @description Where the refresh token goes; default body. cookie: an HttpOnly, SameSite=Strict cookie that only POST /v1/auth/refresh is sent, for pages of our own origins.
+                     * @description Where the refresh token is returned. Default body. cookie: an HttpOnly, SameSite=Strict cookie that is sent only to POST /v1/auth/refresh, for pages of our own origins.
                      * @enum {string}
                      */
                     refresh_in?: "body" | "cookie";
-                    /** @description The account that the person was shown and has confirmed */
+                    /** @description The address that the person was shown and has confirmed */
                     email?: components["schemas"]["Email"];
                     /**
-                     * @description Which browser asks. For pages of our own origins the API keeps it in a cookie that no script reads; other clients leave it out.
+                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
                      * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
                      */
                     browser_nonce?: string;
@@ -4326,7 +4326,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4364,13 +4364,13 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Must be that of the access token */
+                    /** @description Must be the environment of the access token */
                     environment?: components["schemas"]["Environment"];
                 };
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4491,7 +4491,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Must be that of the access token */
+                    /** @description Must be the environment of the access token */
                     environment?: components["schemas"]["Environment"];
                     response: {
                         /** @example Zk3mQ9 */
@@ -4565,7 +4565,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4644,7 +4644,7 @@ export interface operations {
                         };
                     };
                     /**
-                     * @description Where the refresh token goes; default body. cookie: an HttpOnly, SameSite=Strict cookie that only POST /v1/auth/refresh is sent, for pages of our own origins.
+                     * @description Where the refresh token is returned. Default body. cookie: an HttpOnly, SameSite=Strict cookie that is sent only to POST /v1/auth/refresh, for pages of our own origins.
                      * @enum {string}
                      */
                     refresh_in?: "body" | "cookie";
@@ -4652,7 +4652,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4693,13 +4693,13 @@ export interface operations {
                 "application/json": {
                     /** @example rt_test_Zk3mQ9 */
                     refresh_token?: string;
-                    /** @description Whose cookie; default test */
+                    /** @description The environment of the cookie. Default test */
                     environment?: components["schemas"]["Environment"];
                 };
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4743,7 +4743,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done, no content */
+            /** @description OK, no content */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -4761,7 +4761,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4794,7 +4794,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4834,19 +4834,19 @@ export interface operations {
                  */
                 "application/json": {
                     display_name?: string | null;
-                    /** @description The wallet that a settle with an access token pays from: the first linked unless chosen. A change acts within 2 s */
+                    /** @description The wallet from which a settle with an access token pays. Default: the first linked wallet. A change takes effect within 2 s */
                     default_wallet_id?: components["schemas"]["WalletId"] | null;
-                    /** @description Mails about new, removed and replaced keys, passkeys */
+                    /** @description Whether mails report new, removed and replaced keys and passkeys */
                     mail_key_events?: boolean;
-                    /** @description Mails about payments made and received; off unless asked for */
+                    /** @description Whether mails report payments made and received. Default false */
                     mail_payments?: boolean;
-                    /** @description A mail, once a day, when the payments of a UTC day pass this amount; again when a raised one is passed. Null: none */
+                    /** @description A mail is sent once a day when the payments of a UTC day exceed this amount, and again when they exceed a raised amount. Null: no mail */
                     spending_alert_threshold?: components["schemas"]["MicroUsdc"] | null;
                 };
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4878,7 +4878,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4919,7 +4919,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done, no content */
+            /** @description OK, no content */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -4940,7 +4940,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4982,7 +4982,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done, no content */
+            /** @description OK, no content */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -5003,7 +5003,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5071,7 +5071,7 @@ export interface operations {
                      */
                     redeem_window_seconds?: number;
                     /**
-                     * @description How long a rotated key lives on. Default 24
+                     * @description How long a key remains valid after its rotation. Default 24
                      * @example 24
                      */
                     key_grace_hours?: number;
@@ -5139,7 +5139,7 @@ export interface operations {
                         status: "active" | "closing";
                         created_at: components["schemas"]["Timestamp"];
                         /**
-                         * @description A repeat by Idempotency-Key: the secret was in the first answer and is not kept
+                         * @description A repeat by Idempotency-Key. The secret was in the first answer and is not stored
                          * @constant
                          */
                         secret_already_shown: true;
@@ -5160,7 +5160,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5211,7 +5211,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done, no content */
+            /** @description OK, no content */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -5253,7 +5253,7 @@ export interface operations {
                      */
                     redeem_window_seconds?: number;
                     /**
-                     * @description How long a rotated key lives on. Default 24
+                     * @description How long a key remains valid after its rotation. Default 24
                      * @example 24
                      */
                     key_grace_hours?: number;
@@ -5263,7 +5263,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5310,13 +5310,13 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description End all other keys at once instead of leaving the previous one its grace period */
+                    /** @description Revoke all other keys immediately. Without it the previous key stays valid for its grace period */
                     revoke_previous?: boolean;
                 };
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5335,7 +5335,7 @@ export interface operations {
                     } | {
                         previous_key_expires_at: components["schemas"]["Timestamp"] | null;
                         /**
-                         * @description A repeat by Idempotency-Key: the secret was in the first answer and is not kept
+                         * @description A repeat by Idempotency-Key. The secret was in the first answer and is not stored
                          * @constant
                          */
                         secret_already_shown: true;
@@ -5362,13 +5362,13 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description End all other keys at once instead of leaving the previous one its grace period */
+                    /** @description Revoke all other keys immediately. Without it the previous key stays valid for its grace period */
                     revoke_previous?: boolean;
                 };
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5411,7 +5411,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5440,7 +5440,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5624,7 +5624,7 @@ export interface operations {
                         status: "active" | "expired";
                         created_at: components["schemas"]["Timestamp"];
                         /**
-                         * @description A repeat by Idempotency-Key: the secret was in the first answer and is not kept
+                         * @description A repeat by Idempotency-Key. The secret was in the first answer and is not stored
                          * @constant
                          */
                         secret_already_shown: true;
@@ -5642,7 +5642,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5704,7 +5704,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5766,7 +5766,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done, no content */
+            /** @description OK, no content */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -5818,7 +5818,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5888,13 +5888,13 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description End all other keys at once instead of leaving the previous one its grace period */
+                    /** @description Revoke all other keys immediately. Without it the previous key stays valid for its grace period */
                     revoke_previous?: boolean;
                 };
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5913,7 +5913,7 @@ export interface operations {
                     } | {
                         previous_key_expires_at: components["schemas"]["Timestamp"] | null;
                         /**
-                         * @description A repeat by Idempotency-Key: the secret was in the first answer and is not kept
+                         * @description A repeat by Idempotency-Key. The secret was in the first answer and is not stored
                          * @constant
                          */
                         secret_already_shown: true;
@@ -5940,13 +5940,13 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description End all other keys at once instead of leaving the previous one its grace period */
+                    /** @description Revoke all other keys immediately. Without it the previous key stays valid for its grace period */
                     revoke_previous?: boolean;
                 };
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5989,7 +5989,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6018,7 +6018,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6075,7 +6075,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description https, on a public address, port 443 or 1024 and up. Redirects are not followed
+                     * @description An https URL with a public address, port 443 or from 1024. Redirects are not followed
                      * @example https://api.example.com/quittance
                      */
                     url: string;
@@ -6117,7 +6117,7 @@ export interface operations {
                     "application/json": {
                         endpoint_id: components["schemas"]["EndpointId"];
                         /**
-                         * @description https, on a public address, port 443 or 1024 and up. Redirects are not followed
+                         * @description An https URL with a public address, port 443 or from 1024. Redirects are not followed
                          * @example https://api.example.com/quittance
                          */
                         url: string;
@@ -6131,22 +6131,22 @@ export interface operations {
                         event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
                         /** @example true */
                         enabled: boolean;
-                        /** @description owner: by PATCH. failing: five days of nothing but failures. gone: it answered 410 */
+                        /** @description owner: disabled by PATCH. failing: every attempt failed for five days. gone: the endpoint answered 410 */
                         disabled_reason: ("owner" | "failing" | "gone") | null;
-                        /** @description Of the first failure since the last success */
+                        /** @description When the first failure since the last success was */
                         failing_since: components["schemas"]["Timestamp"] | null;
-                        /** @description Until then deliveries are signed with the secret before the rotation too */
+                        /** @description Until then deliveries are also signed with the previous secret */
                         previous_secret_expires_at: components["schemas"]["Timestamp"] | null;
                         created_at: components["schemas"]["Timestamp"];
                         /**
-                         * @description Shown this once. For the libraries of standardwebhooks.com
+                         * @description Shown only in this answer, in the format of standardwebhooks.com
                          * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
                          */
                         secret: string;
                     } | {
                         endpoint_id: components["schemas"]["EndpointId"];
                         /**
-                         * @description https, on a public address, port 443 or 1024 and up. Redirects are not followed
+                         * @description An https URL with a public address, port 443 or from 1024. Redirects are not followed
                          * @example https://api.example.com/quittance
                          */
                         url: string;
@@ -6160,15 +6160,15 @@ export interface operations {
                         event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
                         /** @example true */
                         enabled: boolean;
-                        /** @description owner: by PATCH. failing: five days of nothing but failures. gone: it answered 410 */
+                        /** @description owner: disabled by PATCH. failing: every attempt failed for five days. gone: the endpoint answered 410 */
                         disabled_reason: ("owner" | "failing" | "gone") | null;
-                        /** @description Of the first failure since the last success */
+                        /** @description When the first failure since the last success was */
                         failing_since: components["schemas"]["Timestamp"] | null;
-                        /** @description Until then deliveries are signed with the secret before the rotation too */
+                        /** @description Until then deliveries are also signed with the previous secret */
                         previous_secret_expires_at: components["schemas"]["Timestamp"] | null;
                         created_at: components["schemas"]["Timestamp"];
                         /**
-                         * @description A repeat by Idempotency-Key: the secret was in the first answer and is not kept
+                         * @description A repeat by Idempotency-Key. The secret was in the first answer and is not stored
                          * @constant
                          */
                         secret_already_shown: true;
@@ -6189,7 +6189,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6227,7 +6227,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done, no content */
+            /** @description OK, no content */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -6260,7 +6260,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description https, on a public address, port 443 or 1024 and up. Redirects are not followed
+                     * @description An https URL with a public address, port 443 or from 1024. Redirects are not followed
                      * @example https://api.example.com/quittance
                      */
                     url?: string;
@@ -6278,7 +6278,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6318,7 +6318,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6333,14 +6333,14 @@ export interface operations {
                     "application/json": {
                         previous_secret_expires_at: components["schemas"]["Timestamp"];
                         /**
-                         * @description Shown this once. For the libraries of standardwebhooks.com
+                         * @description Shown only in this answer, in the format of standardwebhooks.com
                          * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
                          */
                         secret: string;
                     } | {
                         previous_secret_expires_at: components["schemas"]["Timestamp"];
                         /**
-                         * @description A repeat by Idempotency-Key: the secret was in the first answer and is not kept
+                         * @description A repeat by Idempotency-Key. The secret was in the first answer and is not stored
                          * @constant
                          */
                         secret_already_shown: true;
@@ -6365,7 +6365,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6422,15 +6422,15 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description This event, or */
+                    /** @description Deliver this event, of any type */
                     event_id?: components["schemas"]["EventId"];
-                    /** @description all that are not older than this */
+                    /** @description Deliver the events since this time */
                     since?: components["schemas"]["Timestamp"];
                 };
             };
         };
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6461,7 +6461,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6498,7 +6498,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6542,7 +6542,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;

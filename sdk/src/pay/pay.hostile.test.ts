@@ -24,7 +24,8 @@ import {
 } from './main.ts';
 
 /**
- * What a vendor, or somebody between, tries in order to be paid more, twice, or for another's bill.
+ * Attempts of a vendor, or of an attacker on the way, to be paid too much, twice, or for the quote
+ * of another vendor.
  */
 
 let world: World;
@@ -36,8 +37,8 @@ afterEach(() => world.stop());
 const settles = () => world.api.asked.filter(({ call }) => call.startsWith('POST'));
 const nothingPaid = () => expect(settles()).toEqual([]);
 
-describe('a bill that is not for the address called', () => {
-  test('another site’s, taken from it just now', async () => {
+describe('a quote that is not for the called address is not paid', () => {
+  test('the fresh quote of another site', async () => {
     const victim = await world.vendor(honest());
     const relay = await world.vendor(async () => {
       const theirs = await fetch(`${victim.origin}/dear`);
@@ -51,32 +52,32 @@ describe('a bill that is not for the address called', () => {
 
   test.each([
     ['another path', (origin: string) => `${origin}/b`],
-    ['a slash more', (origin: string) => `${origin}/a/`],
-    ['the origin alone', (origin: string) => origin],
+    ['an additional slash', (origin: string) => `${origin}/a/`],
+    ['only the origin', (origin: string) => origin],
     ['no resource', () => undefined],
     ['a list', (origin: string) => [`${origin}/a`]],
     ['a query', (origin: string) => `${origin}/a?x=1`],
-    ['localhost for its address', (origin: string) => `${origin.replace('127.0.0.1', 'localhost')}/a`],
-  ])('of the same site: %s', async (_name, resource) => {
+    ['localhost instead of its address', (origin: string) => `${origin.replace('127.0.0.1', 'localhost')}/a`],
+  ])('a quote of the same site: %s', async (_name, resource) => {
     const vendor = await world.vendor((_visit, origin) => bill(tokenFor(resource(origin))));
     expect(await errorOf(world.payer()(`${vendor.origin}/a?x=1`))).toBeInstanceOf(ResourceMismatchError);
     nothingPaid();
   });
 
-  test('no scope at all', async () => {
+  test('a quote without a scope', async () => {
     const vendor = await world.vendor(() => bill(tokenFor('', { scope: null })));
     expect(await errorOf(world.payer()(vendor.origin))).toBeInstanceOf(ResourceMismatchError);
     nothingPaid();
   });
 
-  test('a redirect leads to another origin, whose own bill is in order', async () => {
+  test('a redirect to another origin with a valid quote', async () => {
     const other = await world.vendor(honest());
     const vendor = await world.vendor(() => ({ status: 307, headers: { location: `${other.origin}/a` } }));
     expect(await errorOf(world.payer()(`${vendor.origin}/a`))).toBeInstanceOf(ResourceMismatchError);
     nothingPaid();
   });
 
-  test('a POST was redirected: nobody knows as what it arrived', async () => {
+  test('a redirected POST, whose method at the target is unknown', async () => {
     const vendor = await world.vendor((visit, origin) =>
       visit.path === '/old' ? { status: 303, headers: { location: '/new' } } : honest()(visit, origin),
     );
@@ -85,17 +86,17 @@ describe('a bill that is not for the address called', () => {
       ResourceMismatchError,
     );
     nothingPaid();
-    // Within the origin a GET is paid for where it ended.
+    // A GET that is redirected within the origin is paid at its target.
     const delivered = await pay(`${vendor.origin}/old`);
     expect(delivered.status).toBe(200);
     expect(vendor.visits.at(-1)).toMatchObject({ path: '/new' });
   });
 });
 
-describe('a token that is not what it seems', () => {
+describe('an invalid token is not paid', () => {
   test.each([
-    ['signed by a stranger under a key of the API', (r: string) => tokenFor(r, {}, SIGNERS.stranger)],
-    ['of a key nobody knows', (r: string) => tokenFor(r, {}, SIGNERS.unknown)],
+    ['signed by an attacker with the kid of the API', (r: string) => tokenFor(r, {}, SIGNERS.stranger)],
+    ['of an unknown key', (r: string) => tokenFor(r, {}, SIGNERS.unknown)],
     ['of the other environment', (r: string) => tokenFor(r, { env: 'live' }, SIGNERS.live)],
     [
       'with a cheaper payload before its signature',
@@ -110,21 +111,21 @@ describe('a token that is not what it seems', () => {
     nothingPaid();
   });
 
-  test('expired', async () => {
+  test('an expired quote', async () => {
     const expires_at = new Date(Date.now() - 1).toISOString();
     const vendor = await world.vendor(honest({ expires_at }));
     expect(await errorOf(world.payer()(vendor.origin))).toBeInstanceOf(QuoteLapsedError);
     nothingPaid();
   });
 
-  test('the API’s keys cannot be had: nothing is taken on trust', async () => {
+  test('a quote while the API’s keys cannot be loaded', async () => {
     world.script.keys = () => ({ status: 404, html: true });
     const vendor = await world.vendor(honest());
     expect(await errorOf(world.payer()(vendor.origin))).toBeInstanceOf(NoAnswerError);
     nothingPaid();
   });
 
-  test('the display says little, the token much: the token counts', async () => {
+  test('the amount of the token counts, not the displayed amount', async () => {
     const vendor = await world.vendor(honest({ quote_amount: '5001' }));
     const error = await errorOf(world.payer()(vendor.origin));
     expect(error).toBeInstanceOf(PriceAboveCapError);
@@ -133,7 +134,7 @@ describe('a token that is not what it seems', () => {
   });
 });
 
-describe('what the owner does not allow', () => {
+describe('a quote that the options do not allow is not paid', () => {
   test.each([
     ['another mint', { mints: ['EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'] }],
     ['another service', { serviceIds: ['0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17'] }],
@@ -145,7 +146,7 @@ describe('what the owner does not allow', () => {
     nothingPaid();
   });
 
-  test('approve has the last word, and its no frees the budget', async () => {
+  test('approve decides last, and its refusal releases the budget', async () => {
     const vendor = await world.vendor(honest());
     const asked: unknown[] = [];
     const pay = world.payer({
@@ -162,8 +163,8 @@ describe('what the owner does not allow', () => {
     expect(asked).toEqual([each, each]);
   });
 
-  test('plain http beyond this machine, unless the origin is listed', async () => {
-    // As a name of this machine that is not a loopback one: the fetch of the test leads it there.
+  test('plain http to another machine is refused unless the origin is listed', async () => {
+    // A name that is not a loopback address. The fetch of the test redirects it to the vendor.
     const vendor = await world.vendor(({ headers }) =>
       headers['x-settlement-id'] === undefined
         ? bill(tokenFor('http://vendor.internal/a'))
@@ -193,9 +194,9 @@ describe('what the owner does not allow', () => {
 describe('after the payment', () => {
   test.each<[string, (token: string) => Said]>([
     ['payment_failed', () => ({ status: 402, body: { error: 'payment_failed' } })],
-    ['the next bill, for ever', (token) => bill(token)],
-    ['a 402 of another kind', () => ({ status: 402 })],
-  ])('the vendor answers %s: one payment, however often it is called', async (_name, answer) => {
+    ['another quote each time', (token) => bill(token)],
+    ['a 402 of another protocol', () => ({ status: 402 })],
+  ])('if the vendor answers %s, repeated calls make one payment', async (_name, answer) => {
     const vendor = await world.vendor((visit, origin) => {
       const token = tokenFor(`${origin}/a`);
       return settlementOf(visit) === undefined ? bill(token) : answer(token);
@@ -209,7 +210,7 @@ describe('after the payment', () => {
     expect(vendor.visits).toHaveLength(4);
   });
 
-  test('a redirect is not followed: neither headers nor body reach another origin', async () => {
+  test('a redirect is not followed, so neither headers nor body reach another origin', async () => {
     const other = await world.vendor(() => ({ status: 200 }));
     const vendor = await world.vendor((visit, origin) =>
       settlementOf(visit) === undefined
@@ -220,12 +221,12 @@ describe('after the payment', () => {
     expect(error).toBeInstanceOf(PaidRedirectError);
     expect(error).toMatchObject({ location: other.origin, settlementId: world.paid()[0]!.settlement_id });
     expect(other.visits).toEqual([]);
-    // Who asked for redirects by hand gets it, and it counts as delivered.
+    // A caller with manual redirects gets the redirect, which counts as the delivery.
     const answer = await world.payer()(vendor.origin, { redirect: 'manual' });
     expect(answer.status).toBe(307);
   });
 
-  test('nothing of the payment is taken from the caller or shown to anybody else', async () => {
+  test('payment headers of the caller are replaced, and no payment is shown to another vendor', async () => {
     const first = await world.vendor(honest());
     const second = await world.vendor(honest());
     const pay = world.payer();
@@ -244,8 +245,8 @@ describe('after the payment', () => {
   });
 });
 
-describe('of a prepaid settlement the API knows what is left', () => {
-  /** A vendor of bundles: `answer` says what becomes of a request that shows one. */
+describe('the API reports the remaining units of a prepaid settlement', () => {
+  /** A vendor that sells prepaid units. `answer` answers a request that presents a settlement. */
   const bundles = (answer: (due: Said, shown: number) => Said) => {
     let shown = 0;
     return world.vendor((visit, origin) => {
@@ -266,9 +267,9 @@ describe('of a prepaid settlement the API knows what is left', () => {
   const served: Said = { status: 200, body: {} };
 
   test.each<[string, (due: Said) => Said]>([
-    ['a new bill', (due) => due],
+    ['a new quote', (due) => due],
     ['payment_failed', () => ({ status: 402, body: { error: 'payment_failed' } })],
-  ])('999 units are left and the vendor answers %s: nothing more is bought', async (_name, refuse) => {
+  ])('with 999 units left and the answer %s, nothing more is bought', async (_name, refuse) => {
     const vendor = await bundles((due, shown) => (shown === 1 ? served : refuse(due)));
     world.script.read = () => left(999);
     const pay = world.payer();
@@ -278,7 +279,7 @@ describe('of a prepaid settlement the API knows what is left', () => {
     expect(world.paid()).toHaveLength(1);
   });
 
-  test('a vendor that never delivers sells one bundle, however many requests there are', async () => {
+  test('a vendor that never delivers sells one prepaid settlement for any number of requests', async () => {
     const vendor = await bundles((due) => due);
     world.script.read = () => left(1000, 'issued');
     const pay = world.payer();
@@ -287,7 +288,7 @@ describe('of a prepaid settlement the API knows what is left', () => {
     expect(world.paid()).toHaveLength(1);
   });
 
-  test('the API cannot be read: nothing more is bought on the vendor’s word', async () => {
+  test('while the API cannot be read, nothing more is bought', async () => {
     const vendor = await bundles((due, shown) => (shown === 1 ? served : due));
     const pay = world.payer();
     await pay(`${vendor.origin}/a?0`);
@@ -300,11 +301,11 @@ describe('of a prepaid settlement the API knows what is left', () => {
     ['used up', () => left(0)],
     ['past its redeem window', () => ({ ...left(1000, 'issued'), status: 'expired' })],
     [
-      'open no more',
+      'past the 30 days after its redeem',
       () => ({ ...left(7), redeemed_at: new Date(Date.now() - 31 * 86_400_000).toISOString() }),
     ],
-    ['forked away for good', () => ({ ...left(7), chain_status: 'failed' })],
-  ])('%s: the next bundle is bought', async (_name, said) => {
+    ['finally reversed by a fork', () => ({ ...left(7), chain_status: 'failed' })],
+  ])('after a settlement that is %s, the next one is bought', async (_name, said) => {
     const vendor = await bundles((due, shown) => (shown === 2 ? due : served));
     const pay = world.payer();
     await pay(`${vendor.origin}/a?0`);
@@ -314,7 +315,7 @@ describe('of a prepaid settlement the API knows what is left', () => {
   });
 });
 
-test('a settle_url is never called, a 402 that nobody understands comes back as it was', async () => {
+test('settle_url is never called, and an unknown 402 is returned unchanged', async () => {
   const vendor = await world.vendor(({ path }) =>
     path === '/html'
       ? { status: 402, body: '<h1>pay</h1>' }

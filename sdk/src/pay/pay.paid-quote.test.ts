@@ -14,7 +14,7 @@ import {
 import { ApiError, PaidElsewhereError } from '../main.ts';
 import { memoryPayments, NotDeliveredError, PriceAboveCapError, QuoteTakenError } from './main.ts';
 
-/** One quote is handed to many, and another buyer pays it first. */
+/** Many buyers get one quote, and another buyer pays it first. */
 
 let world: World;
 beforeEach(async () => {
@@ -29,8 +29,8 @@ const idIn = (token: string): string =>
 const tokenOf = ({ body }: Asked) => body!.quote_token as string;
 
 /**
- * A vendor with one quote for all; who names it as refused gets the next of `others`, then the
- * same.
+ * A vendor with one quote for all buyers. A buyer who names it as refused gets the next of
+ * `others`, then the same one again.
  */
 const sharing = async (
   others: (origin: string) => Said[] = (origin) => [bill(tokenFor(`${origin}/a`))],
@@ -55,8 +55,8 @@ const ANOTHERS = { money_moved: 'no', safe_action: 'new_quote' };
 const OURS = { money_moved: 'yes', safe_action: 'read_settlement', settlement_id: 'stl_ours' };
 const ours = (status: string) => ({ status, payment_attempt_id: 'theirs', redeem_expires_at: 'then' });
 
-describe('by another account', () => {
-  test('the vendor is told which quote is taken, and the one it has instead is paid', async () => {
+describe('a quote paid by another account', () => {
+  test('the refused quote is named to the vendor, and its next quote is paid', async () => {
     const vendor = await sharing();
     refuseShared(vendor, ANOTHERS);
     const pay = world.payer({ budget: { total: 1000n } });
@@ -66,7 +66,7 @@ describe('by another account', () => {
     expect(world.paid()).toHaveLength(1);
   });
 
-  test('where it asks to wait the call waits; what needs no payment is the answer', async () => {
+  test('the call waits if the vendor asks for it, and returns an answer that needs no payment', async () => {
     const wait: Said = {
       status: 503,
       headers: { 'retry-after': '1' },
@@ -79,39 +79,39 @@ describe('by another account', () => {
     expect(world.paid()).toEqual([]);
   });
 
-  test('a dearer quote is held against the rules like any other', async () => {
+  test('a higher quote is checked against the rules like any other', async () => {
     const vendor = await sharing((origin) => [bill(tokenFor(`${origin}/a`, { quote_amount: '5001' }))]);
     refuseShared(vendor, ANOTHERS);
     expect(await errorOf(world.payer()(vendor.url))).toBeInstanceOf(PriceAboveCapError);
     expect(world.paid()).toEqual([]);
   });
 
-  test('a vendor that has no other is asked a few times, and nothing is paid or held', async () => {
+  test('a vendor without another quote is called a few times, and nothing is paid or reserved', async () => {
     const vendor = await sharing(() => []);
     refuseShared(vendor, ANOTHERS);
     const pay = world.payer({ budget: { total: 1000n } });
     expect(await errorOf(pay(vendor.url))).toBeInstanceOf(QuoteTakenError);
     expect(vendor.visits.length).toBeLessThan(10);
-    // The other payment failed after all.
+    // The other buyer's payment failed.
     world.script.settle = () => null;
     expect((await pay(vendor.url)).status).toBe(200);
     expect(world.paid()).toHaveLength(1);
   }, 30_000);
 
-  test('eight calls of one process at once: each pays and is served by a quote of its own', async () => {
+  test('eight concurrent calls of one process each pay their own quote', async () => {
     const vendor = await sharing((origin) => Array.from({ length: 7 }, () => bill(tokenFor(`${origin}/a`))));
     const pay = world.payer();
     const answers = await Promise.all(
       Array.from({ length: 8 }, async () => ((await (await pay(vendor.url)).json()) as { by: string }).by),
     );
     expect(new Set(answers).size).toBe(8);
-    // One quote was never sent to the API for two of them.
+    // No quote was sent to the API for two calls.
     expect(settles()).toHaveLength(8);
   });
 });
 
-describe('by another attempt of the same account', () => {
-  test('paid by a process that died: it is shown, and nothing is paid', async () => {
+describe('a quote paid by another attempt of the same account', () => {
+  test('the payment of a crashed process is presented, and nothing is paid', async () => {
     const vendor = await sharing(undefined, (visit) => ({
       status: settlementOf(visit) === 'stl_ours' ? 200 : 500,
     }));
@@ -121,7 +121,7 @@ describe('by another attempt of the same account', () => {
     expect(world.paid()).toEqual([]);
   }, 20_000);
 
-  test('delivered already: a GET is given its answer again, under its own name', async () => {
+  test('a GET that was delivered already gets its stored answer by its own request id', async () => {
     const vendor = await sharing(undefined, ({ headers }) => ({
       status: headers['x-payment-request-id'] === 'theirs' ? 200 : 402,
     }));
@@ -131,7 +131,7 @@ describe('by another attempt of the same account', () => {
     expect(world.paid()).toEqual([]);
   });
 
-  test('delivered to another request: a quote of its own is paid', async () => {
+  test('if the payment was delivered to another request, a new quote is paid', async () => {
     const vendor = await sharing(undefined, (visit) => ({
       status: settlementOf(visit) === 'stl_ours' ? 402 : 200,
     }));
@@ -144,7 +144,7 @@ describe('by another attempt of the same account', () => {
     expect(world.paid()).toHaveLength(1);
   });
 
-  test('a bundle: its units serve all calls to the address, each under its own name', async () => {
+  test('prepaid units serve all calls to the address, each with its own request id', async () => {
     const vendor = await world.vendor((visit, origin) =>
       settlementOf(visit) === 'stl_ours'
         ? { status: 200 }
@@ -160,7 +160,7 @@ describe('by another attempt of the same account', () => {
     expect([settles().length, world.paid()]).toEqual([1, []]);
   });
 
-  test('of another delegate, and the vendor has no other quote: an error by name, the record stays', async () => {
+  test('if another delegate paid and the vendor has no other quote, PaidElsewhereError is thrown and the record remains', async () => {
     const vendor = await sharing(() => []);
     refuseShared(vendor, OURS);
     const pay = world.payer({ budget: { total: 1000n } });
@@ -170,27 +170,27 @@ describe('by another attempt of the same account', () => {
       expect(error).toMatchObject({ settlementId: 'stl_ours' });
     }
     expect(new Set(settles().map(({ body }) => body!.payment_attempt_id)).size).toBe(1);
-    // Nor is the money free for another purchase.
+    // The budget is still reserved for this purchase.
     const other = await world.vendor(honest());
     expect(await errorOf(pay(other.origin))).toBeInstanceOf(PriceAboveCapError);
     expect(world.paid()).toEqual([]);
   });
 
-  test('of another delegate, and the vendor has another quote for this request: that is paid', async () => {
+  test('if another delegate paid and the vendor has another quote, that quote is paid', async () => {
     const vendor = await sharing();
     refuseShared(vendor, OURS);
     expect((await world.payer()(vendor.url)).status).toBe(200);
     expect(world.paid()).toHaveLength(1);
   });
 
-  test('of another delegate, and the vendor learns of it a moment later: its next quote is paid', async () => {
+  test('if another delegate paid and the vendor notices it later, its next quote is paid', async () => {
     const vendor = await sharing((origin) => [bill(vendor.shared()), bill(tokenFor(`${origin}/a`))]);
     refuseShared(vendor, OURS);
     expect((await world.payer()(vendor.url)).status).toBe(200);
     expect(world.paid()).toHaveLength(1);
   });
 
-  test('a bundle that the vendor refuses while it has units: nothing more is bought', async () => {
+  test('if the vendor refuses a settlement that has units, nothing more is bought', async () => {
     const vendor = await world.vendor((_, origin) =>
       bill(tokenFor(`${origin}/a`, { scope: { resource: `${origin}/a`, units: 10 } })),
     );
@@ -202,7 +202,7 @@ describe('by another attempt of the same account', () => {
     expect(world.paid()).toEqual([]);
   });
 
-  test('an attempt of unknown outcome goes on with its own quote, also where another call of the process pays it', async () => {
+  test('an attempt of unknown outcome continues with its quote, even if another call of the process pays it', async () => {
     const vendor = await sharing();
     const store = memoryPayments();
     const make = (body: string) => [vendor.url, { method: 'POST', body }] as const;
@@ -217,7 +217,7 @@ describe('by another attempt of the same account', () => {
     expect(world.paid()).toHaveLength(1);
   });
 
-  test('taken up from the store it is never bought anew: the other key may have paid for this very request', async () => {
+  test('an attempt from the store is never replaced, because another key may have paid for the same request', async () => {
     const vendor = await sharing();
     world.script.settle = () => refusal(401, 'unauthorized', { money_moved: 'unknown' });
     const pay = world.payer();

@@ -12,8 +12,8 @@ import {
 import { memoryPayments, NotDeliveredError } from './main.ts';
 
 /**
- * Many calls on one payment: the quote's scope has `units`, the vendor takes one for each request
- * id.
+ * One payment for many calls: the quote's scope has `units`, and the vendor consumes one per
+ * request id.
  */
 
 let world: World;
@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.stop());
 
-/** A vendor that counts: a request id that comes again takes nothing more. */
+/** A vendor that counts units. A repeated request id consumes no further unit. */
 const counting = (units: number) => {
   const taken = new Map<string, Set<string>>();
   world.script.read = (settlement) => ({
@@ -50,7 +50,7 @@ const counting = (units: number) => {
 const atOnce = <T>(n: number, make: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: n }, (_, i) => make(i)));
 
-test('it is used until the vendor asks for money again, also by a process that starts anew', async () => {
+test('a settlement is used until the vendor requests another payment, also after a restart', async () => {
   const { answer, taken } = counting(3);
   const vendor = await world.vendor(answer);
   const store = memoryPayments();
@@ -58,9 +58,9 @@ test('it is used until the vendor asks for money again, also by a process that s
     expect((await world.payer({ store })(`${vendor.origin}/a?${i}`)).status).toBe(200);
   expect(world.paid()).toHaveLength(3);
   expect(taken()).toBe(7);
-  // Only the first call and those that found it used up were told a price.
+  // Only the first call and those that found it used up got a quote.
   expect(vendor.visits).toHaveLength(7 + 3);
-  // Another resource is another purchase.
+  // Another resource needs another payment.
   await world.payer({ store })(`${vendor.origin}/b`);
   expect(world.paid()).toHaveLength(4);
 });
@@ -69,17 +69,20 @@ test.each([
   [64, 64, 1],
   [64, 10, 7],
   [5, 1, 5],
-])('%i calls at once on %i units: %i payments, each call is served once', async (calls, units, payments) => {
-  const { answer, taken } = counting(units);
-  const vendor = await world.vendor(answer);
-  const pay = world.payer({ budget: { total: BigInt(payments) * 1000n } });
-  const answers = await atOnce(calls, () => errorOf(pay(`${vendor.origin}/a`)));
-  expect(new Set(answers)).toEqual(new Set(['answered 200']));
-  expect(world.paid()).toHaveLength(payments);
-  expect(taken()).toBe(calls);
-});
+])(
+  '%i concurrent calls with %i units each make %i payments, and each call is served once',
+  async (calls, units, payments) => {
+    const { answer, taken } = counting(units);
+    const vendor = await world.vendor(answer);
+    const pay = world.payer({ budget: { total: BigInt(payments) * 1000n } });
+    const answers = await atOnce(calls, () => errorOf(pay(`${vendor.origin}/a`)));
+    expect(new Set(answers)).toEqual(new Set(['answered 200']));
+    expect(world.paid()).toHaveLength(payments);
+    expect(taken()).toBe(calls);
+  },
+);
 
-test('a crash before the delivery: the same request takes no second unit', async () => {
+test('after a crash before the delivery the same request consumes no second unit', async () => {
   const { answer, taken } = counting(10);
   let lost = false;
   const vendor = await world.vendor((visit, origin) => {
@@ -97,7 +100,7 @@ test('a crash before the delivery: the same request takes no second unit', async
   expect(world.paid()).toHaveLength(1);
 });
 
-test('refused for good it is not shown again; a new one that is never served is one payment for its request', async () => {
+test('an expired settlement is not presented again, and a new one that is never served is paid once', async () => {
   const { answer } = counting(10);
   let refusing: 'failed' | 'bill' | null = null;
   const vendor = await world.vendor((visit, origin) => {
@@ -119,7 +122,7 @@ test('refused for good it is not shown again; a new one that is never served is 
   expect(world.paid()).toHaveLength(2);
 });
 
-test('whoever bought is served first; who gives up waiting for it takes and buys nothing', async () => {
+test('the buying call is served first, and a waiting call that is aborted consumes and buys nothing', async () => {
   const { answer } = counting(1);
   let arrived: () => void = () => undefined;
   const first = new Promise<void>((resolve) => {

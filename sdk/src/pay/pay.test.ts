@@ -35,7 +35,7 @@ const tally = (values: readonly unknown[]) =>
     Object.entries(Object.groupBy(values, String)).map(([value, of]) => [value, of!.length]),
   );
 
-/** Everything a store holds under any name. */
+/** All records of a store. */
 const watched = () => {
   const store = memoryPayments();
   const names = new Set<string>();
@@ -48,7 +48,7 @@ const watched = () => {
 };
 
 describe('a request', () => {
-  test('402, paid, delivered: one payment with the delegate key, and nothing is left behind', async () => {
+  test('a 402 is paid once with the delegate key and delivered, and no record remains', async () => {
     const { store, held } = watched();
     const vendor = await world.vendor(honest());
     const answer = await world.payer({ store })(`${vendor.origin}/a?q=1#x`);
@@ -59,7 +59,7 @@ describe('a request', () => {
     expect(await held()).toEqual([]);
   });
 
-  test('what costs nothing passes through untouched, and asks the API for nothing', async () => {
+  test('an answer without a price is returned unchanged, without a call of the API', async () => {
     const vendor = await world.vendor(({ path }) => ({ status: Number(path.slice(1)), body: path }));
     for (const status of [200, 404, 500])
       expect((await world.payer()(`${vendor.origin}/${status}`)).status).toBe(status);
@@ -73,7 +73,7 @@ describe('a request', () => {
     ['a blob', () => ({ body: new Blob(['höflich']) })],
     ['a stream', () => ({ body: new Blob(['höflich']).stream() })],
     ['a form', () => ({ body: new URLSearchParams({ a: 'höflich' }) })],
-  ])('with %s as its body is sent twice, byte by byte and under one type', async (_name, init) => {
+  ])('with %s as its body is sent twice with the same bytes and content type', async (_name, init) => {
     const vendor = await world.vendor(honest());
     const make = () => ({ method: 'POST', ...init() });
     await world.payer()(vendor.origin, make());
@@ -88,7 +88,7 @@ describe('a request', () => {
     for (const each of sent) expect(each).toEqual(sent[0]);
   });
 
-  test('with a body too large to be kept is not sent at all', async () => {
+  test('with a body over the limit is not sent', async () => {
     const vendor = await world.vendor(honest());
     const pay = world.payer({ maxBodyBytes: 10 });
     expect((await pay(vendor.origin, { method: 'POST', body: 'x'.repeat(10) })).status).toBe(200);
@@ -98,7 +98,7 @@ describe('a request', () => {
     expect(vendor.visits).toHaveLength(2);
   });
 
-  test('a signal ends it, before the payment as fetch does, within it by the name of its attempt', async () => {
+  test('that is aborted fails like fetch before the payment, and with PaymentUndecidedError during the payment', async () => {
     const slow = await world.vendor(() => new Promise<Said>(() => undefined));
     expect(await errorOf(world.payer()(slow.origin, { signal: AbortSignal.timeout(50) }))).toMatchObject({
       name: 'TimeoutError',
@@ -112,14 +112,14 @@ describe('a request', () => {
     const pay = world.payer();
     const request = new Request(vendor.origin, { signal: stop.signal });
     expect(await errorOf(pay(request))).toBeInstanceOf(PaymentUndecidedError);
-    // The next equal request goes on with the same attempt.
+    // The next equal request continues the same attempt.
     world.script.settle = () => null;
     expect((await pay(vendor.origin)).status).toBe(200);
     expect(new Set(settles().map(({ body }) => body!.payment_attempt_id)).size).toBe(1);
   });
 });
 
-test('an abort while the owner is asked pays nothing and frees the budget', async () => {
+test('an abort during approve pays nothing and releases the budget', async () => {
   const vendor = await world.vendor(honest());
   const stop = new AbortController();
   const approve = () => {
@@ -133,7 +133,7 @@ test('an abort while the owner is asked pays nothing and frees the budget', asyn
 });
 
 describe('a crash', () => {
-  /** A store whose process dies at the nth save: what was saved before it stays. */
+  /** A store whose process dies at the nth save. Earlier records remain. */
   const dying = (store: PaymentStore, n: number): PaymentStore => {
     let saves = 0;
     const save: PaymentStore['save'] = (name, record) => {
@@ -145,9 +145,9 @@ describe('a crash', () => {
   };
 
   test.each([
-    ['after the payment, before it was noted', 1, 2],
+    ['after the payment and before it was stored', 1, 2],
     ['before the payment was sent', 0, 1],
-  ])('%s', async (_name, survives, sent) => {
+  ])('%s leads to one payment', async (_name, survives, sent) => {
     const store = memoryPayments();
     const vendor = await world.vendor(honest());
     await errorOf(world.payer({ store: dying(store, survives) })(`${vendor.origin}/a`));
@@ -156,7 +156,7 @@ describe('a crash', () => {
     expect(settles()).toHaveLength(sent);
   });
 
-  test('before the delivery: the same request shows the same payment under the same id, another buys', async () => {
+  test('before the delivery: the same request presents the same payment with the same id, and another request buys', async () => {
     let lost = true;
     const vendor = await world.vendor((visit, origin) =>
       lost && settlementOf(visit) !== undefined ? 'lost' : honest()(visit, origin),
@@ -171,15 +171,15 @@ describe('a crash', () => {
     const before = vendor.visits.length;
     expect((await pay(...make('x'))).status).toBe(200);
     expect(world.paid()).toHaveLength(2);
-    // It did not even ask for the price.
+    // It did not request the price.
     expect(vendor.visits).toHaveLength(before + 1);
     expect(idOf(vendor.visits.at(-1)!)).toBe(idOf(vendor.visits[0]!));
-    // Delivered, so the next is a new one.
+    // It is delivered, so the next request is a new purchase.
     await pay(...make('x'));
     expect(world.paid()).toHaveLength(3);
   });
 
-  test('a payment that provably failed is not gone on with: a new quote, a new attempt', async () => {
+  test('a payment that failed without moving money is replaced by a new quote and a new attempt', async () => {
     const store = memoryPayments();
     const vendor = await world.vendor(honest());
     world.script.settle = () => refusal(400, 'validation_error', { money_moved: 'unknown' });
@@ -195,9 +195,9 @@ describe('a crash', () => {
   });
 });
 
-describe('what the vendor answers to a payment', () => {
+describe('the answer of the vendor to a payment', () => {
   test.each([500, 503, 429, 401])(
-    '%i: the same request is delivered later, by the same payment',
+    '%i: the same request is delivered later by the same payment',
     async (status) => {
       let failing = true;
       const vendor = await world.vendor((visit, origin) =>
@@ -211,7 +211,7 @@ describe('what the vendor answers to a payment', () => {
     },
   );
 
-  test.each([204, 404, 422])('%i is its answer', async (status) => {
+  test.each([204, 404, 422])('%i is the delivery', async (status) => {
     const vendor = await world.vendor((visit, origin) =>
       settlementOf(visit) !== undefined ? { status } : honest()(visit, origin),
     );
@@ -220,13 +220,13 @@ describe('what the vendor answers to a payment', () => {
     expect(await held()).toEqual([]);
   });
 
-  test('payment_failed holds for the time of a redelivery; then an equal request buys, a key never does', async () => {
+  test('payment_failed is final during the redelivery window; then an equal request buys again, and one with a key never does', async () => {
     let refusing = true;
     const vendor = await world.vendor((visit, origin) =>
       refusing && settlementOf(visit) !== undefined ? { status: 402 } : honest()(visit, origin),
     );
     const store = memoryPayments();
-    // As if it had been paid a quarter of an hour ago.
+    // The payment is recorded as a quarter of an hour old.
     const old = (record: Parameters<PaymentStore['save']>[1]) =>
       record.paidAt === null ? record : { ...record, paidAt: Date.now() - 900_000 };
     const pay = world.payer({ store: { ...store, save: (name, record) => store.save(name, old(record)) } });
@@ -234,7 +234,7 @@ describe('what the vendor answers to a payment', () => {
       expect(await errorOf(pay(vendor.origin, { paymentKey: 'order-17' }))).toBeInstanceOf(NotDeliveredError);
       expect(world.paid()).toHaveLength(1);
     }
-    // The second one shows the old payment once more, hears no, and clears the way.
+    // The second one presents the old payment again, is refused, and removes the record.
     for (let i = 0; i < 2; i += 1) {
       expect(await errorOf(pay(vendor.origin))).toBeInstanceOf(NotDeliveredError);
       expect(world.paid()).toHaveLength(2);
@@ -244,15 +244,15 @@ describe('what the vendor answers to a payment', () => {
     expect(world.paid()).toHaveLength(3);
   });
 
-  test('a store that fails after the delivery does not keep it back', async () => {
+  test('a store that fails after the delivery does not prevent it', async () => {
     const vendor = await world.vendor(honest());
     const remove = () => Promise.reject(new Error('the disk is full'));
     expect((await world.payer({ store: { ...memoryPayments(), remove } })(vendor.origin)).status).toBe(200);
   });
 });
 
-describe('calls at once', () => {
-  test('64 under a budget of 10: 10 are paid; of another origin and after the period there is room again', async () => {
+describe('concurrent calls', () => {
+  test('of 64 calls 10 are paid within the cap of an origin, and calls to another origin within the total', async () => {
     const [vendor, other] = [await world.vendor(honest()), await world.vendor(honest())];
     const pay = world.payer({ budget: { perOrigin: 10_000n, total: 12_000n, periodMs: 3_600_000 } });
     const answers = await atOnce(64, (i) => errorOf(pay(`${vendor.origin}/${i}`)));
@@ -272,7 +272,7 @@ describe('calls at once', () => {
     expect(world.paid()).toHaveLength(12);
   });
 
-  test('only "no money moved" gives the budget back', async () => {
+  test('only "no money moved" releases the budget', async () => {
     const vendor = await world.vendor(honest());
     const pay = world.payer({ budget: { total: 1000n } });
     world.script.settle = () => refusal(402, 'insufficient_funds', { money_moved: 'no' });
@@ -282,13 +282,13 @@ describe('calls at once', () => {
     await errorOf(pay(`${vendor.origin}/a`));
     world.script.settle = () => null;
     expect(await errorOf(pay(`${vendor.origin}/b`))).toBeInstanceOf(PriceAboveCapError);
-    // The one that holds it may go on.
+    // The call that has the reservation may continue.
     expect((await pay(`${vendor.origin}/a`)).status).toBe(200);
     expect(await errorOf(pay(`${vendor.origin}/a`))).toBeInstanceOf(PriceAboveCapError);
     expect(world.paid()).toHaveLength(1);
   });
 
-  test('equal ones buy one each; with a key they are one, and each gets the whole answer', async () => {
+  test('equal calls buy one each; with one key they buy one, and each gets the complete answer', async () => {
     const vendor = await world.vendor(honest());
     const pay = world.payer();
     const each = await atOnce(8, async () => byOf(await pay(vendor.origin)));
@@ -299,9 +299,9 @@ describe('calls at once', () => {
     expect(world.paid()).toHaveLength(9);
   });
 
-  test('an equal one does not take over what another is about to be delivered', async () => {
+  test('a call does not use the payment that is being delivered to an equal call', async () => {
     const vendor = await world.vendor(async (visit, origin) => {
-      // The first is kept waiting at its delivery until the second has come as far.
+      // The delivery of the first call waits until the second one has paid.
       while (settlementOf(visit) !== undefined && world.paid().length < 2)
         await new Promise((resolve) => setTimeout(resolve, 5));
       return honest()(visit, origin);
@@ -313,7 +313,7 @@ describe('calls at once', () => {
     expect(new Set(await Promise.all(answers.map(byOf))).size).toBe(2);
   });
 
-  test('a key stands for one request', async () => {
+  test('a key belongs to one request', async () => {
     const vendor = await world.vendor((visit, origin) =>
       settlementOf(visit) === undefined ? honest()(visit, origin) : { status: 500 },
     );
@@ -327,7 +327,7 @@ describe('calls at once', () => {
   });
 });
 
-test('a key of another kind is refused without repeating it', () => {
+test('the error for a credential of another kind does not contain it', () => {
   expect(() => world.payer({ delegateKey: 'vendor_test_secret' })).toThrow(/^(?!.*secret)/);
   expect(() => world.payer({ maxAmount: 5 as never })).toThrow('bigint');
 });

@@ -35,7 +35,7 @@ export const addressOf = (call: Call, response: Response, quote: QuoteClaims): s
   if (!response.redirected || response.url === '') return call.url;
   if (new URL(response.url).origin !== new URL(call.url).origin)
     throw new ResourceMismatchError('a redirect led to another origin', quote);
-  // fetch does not tell whether the redirect made a GET of it.
+  // fetch does not report whether the redirect changed the method to GET.
   if (call.method !== 'GET' && call.method !== 'HEAD')
     throw new ResourceMismatchError('the request was redirected: call the final address', quote);
   const url = new URL(response.url);

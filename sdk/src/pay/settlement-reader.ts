@@ -25,7 +25,7 @@ const isOpen = ({ status, chain_status, units_remaining, redeemed_at }: Shown): 
 
 /** Reads the status of settlements that a vendor does not accept. */
 export const createSettlementReader = (read: ReadSettlement) => {
-  /** Settlements that are used up for good. Each is read once, however many calls need it. */
+  /** Settlements that are used up. Each is read once, however many calls need it. */
   const closed = boundedMap<true>(MAX_CLOSED);
   const asking = new Map<string, Promise<boolean>>();
 

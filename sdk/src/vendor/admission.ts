@@ -55,7 +55,10 @@ const reasonOf = (error: unknown): string =>
 
 type Log = (event: PaywallEvent) => void;
 
-/** Logs errors: one that many requests wait for once, and none of a call that was not made. */
+/**
+ * Logs errors. An error that many requests wait for is logged once, and one of a call that was not
+ * made is not logged.
+ */
 export const createErrorLog = (log: Log) => {
   const logged = new WeakSet<object>();
   return (error: unknown, more: Partial<PaywallEvent> = {}) => {
@@ -104,7 +107,7 @@ const createAnswers = (dialects: readonly Dialect[], log: Log, logError: LogErro
 /** A verified payment of a request. */
 type Payment = Presented & { key: string };
 
-/** The payment of a request, or why it has none that counts. Null: nothing was presented. */
+/** The payment of a request, or the refusal of an invalid one. Null: no payment was presented. */
 const presentedTo = async (
   dialects: readonly Dialect[],
   incoming: Incoming,
@@ -118,7 +121,7 @@ const presentedTo = async (
   return null;
 };
 
-/** What a delivery that cannot begin is answered with. */
+/** The answer to a delivery that cannot begin. */
 const UNDELIVERABLE = {
   spent: failed('spent'),
   busy: { status: 503, error: 'payment_in_progress', reason: 'in_progress', retryAfterSeconds: 1 },

@@ -58,7 +58,7 @@ export const refuse = ({ status, error, reason, retryAfterSeconds }: Refusal): R
 /** A stored delivery. `body` is base64. */
 export type StoredAnswer = { status: number; headers: [string, string][]; body: string };
 
-/** Headers of one connection or moment, which do not belong to a repeated answer. */
+/** Headers of one connection or time, which do not belong to a repeated answer. */
 const CONNECTION_HEADERS = new Set([
   'connection',
   'content-length',

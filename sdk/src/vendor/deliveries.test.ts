@@ -19,9 +19,9 @@ const randomOf = (seed: number) => {
 };
 
 /**
- * Replicas, requests at once, a store and a gate that answer late, not at all, or after they did
- * what they were asked, handlers that fail, and processes that die at any await: whatever the
- * order, one request gets the payment and its handler never runs again once it has delivered.
+ * Replicas and concurrent requests, with a store and a gate that answer late, not at all, or only
+ * after the effect, handlers that fail, and processes that die at any await. In every order one
+ * request gets the payment, and its handler does not run again after it has delivered.
  */
 const campaign = async (seed: number) => {
   const random = randomOf(seed);
@@ -30,9 +30,9 @@ const campaign = async (seed: number) => {
   };
   let now = 1_000_000;
   jest.spyOn(Date, 'now').mockImplementation(() => now);
-  // Trouble stops at some time, or nobody could promise a delivery.
+  // The faults end at some time. Otherwise a delivery could not be guaranteed.
   let trouble = true;
-  /** A call that may be lost on the way there or back. */
+  /** A call that may be lost before or after its effect. */
   const lossy = async <T>(call: () => T): Promise<T> => {
     await jitter();
     if (trouble && random() < 0.05) throw new Error('lost before');
@@ -75,7 +75,7 @@ const campaign = async (seed: number) => {
     await jitter();
     running -= 1;
     const fate = trouble ? random() : 1;
-    // Dead: it never says how it ended, and its lease runs out.
+    // Dead: it never reports its outcome, and its lease expires.
     if (fate < 0.2) return 'died';
     if (fate < 0.5) {
       await begun.finish('failed');
@@ -101,7 +101,7 @@ const campaign = async (seed: number) => {
   expect(await request(winner === 'one' ? 'other' : 'one')).toBe('spent');
 };
 
-test('500 orders of requests, losses, failures and deaths: one request gets the payment, delivered once', async () => {
+test('in 500 orders of requests, losses, failures and crashes one request gets the payment and is delivered once', async () => {
   jest.spyOn(globalThis, 'setInterval').mockImplementation((() => ({ unref: () => {} })) as never);
   for (let seed = 1; seed <= 500; seed += 1) {
     await campaign(seed);

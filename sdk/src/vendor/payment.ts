@@ -1,9 +1,9 @@
-/** The payment of the request that a handler is running for. */
+/** The payment of the request that a handler serves. */
 export type PaywallPayment = {
   /** The settlement's id. */
   paymentId: string;
   /**
-   * The same in every run for one payment. After a crash a handler can run a second time; use this
+   * The same in every run for one payment. After a crash a handler can run a second time. Use this
    * id to make its side effects idempotent.
    */
   deliveryId: string;

@@ -23,7 +23,7 @@ const sell: Sell = (...settings) => sellBy(api, ...settings);
 const failing = () => new Response('no', { status: 500 });
 
 describe('one delivery', () => {
-  test('the handler runs once; the same request gets the same answer, another one payment_failed without a call', async () => {
+  test('the handler runs once, the same request gets the same answer, and another one gets payment_failed without a call', async () => {
     const { serve, deliveries } = sell();
     const headers = { ...api.pay({ resource: RESOURCE }), 'x-payment-request-id': 'r1' };
     const first = await readAnswer(serve(at('/report', headers)));
@@ -42,7 +42,7 @@ describe('one delivery', () => {
     expect(api.calls()).toEqual(['verify', 'redeem']);
   });
 
-  test('50 at once on two replicas that share a store: one run, the others are told to wait', async () => {
+  test('of 50 concurrent requests on two replicas with one store one runs the handler, and the others get 503', async () => {
     const store = memoryStore();
     const replicas = [sell(undefined, { store }), sell(undefined, { store })];
     const headers = api.pay({ resource: RESOURCE });
@@ -56,7 +56,7 @@ describe('one delivery', () => {
     expect(new Set(said)).toEqual(new Set([200, 503]));
   });
 
-  test('replicas that share nothing: the gate alone lets one of them deliver', async () => {
+  test('of replicas without a shared store one delivers, because redeem succeeds once', async () => {
     const replicas = [sell(), sell()];
     const headers = api.pay({ resource: RESOURCE });
     const said = await Promise.all(replicas.map(({ serve }) => reasonOf(serve(at('/report', headers)))));
@@ -68,9 +68,9 @@ describe('one delivery', () => {
     ['throws', () => Promise.reject(new Error('broken')), 'thrown'],
     ['answers 500', failing, 500],
     ['answers 429', () => new Response(null, { status: 429 }), 429],
-    ['breaks off a stream', () => new Response(brokenStream()), 'thrown'],
+    ['breaks off its stream', () => new Response(brokenStream()), 'thrown'],
   ])(
-    'a handler that %s is run again for the same request, under the same delivery id, one redeem',
+    'a handler that %s runs again for the same request with the same delivery id and one redeem',
     async (_, answer, seen) => {
       const { serve, deliveries } = sell([answer, () => Response.json({ report: 'yes' })]);
       const headers = api.pay({ resource: RESOURCE });
@@ -89,14 +89,14 @@ describe('one delivery', () => {
     },
   );
 
-  test('a 404 of the handler is an answer: given again, not made again', async () => {
+  test('a 404 of the handler is a delivery, which is stored and not made again', async () => {
     const { serve, deliveries } = sell([() => new Response('none', { status: 404 })]);
     const headers = api.pay({ resource: RESOURCE });
     for (const _ of [1, 2]) expect(await (await serve(at('/report', headers))).text()).toBe('none');
     expect(deliveries).toHaveLength(1);
   });
 
-  test('a lost answer of redeem: 503, and the repeat is let through with the same id', async () => {
+  test('a lost answer of redeem gets 503, and the repeat is admitted with the same id', async () => {
     let lost = false;
     api.faults.push(({ call, body }) => {
       if (lost || !call.endsWith('/redeem')) return null;
@@ -112,7 +112,7 @@ describe('one delivery', () => {
     expect(deliveries).toHaveLength(1);
   });
 
-  test('the ten minutes count from the opening of the gate, not from a try that the API did not answer', async () => {
+  test('the ten minutes begin with the redeem, not with a request that the API did not answer', async () => {
     let isUnavailable = true;
     api.faults.push(({ call }) => (isUnavailable && call.endsWith('/redeem') ? 'lost' : null));
     const { serve, deliveries } = sell([() => Response.json({}, { status: 500 }), () => Response.json({})]);
@@ -130,7 +130,7 @@ describe('one delivery', () => {
     expect(deliveries).toHaveLength(2);
   });
 
-  test('limits of redeem: 503 with its Retry-After, and the settlement is still good for another request', async () => {
+  test('a limit of redeem gets 503 with its Retry-After, and the settlement remains usable by another request', async () => {
     api.faults.push(({ call }) =>
       call.endsWith('/redeem')
         ? { status: 429, body: { error: { code: 'rate_limited', message: '' } }, retryAfter: 30 }
@@ -140,7 +140,7 @@ describe('one delivery', () => {
     const headers = api.pay({ resource: RESOURCE });
     const { status, headers: said } = await readAnswer(serve(at('/report', headers)));
     expect([status, said.get('retry-after')]).toEqual([503, '30']);
-    // Calls that are refused count as well, so there are none until then.
+    // Refused calls count too, so the paywall makes none until then.
     api.faults.length = 0;
     expect((await serve(at('/report', headers))).status).toBe(503);
     expect(api.calls()).toEqual(['verify', 'redeem']);
@@ -154,7 +154,7 @@ describe('one delivery', () => {
     ['refunded', 'conflict', 'confirmed', '402 payment_failed conflict'],
     ['undone by a fork', 'conflict', 'pending', '503 service_unavailable being_confirmed'],
   ])(
-    'a settlement that is %s: said, and not asked again at once',
+    'a settlement that is %s is refused, and redeem is not called again at once',
     async (_, code, chain_status, expected) => {
       const { serve, deliveries } = sell();
       const headers = api.pay({ resource: RESOURCE });
@@ -173,7 +173,7 @@ describe('one delivery', () => {
     },
   );
 
-  test('a replica that dies in the handler: another one runs it once the lease is over, without a new redeem', async () => {
+  test('after a replica died in the handler another one runs it when the lease has ended, without a new redeem', async () => {
     const store = memoryStore();
     let reached: () => void;
     const dying = new Promise<void>((resolve) => {
@@ -189,7 +189,7 @@ describe('one delivery', () => {
     void dead.serve(at('/report', headers));
     await dying;
     expect(await reasonOf(alive.serve(at('/report', headers)))).toBe('503 payment_in_progress in_progress');
-    // Dead: its heartbeat runs no more, and the lease is over.
+    // Dead: its heartbeat has stopped, and the lease has ended.
     const now = Date.now();
     jest.spyOn(Date, 'now').mockImplementation(() => now + 31_000);
     expect((await alive.serve(at('/report', headers))).status).toBe(200);
@@ -197,7 +197,7 @@ describe('one delivery', () => {
     expect(api.calls().filter((call) => call === 'redeem')).toHaveLength(1);
   });
 
-  test('after the window the same request is payment_failed, and no handler runs', async () => {
+  test('after the window the same request gets payment_failed, and no handler runs', async () => {
     const { serve, deliveries } = sell([failing]);
     const headers = api.pay({ resource: RESOURCE });
     await serve(at('/report', headers));
@@ -209,7 +209,7 @@ describe('one delivery', () => {
     expect(api.calls()).toEqual(['verify', 'redeem', 'redeem']);
   });
 
-  test('a store that is unavailable answers 503 and takes nothing', async () => {
+  test('an unavailable store gets 503, and nothing is redeemed', async () => {
     const unavailable = () => Promise.reject(new Error('unavailable'));
     const { serve } = sell(undefined, { store: { get: unavailable, compareAndSet: unavailable } });
     expect(await reasonOf(serve(at('/report', api.pay({ resource: RESOURCE }))))).toBe(
@@ -218,7 +218,7 @@ describe('one delivery', () => {
     expect(api.calls()).toEqual([]);
   });
 
-  test('a body stays readable for the handler and belongs to the request; one too long is 413', async () => {
+  test('a body remains readable for the handler and is part of the request, and a body over the limit gets 413', async () => {
     const serve = api
       .paywall({ maxBodyBytes: 10 })
       .protect({ price: '50000' }, async (request) => new Response(await request.text()));
@@ -231,7 +231,7 @@ describe('one delivery', () => {
 });
 
 describe('long and broken deliveries', () => {
-  test('a delivery above what is kept counts as made: not run again, not given again', async () => {
+  test('a delivery over the stored size is neither made nor returned again', async () => {
     const { serve, deliveries } = sell([() => new Response('x'.repeat(200))], { maxStoredBytes: 100 });
     const headers = api.pay({ resource: RESOURCE });
     expect(await (await serve(at('/report', headers))).text()).toHaveLength(200);
@@ -239,7 +239,7 @@ describe('long and broken deliveries', () => {
     expect(deliveries).toHaveLength(1);
   });
 
-  test('a stream is passed on as it comes; a buyer who hung up gets it whole afterwards', async () => {
+  test('a stream is passed on as it arrives, and a buyer who disconnected gets it completely afterwards', async () => {
     let release: () => void;
     const more = new Promise<void>((resolve) => {
       release = resolve;

@@ -30,7 +30,7 @@ const prepay = (units = 3, amount = '50000') => api.pay({ resource: RESOURCE, un
 const consumed = (headers: Record<string, string>) =>
   api.settlements.get(headers['x-settlement-id']!)!.consumed.length;
 
-test('the bill names its units; each request takes one, a repeat none; then there is a new bill', async () => {
+test('each request consumes one of the quoted units, a repeat none, and after the last there is a new quote', async () => {
   const { ask, runs } = sell();
   const bill = JSON.parse((await ask({})).text);
   const claims = JSON.parse(Buffer.from(bill.quote_token.split('.')[0], 'base64url').toString());
@@ -48,14 +48,14 @@ test('the bill names its units; each request takes one, a repeat none; then ther
   expect(api.calls().filter((call) => call === 'consume')).toHaveLength(drawn);
 });
 
-test('requests that a payment is of no use for leave nothing in the store, however many names they come with', async () => {
+test('requests that a payment does not pay for leave nothing in the store, for any number of request ids', async () => {
   const keys = new Set<string>();
   const inner = memoryStore();
   const store: PaywallStore = {
     get: inner.get,
     compareAndSet: async (key, expected, next, ttlMs) => {
       const done = await inner.compareAndSet(key, expected, next, ttlMs);
-      // Of quotes there is one for all.
+      // The shared quote is stored once.
       if (done && !key.startsWith('quote:')) keys[next === null ? 'delete' : 'add'](key);
       return done;
     },
@@ -73,7 +73,7 @@ test('requests that a payment is of no use for leave nothing in the store, howev
   expect([keys.size, runs()]).toEqual([1, 1]);
 });
 
-test('a failed handler is asked again for the same unit', async () => {
+test('a failed handler runs again for the same unit', async () => {
   const { ask } = sell({}, [500, 200]);
   const headers = prepay();
   expect((await ask(headers, 'a')).status).toBe(500);
@@ -81,7 +81,7 @@ test('a failed handler is asked again for the same unit', async () => {
   expect(consumed(headers)).toBe(1);
 });
 
-test('a repeat after the window, or on a replica that shares nothing, takes a unit of its own', async () => {
+test('a repeat after the window, or on a replica without a shared store, consumes another unit', async () => {
   const headers = prepay();
   const [one, other] = [sell(), sell({ store: memoryStore() })];
   await one.ask(headers, 'a');
@@ -99,7 +99,7 @@ test.each([
   ['a lower price for the units', () => prepay(3, '49999')],
   ['units that are no number', () => api.pay({ resource: RESOURCE, units: '3' as never })],
   ['a settlement without units', () => api.pay({ resource: RESOURCE })],
-])('%s: payment_failed, nothing consumed', async (_, pay) => {
+])('%s gets payment_failed, and nothing is consumed', async (_, pay) => {
   const { ask, runs } = sell();
   const headers = pay();
   const { status, text } = await ask(headers, 'a');
@@ -107,7 +107,7 @@ test.each([
   expect([runs(), consumed(headers)]).toEqual([0, 0]);
 });
 
-test('more units at the same price each are welcome', async () => {
+test('more units at the same unit price are accepted', async () => {
   const { ask } = sell();
   expect((await ask(prepay(6, '100000'), 'a')).status).toBe(200);
 });

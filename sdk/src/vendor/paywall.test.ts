@@ -23,8 +23,8 @@ afterEach(async () => {
 const sell: Sell = (...settings) => sellBy(api, ...settings);
 const DECIDED = 'error quote_token display_amount quote_amount currency expires_at settle_url'.split(' ');
 
-describe('the bill', () => {
-  test('has the decided fields, is kept by no cache, and is for the configured address', async () => {
+describe('the 402', () => {
+  test('has the specified fields, is not cached, and is for the configured address', async () => {
     const { status, headers, body } = await readAnswer(sell().serve(at('/report?city=Ulm')));
     expect(status).toBe(402);
     expect(headers.get('cache-control')).toBe('no-store');
@@ -38,7 +38,7 @@ describe('the bill', () => {
     expect(claims.scope).toEqual({ resource: RESOURCE });
   });
 
-  test('one header of the two is no payment; neither a preflight nor HEAD is charged or delivered', async () => {
+  test('one of the two headers is no payment, and neither a preflight nor HEAD is charged or delivered', async () => {
     const { serve, deliveries } = sell();
     const { 'x-settlement-id': id } = api.pay({ resource: RESOURCE });
     expect(await reasonOf(serve(at('/report', { 'x-settlement-id': id! })))).toBe('402 payment_required');
@@ -56,14 +56,14 @@ describe('the bill', () => {
       '7',
     ],
     ['no answer', 'lost' as const, '5'],
-    ['a bad key', { status: 401, body: { error: { code: 'unauthorized', message: '' } } }, '5'],
-  ])('%s: 503 with Retry-After', async (_, said, after) => {
+    ['a refused key', { status: 401, body: { error: { code: 'unauthorized', message: '' } } }, '5'],
+  ])('%s gets 503 with Retry-After', async (_, said, after) => {
     api.faults.push(({ call }) => (call === 'POST /v1/quote' ? said : null));
     const { status, headers } = await readAnswer(sell().serve(at('/report')));
     expect([status, headers.get('retry-after')]).toEqual([503, after]);
   });
 
-  test('a key of another environment and a public address with a query are refused at once', () => {
+  test('a key of another environment and a public address with a query are refused at the start', () => {
     expect(() => api.paywall({ serviceKey: 'vendor_live_x' })).toThrow(TypeError);
     expect(() => api.paywall({ publicUrl: 'https://a.example/?b' })).toThrow(TypeError);
     const warn = jest.spyOn(console, 'warn').mockImplementation(() => {});
@@ -75,7 +75,7 @@ describe('the bill', () => {
     warn.mockRestore();
   });
 
-  test('another dialect adds its fields and headers, and takes what it recognises', async () => {
+  test('another dialect adds its fields and headers, and handles the payments that it recognizes', async () => {
     const tokens = new Set<string>();
     const other: Dialect = {
       name: 'other',
@@ -106,9 +106,9 @@ describe('the bill', () => {
   });
 });
 
-describe('what does not open the gate', () => {
+describe('a payment that does not pay for the request', () => {
   const cases: [string, () => Record<string, string>, string][] = [
-    ['junk', () => ({ 'x-settlement-id': 'stl_1', 'x-settlement-token': 'a.b' }), 'invalid_token'],
+    ['arbitrary text', () => ({ 'x-settlement-id': 'stl_1', 'x-settlement-token': 'a.b' }), 'invalid_token'],
     [
       'a token of 5 kB',
       () => ({ ...api.pay({ resource: RESOURCE }), 'x-settlement-token': 'a'.repeat(5000) }),
@@ -139,10 +139,14 @@ describe('what does not open the gate', () => {
       }),
       'invalid_token',
     ],
-    ['another service’s', () => api.pay({ resource: RESOURCE }, { service: 'other' }), 'other_service'],
-    ['too little', () => api.pay({ resource: RESOURCE }, { amount: '49999' }), 'amount_too_small'],
+    [
+      'the settlement of another service',
+      () => api.pay({ resource: RESOURCE }, { service: 'other' }),
+      'other_service',
+    ],
+    ['a lower amount', () => api.pay({ resource: RESOURCE }, { amount: '49999' }), 'amount_too_small'],
   ];
-  test.each(cases)('%s: payment_failed without a call', async (_, headers, reason) => {
+  test.each(cases)('%s gets payment_failed without a call', async (_, headers, reason) => {
     const { serve, deliveries } = sell();
     expect(await reasonOf(serve(at('/report', headers())))).toBe(`402 payment_failed ${reason}`);
     expect(await reasonOf(serve(at('/report', headers())))).toBe(`402 payment_failed ${reason}`);
@@ -153,9 +157,9 @@ describe('what does not open the gate', () => {
 
   test.each([
     ['paid for another address', { resource: `${PUBLIC_URL}/cheap` }],
-    ['paid for this path elsewhere', { resource: 'http://evil.example/report' }],
-    ['prepaid, on a route that is not', { resource: RESOURCE, units: 5 }],
-  ])('%s: payment_failed, nothing redeemed, asked once', async (_, scope) => {
+    ['paid for this path at another host', { resource: 'http://evil.example/report' }],
+    ['prepaid, on a route without units', { resource: RESOURCE, units: 5 }],
+  ])('a settlement %s gets payment_failed with one call, and nothing is redeemed', async (_, scope) => {
     const { serve, deliveries } = sell();
     const headers = api.pay(scope);
     for (const path of ['/report', '/report?a'])
@@ -173,7 +177,7 @@ describe('what does not open the gate', () => {
     },
   );
 
-  test('a malformed request id is 400; no secret is logged', async () => {
+  test('a malformed request id gets 400, and no secret is logged', async () => {
     const headers = api.pay({ resource: RESOURCE });
     const { serve } = sell();
     expect(await reasonOf(serve(at('/report', { ...headers, 'x-payment-request-id': 'a b' })))).toMatch(

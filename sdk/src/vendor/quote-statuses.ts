@@ -4,7 +4,9 @@ import type { Output } from '../types.ts';
 type QuoteStatus = Output<'quote.get'>['status'];
 export type ReadStatus = (quoteId: string) => Promise<QuoteStatus>;
 
-/** The pause between two reads of a quote that buyers name. It doubles while nobody has paid. */
+/**
+ * The pause between two reads of a quote that buyers name. It doubles while the quote is not paid.
+ */
 const READ_GAP_MS = 1000;
 const LONGEST_READ_GAP_MS = 4000;
 /**

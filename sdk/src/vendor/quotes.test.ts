@@ -10,7 +10,7 @@ import {
 } from '../../../test/support/vendor-api.ts';
 import { memoryStore, type PaywallOptions } from './main.ts';
 
-/** Many who ask for the price share a quote; none of them makes the vendor ask the API for more. */
+/** Many unpaid requests share a quote, and none of them causes further calls of the API. */
 
 let api: VendorApi;
 beforeEach(async () => {
@@ -38,13 +38,16 @@ const asked = (call: string) => api.asked.filter((each) => each.call.startsWith(
 const made = () => asked('POST /v1/quote');
 const statusReads = () => asked('GET /v1/quotes/');
 const atOnce = <T>(n: number, make: () => Promise<T>) => Promise.all(Array.from({ length: n }, () => make()));
-/** Sets the clock forward. It stands still otherwise: a busy machine must change nothing. */
+/**
+ * Sets the clock forward. Otherwise the clock stands still, so that the load of the machine has no
+ * effect.
+ */
 const later = (ms: number) => {
   jest.spyOn(Date, 'now').mockReturnValue(Date.now() + ms);
 };
 
-describe('a quote for all', () => {
-  test('64 at once and 1,000 after them cost one quote; another address, price or bundle has its own', async () => {
+describe('a shared quote', () => {
+  test('64 concurrent and 1,000 later requests need one quote, and another address, price or number of units has its own', async () => {
     const { ask } = shop();
     const ids = [...(await atOnce(64, ask)), ...(await atOnce(1000, ask)), await ask({}, '/report?city=Ulm')];
     expect(new Set(ids).size).toBe(1);
@@ -56,7 +59,7 @@ describe('a quote for all', () => {
     expect(made()).toBe(4);
   });
 
-  test('replicas share it through their store', async () => {
+  test('is shared by replicas through their store', async () => {
     const store = memoryStore();
     const [first, second] = [shop({ store }), shop({ store })];
     expect(await first.ask()).toBe(await second.ask());
@@ -64,7 +67,7 @@ describe('a quote for all', () => {
     expect(await shop().ask()).not.toBe(await first.ask());
   });
 
-  test('who gets it has ten minutes to pay; it is made anew when somebody asks, and not before', async () => {
+  test('is valid for at least ten minutes, and is replaced at the next request after that time and not before', async () => {
     const { ask } = shop();
     const first = await ask();
     later(299_000);
@@ -77,7 +80,7 @@ describe('a quote for all', () => {
     expect(made()).toBe(2);
   });
 
-  test('the limits of the API: 503 with Retry-After, one call, one line in the log', async () => {
+  test('at the limits of the API requests get 503 with Retry-After, with one call and one log line', async () => {
     const said = { status: 429, body: { error: { code: 'rate_limited', message: '' } }, retryAfter: 30 };
     api.faults.push(({ call }) => (call === 'POST /v1/quote' ? said : null));
     const { serve } = shop();
@@ -89,7 +92,7 @@ describe('a quote for all', () => {
     expect(errors).toMatchObject([{ reason: 'rate_limited', resource: RESOURCE }]);
   });
 
-  test('while no other can be made the last one is handed out as long as it can be paid', async () => {
+  test('is returned while it can be paid if no other can be created', async () => {
     const { ask } = shop();
     const first = await ask();
     api.faults.push(({ call }) => (call === 'POST /v1/quote' ? 'lost' : null));
@@ -100,12 +103,12 @@ describe('a quote for all', () => {
   });
 });
 
-test('addresses that somebody makes up take half of the quotes: the other routes go on selling', async () => {
+test('requests for invented addresses use half of the quotes, and the other routes continue to sell', async () => {
   const times: number[] = [];
   const limited = { status: 429, body: { error: { code: 'rate_limited', message: '' } }, retryAfter: 60 };
   api.faults.push(({ call }) => {
     if (call !== 'POST /v1/quote') return null;
-    // As the API counts: refused calls too.
+    // The API counts refused calls too.
     times.push(Date.now());
     return times.filter((at) => at > Date.now() - 60_000).length > 30 ? limited : null;
   });
@@ -128,21 +131,21 @@ test('addresses that somebody makes up take half of the quotes: the other routes
   }
 });
 
-describe('once it is paid', () => {
-  test('and shown, others get a new one, without a look', async () => {
+describe('after the shared quote was paid', () => {
+  test('and presented, other buyers get a new one without a status query', async () => {
     const { serve, ask, after } = shop();
     const first = await ask();
     const paid = api.pay({ resource: RESOURCE }, { quote_id: first });
     expect((await serve(at('/report', paid))).status).toBe(200);
     const [second, third] = [await ask(), await after(first)];
     expect(new Set([first, second, third]).size).toBe(3);
-    // The next shared one is not replaced by whoever shows an old payment.
+    // An old payment that is presented again does not replace the next shared quote.
     await serve(at('/report', paid));
     expect(await ask()).toBe(second);
     expect([made(), statusReads()]).toEqual([3, 0]);
   });
 
-  test('and never shown, it is found out for those who do not say that it was refused', async () => {
+  test('and not presented, a status query detects it for buyers who do not name it as refused', async () => {
     const { ask } = shop();
     const first = await ask();
     api.quotes.set(first, 'settled');
@@ -153,7 +156,7 @@ describe('once it is paid', () => {
     expect([made(), statusReads()]).toEqual([2, 1]);
   });
 
-  test('64 who are refused at once part: eight quotes, and eight for each of these', async () => {
+  test('64 buyers who were refused at once share eight quotes, and then eight for each of these', async () => {
     const { ask, after } = shop();
     const first = await ask();
     api.quotes.set(first, 'settled');
@@ -164,12 +167,12 @@ describe('once it is paid', () => {
     const third = await Promise.all(second.slice(8).map(after));
     expect(new Set(third).size).toBe(55);
     expect(made()).toBe(9 + 55);
-    // However often it is named, a paid quote makes no more than eight.
+    // A paid quote leads to at most eight others, however often it is named.
     await atOnce(100, () => after(first));
     expect(made()).toBe(9 + 55 + 8);
   });
 
-  test('while it is being paid: 503 for who was refused, another one for all; not for ever', async () => {
+  test('while it is being paid, refused buyers get 503 for a limited time, and all others get another one', async () => {
     const { ask, after } = shop();
     const first = await ask();
     api.quotes.set(first, 'settling');
@@ -179,15 +182,15 @@ describe('once it is paid', () => {
     expect([made(), statusReads()]).toEqual([2, 1]);
     later(5001);
     expect(await after(first)).toBe(second);
-    // The payment failed: the quote is handed to nobody anew, but who names it may pay it.
+    // The quote is paid now, so a buyer who names it gets a third one.
     api.quotes.set(first, 'settled');
     later(2000);
     expect([first, second]).not.toContain(await after(first));
   });
 });
 
-describe('who says that a quote was refused', () => {
-  test('and names anything but a quote that is paid makes none, and no look', async () => {
+describe('a buyer who names a refused quote', () => {
+  test('that was never shared causes no quote and no status query', async () => {
     const { ask, after } = shop();
     const first = await ask();
     const theirs = await ask({}, '/other');
@@ -198,7 +201,7 @@ describe('who says that a quote was refused', () => {
     expect([made(), statusReads()]).toEqual([2, 0]);
   });
 
-  test('and names the one that nobody has paid gets it again; it is looked up less and less', async () => {
+  test('that is not paid gets it again, and its status is queried less and less often', async () => {
     const { ask, after } = shop();
     const first = await ask();
     for (let i = 0; i < 200; i += 1) expect(await after(first)).toBe(first);
@@ -211,7 +214,7 @@ describe('who says that a quote was refused', () => {
     expect(statusReads()).toBeLessThanOrEqual(6);
   });
 
-  test('gets no more than the last quote while the API cannot be asked', async () => {
+  test('gets the last quote while the API is unavailable', async () => {
     const { ask, after } = shop();
     const first = await ask();
     api.quotes.set(first, 'settled');
@@ -221,7 +224,7 @@ describe('who says that a quote was refused', () => {
   });
 });
 
-test('a store that is away: 503 and no call', async () => {
+test('an unavailable store gets 503, without a call', async () => {
   const gone = () => Promise.reject(new Error('ECONNREFUSED'));
   const { serve } = shop({ store: { get: gone, compareAndSet: gone } });
   expect(await reasonOf(serve(at('/report')))).toBe('503 service_unavailable no_quote');

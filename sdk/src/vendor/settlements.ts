@@ -47,8 +47,7 @@ const codeOf = (error: unknown) => (error instanceof ApiError ? error.code : nul
 /** Redeems and consumes the settlements of one service. */
 export const createSettlements = (client: Client, serviceId: string) => {
   const [redeemCalls, consumeCalls, verifyCalls] = [createThrottle(), createThrottle(), createThrottle()];
-  // The terms of a settlement never change, so they are read once. A refusal for good is cached
-  // too.
+  // The terms of a settlement never change, so they are read once. A final refusal is cached too.
   const settlements = boundedMap<KnownSettlement>(MAX_SETTLEMENTS);
   const knownOf = async (settlement_id: string): Promise<KnownSettlement> => {
     const known = settlements.get(settlement_id);
@@ -68,7 +67,7 @@ export const createSettlements = (client: Client, serviceId: string) => {
     await consumeCalls(() => client.settlement.consume({ ...ids, units: 1, request_id }));
     return 'open';
   };
-  /** What a refusal of redeem or consume means, and for how long. Null: call again. */
+  /** The meaning of a refusal of redeem or consume, and how long it holds. Null: call again. */
   const noOf = async (
     error: unknown,
     { settlement_id }: Ids,

@@ -16,7 +16,7 @@ const MAX_ENTRIES = 1000;
  */
 type Mark = { slot: string; settled?: true };
 
-/** The slot that serves everybody. */
+/** The slot of a bill, for all buyers that were not refused a quote. */
 export const rootOf = (name: string): string => `quote:${name}`;
 const markKey = (name: string, quoteId: string): string => `quote:${name}:${quoteId}`;
 /** A further slot of a paid quote. */

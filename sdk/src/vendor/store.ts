@@ -1,8 +1,8 @@
 /**
- * Shared by the replicas of a vendor to make each delivery once: texts by key, each with an expiry.
- * One row or key of any database suffices; `examples/` has Redis and Postgres. It holds stored
- * answers and the shared quotes, but no settlement token and no key. Whoever can write to it can
- * change what buyers have to pay.
+ * Shared by the replicas of a vendor, so that each delivery is made once: texts by key, each with
+ * an expiry. One row or key of any database suffices; `examples/` has Redis and Postgres. It holds
+ * stored answers and the shared quotes, but no settlement token and no key. Whoever can write to it
+ * can change what buyers have to pay.
  */
 export type PaywallStore = {
   /** The value, or null if there is none or it has expired. */
@@ -22,9 +22,9 @@ export type PaywallStore = {
 const MEMORY_CHARACTERS = 32_000_000;
 
 /**
- * A store of this process alone. The API limits every settlement to one delivery even without a
- * shared store. But after a crash, or on another replica, the second try of a failed delivery is
- * lost, and the buyer has paid for nothing.
+ * A store in the memory of this process. The API limits every settlement to one delivery even
+ * without a shared store. But after a crash, or on another replica, the second try of a failed
+ * delivery is lost, and the buyer has paid for nothing.
  */
 export const memoryStore = (): PaywallStore => {
   const held = new Map<string, { value: string; endsAt: number }>();

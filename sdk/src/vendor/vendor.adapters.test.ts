@@ -11,7 +11,7 @@ import * as forFastify from './fastify.ts';
 import * as forHono from './hono.ts';
 import type { Paywall } from './main.ts';
 
-/** What only a framework's own server shows: bodies, streams, connections that break. */
+/** The behaviour on a framework's real server: bodies, streams, broken connections. */
 const PRICE = { price: '50000' };
 let api: VendorApi;
 let paywall: Paywall;
@@ -35,7 +35,7 @@ const listen = async (handler: (request: IncomingMessage, response: ServerRespon
   return (server.address() as AddressInfo).port;
 };
 const paidFor = (path: string) => api.pay({ resource: `${PUBLIC_URL}${path}` });
-/** Asks until it is no longer under way. */
+/** Repeats the request until it is no longer in progress. */
 const get = async (url: string, headers: Record<string, string>, init: RequestInit = {}) => {
   for (;;) {
     const response = await fetch(url, { ...init, headers: { ...headers, ...init.headers } });
@@ -45,7 +45,7 @@ const get = async (url: string, headers: Record<string, string>, init: RequestIn
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 };
-/** Sends a request and hangs up as soon as `until` resolves. */
+/** Sends a request and disconnects as soon as `until` resolves. */
 const hangUp = async (
   port: number,
   path: string,
@@ -61,7 +61,7 @@ const hangUp = async (
 const signal = () => Promise.withResolvers<void>();
 
 describe('express', () => {
-  test('headers of every form, several cookies and bytes are given again as they were', async () => {
+  test('headers of every form, several cookies and bytes are returned again unchanged', async () => {
     const app = express();
     app.get('/set', forExpress.paid(paywall, PRICE), (_request, response) => {
       response.status(201).set('x-one', '1').cookie('a', '1').cookie('b', '2');
@@ -86,7 +86,7 @@ describe('express', () => {
     }
   });
 
-  test('a body that no parser read is bytes for the handler; it and a parsed one belong to the request', async () => {
+  test('an unread body becomes bytes for the handler, and both it and a parsed body are part of the request', async () => {
     const app = express();
     const echo = (request: ExpressRequest, response: express.Response) => {
       const { body } = request;
@@ -117,7 +117,7 @@ describe('express', () => {
     }
   });
 
-  test('a buyer who hangs up while the handler works gets the answer afterwards, from one run', async () => {
+  test('a buyer who disconnects while the handler runs gets the answer of that run afterwards', async () => {
     const [begun, gone] = [signal(), signal()];
     let runs = 0;
     const app = express();
@@ -136,7 +136,7 @@ describe('express', () => {
     expect([again.status, again.text, runs]).toEqual([200, 'done', 1]);
   });
 
-  test('a buyer who hangs up in the middle of a stream gets the whole of it afterwards, from one run', async () => {
+  test('a buyer who disconnects during a stream gets all of it afterwards, from one run', async () => {
     const [begun, gone] = [signal(), signal()];
     let runs = 0;
     const app = express();
@@ -160,23 +160,26 @@ describe('express', () => {
   test.each([
     ['short', 10, 200],
     ['long', 5000, 402],
-  ])('a %s stream that breaks off after %d bytes: the next try is %d', async (_, bytes, expected) => {
-    let runs = 0;
-    const app = express();
-    app.get('/stream', forExpress.paid(paywall, PRICE), (_request, response) => {
-      runs += 1;
-      if (runs > 1) return void response.send('whole');
-      response.write('x'.repeat(bytes));
-      response.destroy();
-    });
-    const port = await listen(app);
-    const headers = paidFor('/stream');
-    const url = `http://127.0.0.1:${port}/stream`;
-    await expect(get(url, headers)).rejects.toThrow();
-    expect((await get(url, headers)).status).toBe(expected);
-  });
+  ])(
+    'after a %s stream that breaks off after %d bytes the next request gets %d',
+    async (_, bytes, expected) => {
+      let runs = 0;
+      const app = express();
+      app.get('/stream', forExpress.paid(paywall, PRICE), (_request, response) => {
+        runs += 1;
+        if (runs > 1) return void response.send('whole');
+        response.write('x'.repeat(bytes));
+        response.destroy();
+      });
+      const port = await listen(app);
+      const headers = paidFor('/stream');
+      const url = `http://127.0.0.1:${port}/stream`;
+      await expect(get(url, headers)).rejects.toThrow();
+      expect((await get(url, headers)).status).toBe(expected);
+    },
+  );
 
-  test('an error of the price goes to the error handler, one of the handler is asked again', async () => {
+  test('an error of the price goes to the error handler, and after an error of the handler the request can be repeated', async () => {
     const app = express();
     let broken = true;
     const price = (request: ExpressRequest) => (request.query.bad === undefined ? '50000' : '1.5');
@@ -197,7 +200,7 @@ describe('express', () => {
 });
 
 describe('fastify', () => {
-  test('streams, thrown errors, other routes’ hooks: as with any handler', async () => {
+  test('streams, thrown errors and hooks of other routes work as with any handler', async () => {
     const app = fastify();
     let runs = 0;
     const preHandler = forFastify.paid(paywall, PRICE);
@@ -225,7 +228,7 @@ describe('fastify', () => {
 });
 
 describe('hono', () => {
-  test('a body that a validator has read still belongs to the request, and the handler has it', async () => {
+  test('a body that a validator has read is part of the request, and the handler can read it', async () => {
     const app = new Hono();
     app.post(
       '/v',

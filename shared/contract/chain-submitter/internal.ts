@@ -15,12 +15,10 @@ import {
 import { internalOperation } from '../service.ts';
 import { Progress } from './progress.ts';
 
-/**
- * Everything known about an attempt: for an operator, and for a decision that must not be wrong.
- */
+/** Everything known about an attempt, for operators and their decisions. */
 export const AttemptReport = z.strictObject({
   /**
-   * `included`: a transaction of it is finalized on every provider. `excluded`: none can be
+   * `included`: one of its transactions is finalized on every provider. `excluded`: none can be
    * included any more (docs/design/settle.md, rule 11). `open`: neither is proven.
    */
   outcome: z.enum(['included', 'excluded', 'open']),
@@ -45,37 +43,34 @@ export const AttemptReport = z.strictObject({
       provider_statuses: z.array(z.string()),
     }),
   ),
-  /** Succeeded transactions that name the quote's reference, whoever made them. */
+  /** Successful transactions that contain the quote's reference, from any sender. */
   under_reference: z.array(z.string()),
   /** The lowest finalized block height of the providers. */
   finalized_height: z.int(),
 });
 export type AttemptReport = z.infer<typeof AttemptReport>;
-/** A token account as the chain shows it, and the slot of that snapshot. */
+/** The state of a token account on chain, and the slot of the snapshot. */
 export const WalletSnapshot = z.strictObject({
   token_account: SolanaAddress,
   exists: z.boolean(),
   balance: MicroUsdcOrZero,
   delegate: SolanaAddress.nullable(),
   /**
-   * Whether the delegate is an authority that is configured here, so that payments can be signed
-   * with it.
+   * Whether the delegate is an authority that is configured here, with which payments can be
+   * signed.
    */
   served: z.boolean(),
   /** What the delegate may still spend; "0" without one. */
   allowance: MicroUsdcOrZero,
   slot: z.int().min(0),
 });
-/** Whether anything is signed, what is under way, and by which keys. */
+/** Whether signing is paused, how much work is open, and which keys are configured. */
 const Signing = z.strictObject({
   paused: z.boolean(),
-  /**
-   * Work that has not come to its end: settles, funds, token accounts, delegations, withdrawals,
-   * refunds.
-   */
+  /** Open intents: settles, funds, token accounts, delegations, withdrawals, refunds. */
   open: z.int().min(0),
   /**
-   * In the order of FEE_PAYER_KEYS: the first pays. Those that are configured no more have no
+   * In the order of FEE_PAYER_KEYS; the first one pays. A key that is no longer configured has no
    * number.
    */
   fee_payers: z.array(
@@ -83,26 +78,26 @@ const Signing = z.strictObject({
       number: z.int().nullable(),
       address: SolanaAddress,
       lamports: z.int().nullable(),
-      /** Signed transactions that it pays for and that may still land. */
+      /** Signed transactions that it pays for and that may still be included. */
       live: z.int().min(0),
-      /** Transactions that wait for their owner's signature and name it. */
+      /** Transactions that name it and wait for their owner's signature. */
       prepared: z.int().min(0),
     }),
   ),
-  /** The highest number serves new onboardings. */
+  /** New onboardings use the highest number. */
   authorities: z.array(z.strictObject({ number: z.int(), address: SolanaAddress })),
 });
 const PerDay = z.strictObject({ used: z.int().min(0), per_day: z.int().min(0) });
-/** Transactions of an account's users that the platform signs too and pays for, in a UTC day. */
+/** Transactions of an account that the platform co-signs and pays for, per UTC day. */
 const CosigningLimits = z.strictObject({
   account_id: AccountId,
   factor: z.int().min(1),
-  /** Approvals, withdrawals, and refunds beyond the one that each settlement pays for. */
+  /** Approvals, withdrawals, and refunds. The first refund of each settlement is not counted. */
   cosignatures: PerDay,
   revokes: PerDay,
 });
 export const MAX_COSIGNING_FACTOR = 1000;
-/** As many as one RPC call reads. */
+/** Maximum number of accounts of one RPC call. */
 export const MAX_OBSERVED_WALLETS = 100;
 
 /** The internal operations of chain-submitter. */
@@ -110,20 +105,20 @@ export const internal = {
   ...operatorOperations,
   getCaps: getCapsOperation,
   getSigning: internalOperation({
-    summary: 'Whether anything is signed, what is under way, and by which keys',
+    summary: 'Whether signing is paused, how much work is open, and which keys are configured',
     callers: ['operator'],
     input: z.strictObject({}),
     output: Signing,
   }),
   setSigningPaused: internalOperation({
     summary:
-      'Pauses or resumes all signing, of what was accepted too; signed bytes go on. What is so already is left alone.',
+      'Pauses or resumes all signing, also for accepted work. Signed transactions are still broadcast. Changes nothing if signing is in that state already.',
     callers: ['operator'],
     input: z.strictObject({ paused: z.boolean(), ...operatorFields }),
     output: z.strictObject({ changed: z.boolean(), signing: Signing }),
   }),
   getCosigningLimits: internalOperation({
-    summary: 'How many transactions an account may have co-signed a day, and how many it had today',
+    summary: 'How many transactions of an account are co-signed per day at most, and how many were today',
     callers: ['operator'],
     input: z.strictObject({ account_id: AccountId }),
     output: CosigningLimits,
@@ -140,17 +135,17 @@ export const internal = {
   }),
   observeChain: internalOperation({
     summary:
-      'Whether the chain can be read right now, and settles still have a budget of lamports; answered within 2 s',
+      'Whether the chain can be read now, and whether settles still have a lamport budget. Answered within 2 s.',
     callers: ['settlement'],
     input: z.strictObject({}),
     output: z.strictObject({
       readable: z.boolean(),
-      /** Null: there is room for new settles. */
+      /** Null: the budget suffices for new settles. */
       budget_refills_in_seconds: z.int().min(0).nullable(),
     }),
   }),
   getAttemptReport: internalOperation({
-    summary: 'All that is known of an attempt to pay a quote, and what the chain proves about it',
+    summary: 'Everything known about an attempt to pay a quote, and what the chain proves about it',
     callers: ['settlement'],
     input: z.strictObject({
       account_id: AccountId,
@@ -161,12 +156,12 @@ export const internal = {
   }),
   findPayment: internalOperation({
     summary:
-      'Whether the chain holds a payment of a quote, asked of every provider, and which of these owners made it: for records that were lost',
+      'Whether the chain holds a payment of a quote, by a query to every provider, and which of the named owners made it. For lost records.',
     callers: ['settlement'],
     input: z.strictObject({ quote_token: CompactToken, owners: z.array(SolanaAddress) }),
     output: z.strictObject({
       paid: z.boolean(),
-      /** Null: none of those that were named. */
+      /** Null: none of the named owners. */
       owner: SolanaAddress.nullable(),
     }),
   }),
@@ -177,19 +172,20 @@ export const internal = {
     output: WalletSnapshot,
   }),
   observeTransfers: internalOperation({
-    summary: 'What a transaction moved into an owner’s token account, once it is finalized',
+    summary: 'What a finalized transaction moved into an owner’s token account',
     callers: ['funding'],
     input: z.strictObject({ tx_hash: TransactionHash, owner: SolanaAddress }),
     output: z.strictObject({
       /**
-       * `unknown`: not final yet, or no provider knows it. `failed`: final, and it moved nothing.
+       * `unknown`: not finalized yet, or unknown to every provider. `failed`: finalized, and it
+       * moved nothing.
        */
       status: z.enum(['unknown', 'failed', 'finalized']),
       transfers: z.array(
         z.strictObject({
           /**
-           * Its place in the transaction: "2", or "2.1" for one made by the program of
-           * instruction 2.
+           * Its position in the transaction: "2", or "2.1" for an inner instruction of instruction
+           * 2.
            */
           instruction: z.string().max(16),
           source: SolanaAddress,
@@ -199,43 +195,43 @@ export const internal = {
     }),
   }),
   observeWallets: internalOperation({
-    summary: 'The same for up to 100 owners by one call to the chain, in their order',
+    summary: 'observeWallet for up to 100 owners with one RPC call, in their order',
     callers: ['wallet'],
     input: z.strictObject({ owners: z.array(SolanaAddress).min(1).max(MAX_OBSERVED_WALLETS) }),
     output: z.strictObject({ snapshots: z.array(WalletSnapshot) }),
   }),
   describeWallet: internalOperation({
     summary:
-      'Token account of a wallet and the delegate authority for a new onboarding; refuses programs, mints, token accounts',
+      'Token account of a wallet, and the delegate authority for a new onboarding. Programs, mints and token accounts are refused.',
     callers: ['wallet'],
     input: z.strictObject({ public_key: SolanaAddress }),
     output: z.strictObject({ token_account: SolanaAddress, authority: SolanaAddress }),
   }),
   checkPayoutAddress: internalOperation({
-    summary: 'Whether an address may receive payouts (validation_error says why not)',
+    summary: 'Checks that an address may receive payouts. If not, validation_error names the reason.',
     callers: ['identity'],
     input: z.strictObject({ payout_address: SolanaAddress, allow_off_curve: z.boolean() }),
     output: z.strictObject({ token_account: SolanaAddress }),
   }),
   reserveTokenAccount: internalOperation({
     summary:
-      'Whether the payout token account exists or the platform will pay for it within the account’s quota',
+      'Whether the payout token account exists, or else the platform pays for it within the account’s quota',
     callers: ['quote'],
     input: z.strictObject({
       account_id: AccountId,
       owner: SolanaAddress,
-      /** Until then a payout may be signed: 60 s after the expiry of the quote, or later. */
+      /** A payout may be signed until then: 60 s after the expiry of the quote, or later. */
       until: Timestamp,
     }),
     output: z.strictObject({
       status: z.enum(['exists', 'granted', 'refused']),
-      /** Of a refusal that holds for today only. */
+      /** Set for a refusal that holds only today. */
       retry_after_seconds: z.int().min(0).nullable(),
     }),
   }),
   prepareDelegation: internalOperation({
     summary:
-      'The approve (or, with allowance null, revoke) transaction for the owner to sign; replaces an earlier one',
+      'Prepares the approve transaction (with allowance null: the revoke transaction) for the owner to sign. It replaces an earlier one.',
     callers: ['wallet'],
     input: z.strictObject({
       preparation_id: z.string().max(64),
@@ -247,27 +243,27 @@ export const internal = {
   }),
   submitPrepared: internalOperation({
     summary:
-      'Checks the signed bytes against the preparation, simulates, commits, co-signs and broadcasts. Repeatable.',
+      'Checks the signed bytes against the preparation, simulates, commits, co-signs and broadcasts. Idempotent.',
     callers: ['wallet', 'funding'],
     input: z.strictObject({ preparation_id: z.string().max(64), transaction: WireTransaction }),
     output: z.strictObject({ tx_hash: TransactionHash }),
   }),
   prepareTransfer: internalOperation({
     summary:
-      'The transaction of a withdrawal or refund for the owner to sign; replaces an earlier one of the same object',
+      'Prepares the transaction of a withdrawal or refund for the owner to sign. It replaces an earlier one of the same object.',
     callers: ['funding'],
     input: z.strictObject({
       transfer: z.enum(['withdrawal', 'refund']),
       /**
-       * Of the withdrawal or refund; it names the preparation too, so that one of them is ever
-       * co-signed.
+       * Id of the withdrawal or refund. It also identifies the preparation, so that at most one
+       * transaction is co-signed.
        */
       object_id: z.string().max(64),
-      /** Of a refund: its reference ties the transfer to the settlement. */
+      /** Set for a refund: its reference links the transfer to the settlement. */
       settlement_id: SettlementId.nullable(),
-      /** Whose quota pays for a missing token account at the destination. */
+      /** The account whose quota pays for a missing token account at the destination. */
       account_id: AccountId,
-      /** Whose budget pays for the co-signature. */
+      /** The account whose budget pays for the co-signature. */
       budget_account_id: AccountId,
       owner: SolanaAddress,
       /** A wallet, or a token account of the mint. */
@@ -283,13 +279,13 @@ export const internal = {
   }),
   cancelPrepared: internalOperation({
     summary:
-      'Makes sure that a prepared transfer is never co-signed: null. When it was, how far it has come. Repeatable.',
+      'Ensures that a prepared transfer is never co-signed, and returns null. If it was co-signed already, returns its progress. Idempotent.',
     callers: ['funding'],
     input: z.strictObject({ transfer: z.enum(['withdrawal', 'refund']), object_id: z.string().max(64) }),
     output: Progress.nullable(),
   }),
   observePrepared: internalOperation({
-    summary: 'How far a submitted transfer has come, for a fact that was lost. Null: nothing was submitted.',
+    summary: 'The progress of a submitted transfer, for a lost event. Null if nothing was submitted.',
     callers: ['funding'],
     input: z.strictObject({ transfer: z.enum(['withdrawal', 'refund']), object_id: z.string().max(64) }),
     output: Progress.nullable(),

@@ -20,13 +20,13 @@ export const jobs = {
       payment_attempt_id: PaymentAttemptId,
       settlement_id: SettlementId,
       /**
-       * When settlement accepted the attempt: a new intent for an old one is a record that was
-       * lost.
+       * When settlement accepted the attempt. A new intent for an old attempt means that the record
+       * was lost.
        */
       accepted_at: Timestamp,
       /**
-       * The newest generation that settlement knows: a record that was lost and made anew begins
-       * there.
+       * The newest generation that settlement has recorded. An intent that replaces a lost record
+       * begins there.
        */
       generation: z.int().min(0).max(1_000_000),
       quote_token: CompactToken,

@@ -12,7 +12,7 @@ import {
 } from '../primitives.ts';
 import { operation } from '../service.ts';
 
-/** Who sells USDC for money of a bank or card. */
+/** A provider that sells USDC for money from a bank or card. */
 export const OnrampProvider = z.enum(['moonpay', 'coinbase']).meta({ id: 'OnrampProvider' });
 export type OnrampProvider = z.infer<typeof OnrampProvider>;
 
@@ -30,11 +30,11 @@ export const DepositStatus = z
   .meta({
     id: 'DepositStatus',
     description:
-      'settling: the provider says that it has sent; completed: we have seen the transfer on chain, finalized',
+      'settling: the provider reports that it has sent the USDC. completed: the transfer is finalized on chain',
   });
 export type DepositStatus = z.infer<typeof DepositStatus>;
 
-/** Money of a bank or card: a decimal text, never a float. */
+/** An amount of fiat money as decimal text, never a float. */
 const FiatAmount = z
   .string()
   .regex(
@@ -43,7 +43,7 @@ const FiatAmount = z
   )
   .meta({
     id: 'FiatAmount',
-    description: 'Amount in the fiat currency, fees of the provider included',
+    description: 'Amount in the fiat currency, including the provider’s fees',
     examples: ['50.00'],
   });
 const FiatCurrency = z
@@ -52,7 +52,8 @@ const FiatCurrency = z
   .meta({ id: 'FiatCurrency', description: 'ISO 4217', examples: ['USD'] });
 
 /**
- * Where a browser goes after the payment. Plain http is for pages on the developer's own machine.
+ * Where the browser is sent after the payment. Plain http is allowed for pages on the developer's
+ * machine.
  */
 const RedirectUrl = z
   .string()
@@ -76,7 +77,7 @@ export const Deposit = z
     fiat_currency: FiatCurrency,
     fiat_amount: FiatAmount,
     amount: MicroUsdc.nullable().meta({
-      description: 'USDC: what the provider quotes, once completed what arrived',
+      description: 'USDC: the provider’s estimate, and after completion the amount that arrived',
     }),
     redirect_url: z
       .string()
@@ -85,23 +86,23 @@ export const Deposit = z
         description: 'The provider’s payment page, for the customer’s browser',
         examples: ['https://buy.moonpay.com/?signature=Zk3mQ9'],
       }),
-    tx_hash: TransactionHash.nullable().meta({ description: 'The transfer that we saw; null before' }),
+    tx_hash: TransactionHash.nullable().meta({ description: 'The transfer on chain, null until it is seen' }),
     problem: z
       .strictObject({ code: z.string(), message: z.string() })
       .nullable()
       .meta({ description: 'Why it failed, or what keeps a settling deposit from completing' }),
     created_at: Timestamp,
-    expires_at: Timestamp.meta({ description: 'When a deposit that nobody pays ends' }),
+    expires_at: Timestamp.meta({ description: 'When the deposit expires if it is not paid' }),
     completed_at: Timestamp.nullable(),
   })
   .meta({ id: 'Deposit' });
 
 export const deposits = {
   createDeposit: operation({
-    summary: 'Buy USDC with money of a bank or card',
+    summary: 'Buy USDC with money from a bank or card',
     description:
-      'Opens a payment at MoonPay or Coinbase Onramp that goes straight to the wallet; send the customer’s ' +
-      'browser to `redirect_url`. The deposit completes when the transfer is final on chain.',
+      'Opens a payment at MoonPay or Coinbase Onramp. The provider sends the USDC directly to the wallet. Send ' +
+      'the customer’s browser to `redirect_url`. The deposit completes when the transfer is finalized on chain.',
     http: { method: 'POST', path: '/v1/deposits/fiat', status: 201 },
     access: ['jwt'],
     idempotency: true,
@@ -113,7 +114,7 @@ export const deposits = {
       fiat_currency: FiatCurrency,
       fiat_amount: FiatAmount,
       redirect_url: RedirectUrl.optional().meta({
-        description: 'Where the browser goes afterwards',
+        description: 'Where the browser is sent after the payment',
         examples: ['https://shop.example.com/thanks'],
       }),
     }),
@@ -121,7 +122,7 @@ export const deposits = {
     errors: ['not_found', 'conflict'],
   }),
   listDeposits: operation({
-    summary: 'The account’s deposits',
+    summary: 'List deposits',
     http: { method: 'GET', path: '/v1/deposits', status: 200 },
     access: ['jwt'],
     query: z.strictObject({
@@ -133,7 +134,7 @@ export const deposits = {
     errors: [],
   }),
   getDeposit: operation({
-    summary: 'One deposit',
+    summary: 'Get a deposit',
     http: { method: 'GET', path: '/v1/deposits/:deposit_id', status: 200 },
     access: ['jwt'],
     params: z.strictObject({ deposit_id: DepositId }),
@@ -141,15 +142,15 @@ export const deposits = {
     errors: ['not_found'],
   }),
   providerWebhook: operation({
-    summary: 'What a provider reports of its payments',
+    summary: 'Receive a provider’s report of a payment',
     description:
-      'For MoonPay and Coinbase alone, by their signatures over the bytes. Repeats and reports out of order ' +
-      'answer 200 and change nothing. No report completes a deposit: the chain does.',
+      'For MoonPay and Coinbase only, which sign the bytes of the body. Repeated and out-of-order reports are ' +
+      'answered with 200 and change nothing. No report completes a deposit: only the transfer on chain does.',
     http: { method: 'POST', path: '/v1/providers/:provider/:environment/webhook', status: 200 },
     access: [],
     environment: { field: 'environment' },
     limits: [{ points: 600, windowSeconds: 60, per: 'ip' }],
-    // Providers give up after 5 s and come again.
+    // Providers give up after 5 s and send the report again.
     timeoutSeconds: 4,
     params: z.strictObject({ provider: OnrampProvider, environment: Environment }),
     rawBody: true,

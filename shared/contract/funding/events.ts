@@ -9,8 +9,8 @@ import { Withdrawal } from './withdrawals.ts';
 export const events = {
   moved: Moved,
   /**
-   * The status has changed: the object as its owner reads it then. The answer of the call that
-   * made it is not told.
+   * The status has changed. The event holds the object as its owner reads it then. Creation is not
+   * published, because the answer of the creating call reports it.
    */
   withdrawalChanged: z.strictObject({ account_id: AccountId, withdrawal: Withdrawal }),
   refundChanged: z.strictObject({
@@ -18,6 +18,6 @@ export const events = {
     payer_account_id: AccountId,
     refund: Refund,
   }),
-  /** Without the provider's page: whoever has its address pays there. */
+  /** Without the address of the provider's page, because anyone who has it can pay there. */
   depositChanged: z.strictObject({ account_id: AccountId, deposit: Deposit.omit({ redirect_url: true }) }),
 };

@@ -3,7 +3,7 @@ import { operatorOperations } from '../operator.ts';
 import { internalOperation } from '../service.ts';
 import { Moved } from './moved.ts';
 
-/** Of one call of listMoved. */
+/** Maximum number of transfers of one call of listMoved. */
 export const MAX_MOVED_LISTED = 500;
 
 /** The internal operations of funding. */
@@ -11,7 +11,7 @@ export const internal = {
   ...operatorOperations,
   listMoved: internalOperation({
     summary:
-      'Every transfer that was ever confirmed, as it stands now, in the order of object_id: for a projection that is built anew',
+      'Every transfer that was ever confirmed, with its current state, in the order of object_id. For rebuilding a projection.',
     callers: ['wallet'],
     input: z.strictObject({
       after: z.string().max(64).nullable(),

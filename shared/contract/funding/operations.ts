@@ -9,7 +9,7 @@ import { withdrawals } from './withdrawals.ts';
 export const operations = {
   devFund: operation({
     summary: 'Put test USDC into a wallet',
-    description: 'Test environment only, at most 10,000 USDC a call.',
+    description: 'Test environment only. At most 10,000 USDC per call.',
     http: { method: 'POST', path: '/v1/dev/fund', status: 200 },
     access: ['jwt'],
     idempotency: true,

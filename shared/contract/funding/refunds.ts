@@ -22,7 +22,9 @@ export const Refund = z
     status: RefundStatus,
     settlement_id: SettlementId,
     service_id: ServiceId,
-    payout_address: SolanaAddress.meta({ description: 'Was paid by the settlement, so signs the refund' }),
+    payout_address: SolanaAddress.meta({
+      description: 'The address that the settlement paid, whose key signs the refund',
+    }),
     ...transferFields,
     reason: z.string().nullable(),
   })
@@ -35,9 +37,9 @@ export const refunds = {
   createRefund: operation({
     summary: 'Prepare a refund of a settlement',
     description:
-      'Of the net amount, several times until nothing of it is left; the fee is not returned. Nothing moves before the ' +
-      'key of the payout address has signed the transaction and it was submitted, within 24 hours. An access token ' +
-      'needs a sign-in of the last 5 minutes.',
+      'Refunds the net amount or a part of it. Several refunds are possible until the net amount is used up. The ' +
+      'fee is not returned. No money moves until the key of the payout address has signed the transaction and it ' +
+      'is submitted, within 24 hours. A service key needs no recent sign-in.',
     http: { method: 'POST', path: '/v1/refunds', status: 201 },
     access: ['service_key', 'jwt'],
     whenFrozen: 'served',
@@ -46,7 +48,7 @@ export const refunds = {
     limits: [{ points: 5, windowSeconds: 60, per: 'account' }],
     body: z.strictObject({
       settlement_id: SettlementId,
-      amount: MicroUsdc.optional().meta({ description: 'Default: what is left of the net amount' }),
+      amount: MicroUsdc.optional().meta({ description: 'Default: the rest of the net amount' }),
       reason: label(200, 'The report was empty').optional(),
     }),
     output: PreparedRefund,
@@ -55,8 +57,8 @@ export const refunds = {
     timeoutSeconds: 10,
   }),
   submitRefund: operation({
-    summary: 'Submit the signed refund, or have it prepared afresh',
-    description: 'A repeat with the same transaction gives the same result.',
+    summary: 'Submit the signed refund, or prepare it again',
+    description: 'A repeat with the same transaction returns the same result.',
     http: { method: 'POST', path: '/v1/refunds/:refund_id/submit', status: 200 },
     access: ['service_key', 'jwt'],
     whenFrozen: 'served',
@@ -66,7 +68,7 @@ export const refunds = {
   }),
   cancelRefund: operation({
     summary: 'Cancel a refund that was not submitted',
-    description: 'Final: what it had reserved of the settlement is free again.',
+    description: 'Final. The reserved part of the settlement is released.',
     http: { method: 'POST', path: '/v1/refunds/:refund_id/cancel', status: 200 },
     access: ['service_key', 'jwt'],
     whenFrozen: 'served',
@@ -77,7 +79,8 @@ export const refunds = {
   }),
   listRefunds: operation({
     summary: 'List refunds',
-    description: 'A service key sees those of its service, a JWT those that the account gives and gets.',
+    description:
+      'A service key lists the refunds of its service. An access token lists the refunds that the account makes and receives.',
     http: { method: 'GET', path: '/v1/refunds', status: 200 },
     access: ['service_key', 'jwt'],
     query: z.strictObject({

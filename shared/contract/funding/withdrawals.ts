@@ -12,7 +12,7 @@ import {
 } from '../primitives.ts';
 import { operation } from '../service.ts';
 
-/** What every transfer that its owner signs shows of its way. */
+/** The fields of every transfer that its owner signs. */
 export const transferFields = {
   amount: MicroUsdc,
   destination_address: SolanaAddress,
@@ -21,24 +21,23 @@ export const transferFields = {
   failure: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
   created_at: Timestamp,
   pending_until: Timestamp.meta({
-    description: 'Until then it can be signed and submitted; afterwards it is expired',
+    description: 'Until then it can be signed and submitted. Afterwards it is expired',
   }),
 };
 export const preparedFields = {
   transaction: WireTransaction.meta({
-    description: 'To be signed by the owner; every signature slot is empty',
+    description: 'To be signed by the owner. Every signature slot is empty',
   }),
-  expires_at: Timestamp.meta({ description: 'Of the transaction: 60 to 90 s. Then have it prepared afresh' }),
+  expires_at: Timestamp.meta({
+    description: 'When the transaction expires, after 60 to 90 s. Then have it prepared again',
+  }),
 };
 const signedBody = z.strictObject({
   transaction: WireTransaction.optional().meta({
-    description: 'Signed by the owner; leave out to have one prepared afresh',
+    description: 'Signed by the owner. Omit it to have a transaction prepared again',
   }),
 });
-/**
- * What submits a signed transfer: check, simulate, co-sign (10 s), wait for the confirmation (15
- * s).
- */
+/** Submits a signed transfer: check, simulate, co-sign (10 s), wait for the confirmation (15 s). */
 export const submitting = {
   timeoutSeconds: 29,
   body: signedBody,
@@ -68,8 +67,8 @@ export const withdrawals = {
   createWithdrawal: operation({
     summary: 'Prepare a withdrawal from a wallet',
     description:
-      'The destination is a wallet or a token account of the mint. Nothing moves before it is approved: sign the ' +
-      'transaction and send it to approve within 15 minutes.',
+      'The destination is a wallet or a token account of the mint. No money moves until the withdrawal is ' +
+      'approved: sign the transaction and submit it to `approve` within 15 minutes.',
     http: { method: 'POST', path: '/v1/withdrawals', status: 201 },
     access: ['jwt'],
     idempotency: true,
@@ -80,9 +79,8 @@ export const withdrawals = {
     money: 'prepares',
   }),
   approveWithdrawal: operation({
-    summary: 'Submit the signed withdrawal, or have it prepared afresh',
-    description:
-      'A repeat with the same transaction gives the same result. Needs a sign-in of the last 5 minutes.',
+    summary: 'Submit the signed withdrawal, or prepare it again',
+    description: 'A repeat with the same transaction returns the same result.',
     http: { method: 'POST', path: '/v1/withdrawals/:withdrawal_id/approve', status: 200 },
     access: ['jwt'],
     stepUp: true,
@@ -92,7 +90,7 @@ export const withdrawals = {
   }),
   cancelWithdrawal: operation({
     summary: 'Cancel a withdrawal that was not submitted',
-    description: 'Final: no transaction of it can be submitted any more.',
+    description: 'Final. None of its transactions can be submitted any more.',
     http: { method: 'POST', path: '/v1/withdrawals/:withdrawal_id/cancel', status: 200 },
     access: ['jwt'],
     whenFrozen: 'served',

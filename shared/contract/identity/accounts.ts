@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AccountId, label, MicroUsdc, page, pageQuery, Timestamp, typeId, WalletId } from '../primitives.ts';
 import { operation } from '../service.ts';
 
-/** The part of identity's contract that a person sees of their own account. */
+/** The operations of identity by which a person manages their own account. */
 
 const PasskeyId = typeId('pk', 'PasskeyId');
 const SessionId = typeId('ses', 'SessionId');
@@ -22,17 +22,17 @@ const Settings = z
     display_name: z.string().nullable(),
     default_wallet_id: WalletId.nullable().meta({
       description:
-        'The wallet that a settle with an access token pays from: the first linked unless chosen. A change acts within 2 s',
+        'The wallet from which a settle with an access token pays. Default: the first linked wallet. A change takes effect within 2 s',
     }),
     mail_key_events: z
       .boolean()
-      .meta({ description: 'Mails about new, removed and replaced keys, passkeys' }),
+      .meta({ description: 'Whether mails report new, removed and replaced keys and passkeys' }),
     mail_payments: z
       .boolean()
-      .meta({ description: 'Mails about payments made and received; off unless asked for' }),
+      .meta({ description: 'Whether mails report payments made and received. Default false' }),
     spending_alert_threshold: MicroUsdc.nullable().meta({
       description:
-        'A mail, once a day, when the payments of a UTC day pass this amount; again when a raised one is passed. Null: none',
+        'A mail is sent once a day when the payments of a UTC day exceed this amount, and again when they exceed a raised amount. Null: no mail',
     }),
   })
   .meta({ id: 'AccountSettings' });
@@ -41,7 +41,7 @@ const me = { access: ['jwt'], errors: [] } as const;
 
 export const accountOperations = {
   getAccount: operation({
-    summary: 'The account of this sign-in',
+    summary: 'Get the account of this sign-in',
     http: { method: 'GET', path: '/v1/accounts/me', status: 200 },
     ...me,
     output: z.strictObject({
@@ -52,14 +52,15 @@ export const accountOperations = {
     }),
   }),
   getSettings: operation({
-    summary: 'Read the account’s settings',
+    summary: 'Get the account’s settings',
     http: { method: 'GET', path: '/v1/accounts/me/settings', status: 200 },
     ...me,
     output: Settings,
   }),
   updateSettings: operation({
     summary: 'Change some of the account’s settings',
-    description: 'Fields that are left out stay as they are. Turning the mails about keys off is mailed.',
+    description:
+      'Omitted fields are unchanged. When the mails about keys are turned off, a last mail reports it.',
     http: { method: 'PATCH', path: '/v1/accounts/me/settings', status: 200 },
     ...me,
     body: z.strictObject({ ...Settings.shape, display_name: label(80, 'Ada').nullable() }).partial(),
@@ -73,7 +74,7 @@ export const accountOperations = {
     output: page(Passkey),
   }),
   deletePasskey: operation({
-    summary: 'Remove a passkey: it signs nobody in any more',
+    summary: 'Remove a passkey, which can then no longer sign in',
     http: { method: 'DELETE', path: '/v1/accounts/me/passkeys/:passkey_id', status: 204 },
     access: ['jwt'],
     params: z.strictObject({ passkey_id: PasskeyId }),
@@ -89,7 +90,7 @@ export const accountOperations = {
       z
         .strictObject({
           session_id: SessionId,
-          current: z.boolean().meta({ description: 'The sign-in of this very call' }),
+          current: z.boolean().meta({ description: 'Whether this call was made with it' }),
           method: z.enum(['email', 'passkey']),
           signed_in_at: Timestamp,
           last_refreshed_at: Timestamp,
@@ -99,7 +100,7 @@ export const accountOperations = {
     ),
   }),
   deleteSession: operation({
-    summary: 'End a sign-in at once, on every device that holds it',
+    summary: 'End a sign-in immediately, on every device that uses it',
     http: { method: 'DELETE', path: '/v1/accounts/me/sessions/:session_id', status: 204 },
     access: ['jwt'],
     whenFrozen: 'served',

@@ -27,7 +27,7 @@ export const DelegateLimits = z
 const Usage = z
   .strictObject({
     spent: MicroUsdcOrZero,
-    held: MicroUsdcOrZero.meta({ description: 'Of payments that are under way' }),
+    held: MicroUsdcOrZero.meta({ description: 'Reserved for payments that are under way' }),
     remaining: MicroUsdcOrZero.nullable(),
     resets_at: Timestamp.nullable(),
   })
@@ -50,7 +50,7 @@ export const Delegate = z
   })
   .meta({ id: 'Delegate', description: 'A key with spending limits' });
 
-/** An example that is refused once its day has come would be a bad one. */
+/** In the far future, because an example must not expire. */
 const FAR = '2099-12-31T00:00:00.000Z';
 
 const byId = z.strictObject({ delegate_id: DelegateId });
@@ -59,7 +59,7 @@ const byId = z.strictObject({ delegate_id: DelegateId });
 export const delegateOperations = {
   createDelegate: operation({
     summary: 'Create a delegate and its key',
-    description: 'Needs a sign-in of the last 5 minutes. The api_key is shown this once.',
+    description: 'The api_key is shown only in this answer.',
     http: { method: 'POST', path: '/v1/delegates', status: 201 },
     access: ['jwt'],
     stepUp: true,
@@ -88,7 +88,7 @@ export const delegateOperations = {
     errors: [],
   }),
   getOwnDelegate: operation({
-    summary: 'The delegate of this key: limits, spent, held, remaining',
+    summary: 'Get the delegate of this key, with its limits and what is spent, held and remaining',
     http: { method: 'GET', path: '/v1/delegates/me', status: 200 },
     access: ['delegate_key'],
     output: Delegate,
@@ -105,7 +105,7 @@ export const delegateOperations = {
   updateDelegate: operation({
     summary: 'Change a delegate',
     description:
-      'Null removes a limit. A lowered limit leaves `remaining` 0; it never undoes what is held or spent.',
+      'Null removes a limit. A limit that is lowered below what is held and spent makes `remaining` 0. It never undoes a payment.',
     http: { method: 'PATCH', path: '/v1/delegates/:delegate_id', status: 200 },
     access: ['jwt'],
     params: byId,
@@ -118,12 +118,12 @@ export const delegateOperations = {
       })
       .partial(),
     output: Delegate,
-    stepUp: { when: 'for whatever lets the key spend more, elsewhere or longer' },
+    stepUp: { when: 'for a change that lets the key spend more, at other services or longer' },
     errors: ['not_found', 'conflict'],
   }),
   deleteDelegate: operation({
-    summary: 'Delete a delegate: its keys stop at once',
-    description: 'What it has paid stays. A payment that was accepted before goes on.',
+    summary: 'Delete a delegate and revoke its keys immediately',
+    description: 'Its past payments remain. A payment that was accepted before is still carried out.',
     http: { method: 'DELETE', path: '/v1/delegates/:delegate_id', status: 204 },
     access: ['jwt'],
     whenFrozen: 'served',

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { AccountId, DelegateId, EventId, label, ServiceId, Timestamp, WalletId } from '../primitives.ts';
 
-/** What distinguishes a change of an account, whose account it is, and when it was made. */
+/** Identity of a change, its account, and its time. */
 const change = { change_id: EventId, account_id: AccountId, at: Timestamp };
 
 /** The events of identity. */
 export const events = {
-  /** Keys that are refused from now on, by the hash of their text, so that caches drop them. */
+  /** Keys that are refused from now on, by the hash of their text. Caches drop them. */
   keysRevoked: z.strictObject({ key_hashes: z.array(z.string()) }),
   sessionRevoked: z.strictObject({ account_id: AccountId, session_id: z.string() }),
   delegateChanged: z.strictObject({
@@ -18,8 +18,8 @@ export const events = {
     expires_at: Timestamp.nullable(),
   }),
   /**
-   * Of a service or of a delegate: a new key in place of the current one, or the end of all.
-   * Never a key or its hash.
+   * The key of a service or of a delegate was replaced, or all its keys were revoked. It never
+   * holds a key or its hash.
    */
   keyChanged: z.strictObject({
     ...change,

@@ -5,7 +5,7 @@ import { Principal } from '../principal.ts';
 import { internalOperation } from '../service.ts';
 import { Service } from './services.ts';
 
-/** Bounded, so that a slip of the finger cannot switch an account's limits off. */
+/** Bounded, so that a typing error cannot effectively remove an account's limits. */
 export const MAX_LIMIT_FACTOR = 1000;
 const LimitFactor = z.int().min(1).max(MAX_LIMIT_FACTOR);
 /** What operators have set for an account. */
@@ -21,7 +21,7 @@ export const AccountStatus = z.strictObject({
 export const internal = {
   findKey: internalOperation({
     summary:
-      'The principal behind a service or delegate key, by the SHA-256 of its text. Null when unknown or ended.',
+      'The principal of a service or delegate key, by the SHA-256 of its text. Null if the key is unknown or revoked.',
     callers: ['gateway'],
     input: z.strictObject({ key_hash: z.string().regex(/^[A-Za-z0-9_-]{43}$/) }),
     output: z.strictObject({ principal: Principal, limit_factor: LimitFactor }).nullable(),
@@ -33,7 +33,7 @@ export const internal = {
     output: z.strictObject({ open: z.boolean(), frozen: z.boolean(), limit_factor: LimitFactor }),
   }),
   isFrozen: internalOperation({
-    summary: 'Whether an operator has frozen an account; false for one that is not known',
+    summary: 'Whether an operator has frozen an account. False for an unknown account.',
     callers: ['settlement'],
     input: z.strictObject({ account_id: AccountId }),
     output: z.strictObject({ frozen: z.boolean() }),
@@ -52,20 +52,21 @@ export const internal = {
   }),
   setFrozen: internalOperation({
     summary:
-      'Freezes an account or gives it back; null when there is none. What stands already is left alone.',
+      'Freezes or unfreezes an account. Null if it does not exist. Changes nothing if the account is in that state already.',
     callers: ['operator'],
     input: z.strictObject({ account_id: AccountId, frozen: z.boolean(), ...operatorFields }),
     output: z.strictObject({ changed: z.boolean(), account_status: AccountStatus }).nullable(),
   }),
   setLimitFactor: internalOperation({
-    summary: 'Multiplies the request limits of an account, 1 as the contract says; null when there is none',
+    summary:
+      'Multiplies the request limits of an account. 1: the limits of the contract. Null if it does not exist.',
     callers: ['operator'],
     input: z.strictObject({ account_id: AccountId, limit_factor: LimitFactor, ...operatorFields }),
     output: z.strictObject({ changed: z.boolean(), account_status: AccountStatus }).nullable(),
   }),
   ...operatorOperations,
   findService: internalOperation({
-    summary: 'What a quote needs of a service. Null when there is none.',
+    summary: 'A service with its account, for a quote. Null if it does not exist.',
     callers: ['quote'],
     input: z.strictObject({ service_id: ServiceId }),
     output: z.strictObject({ ...Service.shape, account_id: AccountId }).nullable(),

@@ -8,7 +8,7 @@ const RedeemWindow = z
   .min(30)
   .max(604800)
   .meta({ examples: [900] });
-/** How long a key lives on after it was rotated (docs/spec/decisions.md, Services). */
+/** How long a key remains valid after its rotation (docs/spec/decisions.md, Services). */
 const GraceHours = z
   .int()
   .min(0)
@@ -21,7 +21,7 @@ export const Service = z
     name: z.string(),
     price: MicroUsdc,
     payout_address: SolanaAddress,
-    /** A change of the payout address that does not act yet. */
+    /** A change of the payout address that is not effective yet. */
     next_payout: z.strictObject({ payout_address: SolanaAddress, effective_at: Timestamp }).nullable(),
     redeem_window_seconds: RedeemWindow,
     key_grace_hours: GraceHours,
@@ -41,10 +41,10 @@ const RevealToken = z
   .max(256)
   .regex(/^rv_(test|live)_[A-Za-z0-9_-]+$/, 'must be a token that begins with rv_test_ or rv_live_')
   .meta({ examples: ['rv_test_Zk3mQ9'] });
-const RevokePrevious = z
-  .boolean()
-  .optional()
-  .meta({ description: 'End all other keys at once instead of leaving the previous one its grace period' });
+const RevokePrevious = z.boolean().optional().meta({
+  description:
+    'Revoke all other keys immediately. Without it the previous key stays valid for its grace period',
+});
 
 const apiKey = { api_key: z.string().meta({ examples: ['vendor_test_Zk3mQ9'] }) };
 
@@ -53,7 +53,7 @@ const NewKey = z
     ...apiKey,
     previous_key_expires_at: Timestamp.nullable(),
   })
-  .meta({ id: 'NewKey', description: 'The key is shown this once' });
+  .meta({ id: 'NewKey', description: 'The key is shown only in this answer' });
 
 /**
  * The three key operations, the same for services and delegates (docs/spec/interface.md, Key
@@ -62,8 +62,8 @@ const NewKey = z
 export const rotating = {
   summary: 'Rotate the key',
   description:
-    'By the current key itself, or by the owner’s sign-in of the last 5 minutes, which alone may `revoke_previous`. ' +
-    'Never more than two keys live: a further rotation ends the older one.',
+    'Called with the current key, or with the owner’s sign-in of the last 5 minutes. Only the owner may set ' +
+    '`revoke_previous`. At most two keys are valid: a further rotation revokes the older one.',
   limits: ROTATE,
   withoutRedis: 'refuse',
   stepUp: true,
@@ -75,7 +75,8 @@ export const rotating = {
 } as const;
 export const revealing = {
   summary: 'Mail a link that replaces the key',
-  description: 'Only hashes are kept, so the link mints a replacement. 15 minutes, once, newest link only.',
+  description:
+    'Only hashes of keys are stored, so the link creates a replacement key. The link is valid for 15 minutes, once, and only the newest link works.',
   access: ['jwt'],
   limits: REVEAL,
   withoutRedis: 'refuse',
@@ -86,7 +87,7 @@ export const revealing = {
   errors: ['not_found'],
 } as const;
 export const verifyingReveal = {
-  summary: 'Use the mailed link: a replacement key, once',
+  summary: 'Use the mailed link to get a replacement key, once',
   access: [],
   withoutRedis: 'refuse',
   environment: { prefixOf: 'token' },
@@ -100,7 +101,9 @@ const settings = {
   price: MicroUsdc,
   payout_address: SolanaAddress,
   redeem_window_seconds: RedeemWindow.optional().meta({ description: 'Default 900' }),
-  key_grace_hours: GraceHours.optional().meta({ description: 'How long a rotated key lives on. Default 24' }),
+  key_grace_hours: GraceHours.optional().meta({
+    description: 'How long a key remains valid after its rotation. Default 24',
+  }),
   allow_off_curve: z
     .boolean()
     .optional()
@@ -111,7 +114,7 @@ const settings = {
 export const serviceOperations = {
   createService: operation({
     summary: 'Create a vendor service and its API key',
-    description: 'The api_key is shown this once.',
+    description: 'The api_key is shown only in this answer.',
     http: { method: 'POST', path: '/v1/services', status: 201 },
     access: ['jwt'],
     limits: [{ points: 10, windowSeconds: 60, per: 'account' }],
@@ -139,8 +142,8 @@ export const serviceOperations = {
   updateService: operation({
     summary: 'Change a vendor service',
     description:
-      'A new payout address is mailed to the owner, and in live acts after 24 hours; setting the present address ' +
-      'again takes a waiting change back.',
+      'The owner is notified of a new payout address by mail. In live it takes effect after 24 hours. Until then, ' +
+      'setting the current address again cancels the change.',
     http: { method: 'PATCH', path: '/v1/services/:service_id', status: 200 },
     access: ['jwt'],
     params: byId,
@@ -152,8 +155,8 @@ export const serviceOperations = {
   deleteService: operation({
     summary: 'Delete a vendor service, or close it while payments are open',
     description:
-      'Refused while quotes or settlements are open, unless `mode` is `close`: then there are no new quotes, and ' +
-      'redeem, verify, consume and refunds go on until the last window plus 30 days.',
+      'Refused while quotes or settlements are open, unless `mode` is `close`. A closing service creates no new ' +
+      'quotes. Redeem, verify, consume and refunds work until 30 days after the last redeem window.',
     http: { method: 'DELETE', path: '/v1/services/:service_id', status: 204 },
     access: ['jwt'],
     params: byId,

@@ -3,14 +3,15 @@ import { AccountId, Environment, label } from '../primitives.ts';
 import { type Limit, operation } from '../service.ts';
 import { Passkey } from './accounts.ts';
 
-/** The part of identity's contract by which a person becomes a sign-in. */
+/** The operations of identity by which a person signs in and out. */
 
-/** Characters of a mail address: RFC 5321 bounds a path to 254. */
+/** Maximum length of a mail address: 254 characters (RFC 5321). */
 export const LONGEST_EMAIL = 254;
 
 /**
- * Shape only; the service normalises and checks the rest (IDN look-alikes, CR and LF). abort: the
- * pattern must not see a longer text, or one of dots stops the process for seconds.
+ * The shape only. The service normalises the address and checks the rest (IDN look-alikes, CR and
+ * LF). `abort` keeps a longer text from the pattern, where a text of dots would block the process
+ * for seconds.
  */
 const Email = z
   .string()
@@ -19,15 +20,15 @@ const Email = z
   .regex(/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+\.[^\s@\p{Cc}]+$/u, 'must be an e-mail address')
   .meta({ id: 'Email', examples: ['ada@example.com'] });
 
-/** How long a sign-in link works (docs/spec/decisions.md, Sign-in). */
+/** How long a sign-in link is valid (docs/spec/decisions.md, Sign-in). */
 export const LINK_MINUTES = 15;
 
 /** 256 random bits as base64url. */
 export const BrowserNonce = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes as base64url');
 const browser_nonce = BrowserNonce.optional().meta({
   description:
-    'Which browser asks. For pages of our own origins the API keeps it in a cookie that no script reads; ' +
-    'other clients leave it out.',
+    'Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that ' +
+    'scripts cannot read. Other clients omit it.',
   examples: ['n'.repeat(43)],
 });
 
@@ -66,7 +67,7 @@ export const Session = z
     refresh_token: z
       .string()
       .optional()
-      .meta({ description: 'Absent when it was put in the cookie', examples: ['rt_test_Zk3mQ9'] }),
+      .meta({ description: 'Absent if it was set in the cookie', examples: ['rt_test_Zk3mQ9'] }),
     account: z.strictObject({ account_id: AccountId, email: z.string() }),
   })
   .meta({ id: 'Session' });
@@ -76,15 +77,15 @@ const refresh_in = z
   .optional()
   .meta({
     description:
-      'Where the refresh token goes; default body. cookie: an HttpOnly, SameSite=Strict cookie that only ' +
-      'POST /v1/auth/refresh is sent, for pages of our own origins.',
+      'Where the refresh token is returned. Default body. cookie: an HttpOnly, SameSite=Strict cookie that is ' +
+      'sent only to POST /v1/auth/refresh, for pages of our own origins.',
   });
 
 // ---------- WebAuthn, in the JSON form of PublicKeyCredential.toJSON() ----------
 
 /**
- * Attestation objects without attestation are some 300 bytes; a certificate chain would be refused
- * anyway.
+ * An attestation object without attestation has about 300 bytes. One with a certificate chain is
+ * refused in any case.
  */
 const bytes = (max = 4096) =>
   z
@@ -96,8 +97,8 @@ const credential = {
   id: bytes(1366),
   rawId: bytes(1366),
   type: z.literal('public-key'),
-  // What extensions gave (a PRF's output is the client's secret) is the client's business: taken
-  // and dropped.
+  // Results of extensions are accepted and dropped: they belong to the client (a PRF's output is
+  // its secret).
   clientExtensionResults: z.record(z.string().max(64), z.unknown()),
   authenticatorAttachment: z.enum(['platform', 'cross-platform']).nullish(),
 };
@@ -137,7 +138,9 @@ const registering = {
   withoutRedis: 'refuse',
   limits: [{ points: 10, windowSeconds: 60, per: 'account' }] satisfies Limit[],
 } as const;
-const ofCredential = Environment.optional().meta({ description: 'Must be that of the access token' });
+const ofCredential = Environment.optional().meta({
+  description: 'Must be the environment of the access token',
+});
 const Descriptor = z.strictObject({
   id: z.string(),
   type: z.literal('public-key'),
@@ -146,9 +149,9 @@ const Descriptor = z.strictObject({
 
 export const signInOperations = {
   createAccount: operation({
-    summary: 'Create an account: mails a sign-in link',
+    summary: 'Create an account by a mailed sign-in link',
     description:
-      'Writes nothing until the link is used. The answer is the same for known and unknown addresses.',
+      'The account is created when the link is used. The answer is the same for known and unknown addresses.',
     http: { method: 'POST', path: '/v1/accounts', status: 202 },
     access: [],
     ...mailed,
@@ -162,10 +165,10 @@ export const signInOperations = {
     errors: [],
   }),
   readMagicLink: operation({
-    summary: 'Read whose a sign-in link is, without using it',
+    summary: 'Get the address of a sign-in link without using it',
     description:
-      'For the page that a link opens: it shows the address before anybody signs in. same_browser is false ' +
-      'where the link was asked for by another browser or by no page.',
+      'For the page that a link opens, which shows the address before the person signs in. same_browser is false ' +
+      'if the link was requested by another browser or by no page.',
     http: { method: 'POST', path: '/v1/auth/magic-link/read', status: 200 },
     access: [],
     environment: { prefixOf: 'token' },
@@ -181,9 +184,9 @@ export const signInOperations = {
   verifyMagicLink: operation({
     summary: 'Use a sign-in link',
     description:
-      'Single use, newest link only, 15 minutes. The first sign-in creates the account. With refresh_in: cookie, a ' +
-      'link that another browser or no page asked for needs the email that the person has confirmed: else conflict, ' +
-      'and the link stays good.',
+      'A link is valid for 15 minutes, once, and only the newest link works. The first sign-in creates the ' +
+      'account. With refresh_in: cookie, a link that was requested by another browser or by no page needs the ' +
+      'email that the person has confirmed. Without it the answer is conflict, and the link remains valid.',
     http: { method: 'POST', path: '/v1/auth/magic-link/verify', status: 200 },
     access: [],
     environment: { prefixOf: 'token' },
@@ -193,7 +196,7 @@ export const signInOperations = {
       token: token('ml'),
       refresh_in,
       email: Email.optional().meta({
-        description: 'The account that the person was shown and has confirmed',
+        description: 'The address that the person was shown and has confirmed',
         examples: ['ada@example.com'],
       }),
       browser_nonce,
@@ -204,7 +207,7 @@ export const signInOperations = {
   passkeyRegisterOptions: operation({
     summary: 'Begin to register a passkey',
     description:
-      'The answer is what navigator.credentials.create takes, in its JSON form. Good for 5 minutes.',
+      'The answer is the argument of navigator.credentials.create, in its JSON form. Valid for 5 minutes.',
     http: { method: 'POST', path: '/v1/auth/passkey/register/options', status: 200 },
     ...registering,
     body: z.strictObject({ environment: ofCredential }),
@@ -228,7 +231,7 @@ export const signInOperations = {
   }),
   passkeyRegisterVerify: operation({
     summary: 'Register a passkey',
-    description: 'Several per account. The owner is told by mail.',
+    description: 'An account may have several passkeys. The owner is notified by mail.',
     http: { method: 'POST', path: '/v1/auth/passkey/register/verify', status: 201 },
     ...registering,
     body: z.strictObject({
@@ -241,7 +244,8 @@ export const signInOperations = {
   }),
   passkeyLoginOptions: operation({
     summary: 'Begin to sign in with a passkey',
-    description: 'The answer is what navigator.credentials.get takes, in its JSON form. Good for 5 minutes.',
+    description:
+      'The answer is the argument of navigator.credentials.get, in its JSON form. Valid for 5 minutes.',
     http: { method: 'POST', path: '/v1/auth/passkey/login/options', status: 200 },
     access: [],
     environment: { field: 'environment' },
@@ -268,22 +272,24 @@ export const signInOperations = {
   refresh: operation({
     summary: 'Exchange a refresh token for a new pair',
     description:
-      'Rotated at every use; reuse of an old one ends the whole sign-in. Without refresh_token that of the cookie ' +
-      'is taken, and the next one put there.',
+      'A refresh token is rotated at every use. Reuse of an old token ends the sign-in. Without refresh_token, ' +
+      'the token of the cookie is used, and the next one is set in the cookie.',
     http: { method: 'POST', path: '/v1/auth/refresh', status: 200 },
     access: [],
     environment: { prefixOf: 'refresh_token' },
     refreshCookie: 'exchange',
     body: z.strictObject({
       refresh_token: token('rt').optional(),
-      environment: Environment.optional().meta({ description: 'Whose cookie; default test' }),
+      environment: Environment.optional().meta({
+        description: 'The environment of the cookie. Default test',
+      }),
     }),
     bodyOptional: true,
     output: Session,
     errors: ['unauthorized'],
   }),
   logout: operation({
-    summary: 'End this sign-in at once',
+    summary: 'End this sign-in immediately',
     http: { method: 'POST', path: '/v1/auth/logout', status: 204 },
     access: ['jwt'],
     whenFrozen: 'served',

@@ -4,8 +4,8 @@ import { AccountId, MicroUsdc, MicroUsdcOrZero, QuoteId, ServiceId, Timestamp } 
 /** The events of quote. */
 export const events = {
   /**
-   * Told once, when settlement has said that nobody paid it and nobody can any more: five minutes
-   * after its end.
+   * Published once, five minutes after the quote's expiry, when settlement has reported that the
+   * quote is not paid and can no longer be paid.
    */
   expired: z.strictObject({
     quote_id: QuoteId,

@@ -3,7 +3,9 @@ import { operatorOperations } from '../operator.ts';
 import { ServiceId, Timestamp } from '../primitives.ts';
 import { internalOperation } from '../service.ts';
 
-/** What stands in the way of a service's end; `ends_at` is null where there was never anything. */
+/**
+ * The activity that prevents the deletion of a service. `ends_at` is null if there was never any.
+ */
 export const Activity = z.strictObject({ open: z.boolean(), ends_at: Timestamp.nullable() });
 
 /** The internal operations of quote. */

@@ -15,7 +15,7 @@ import { operation } from '../service.ts';
 
 const QuoteStatus = z.enum(['pending', 'settling', 'settled', 'expired']).meta({ id: 'QuoteStatus' });
 /**
- * Arbitrary metadata, signed into the token. The 4096-byte bound is on the JSON that is signed, so
+ * Arbitrary metadata, which the token signs. The bound of 4096 bytes applies to the signed JSON, so
  * the service checks it.
  */
 export const Scope = z.record(z.string(), z.json()).meta({
@@ -47,20 +47,21 @@ export const QuoteRecord = z
     settlement_id: SettlementId.nullable(),
     created_at: Timestamp,
   })
-  .meta({ id: 'QuoteRecord', description: 'A quote as its vendor reads it back' });
+  .meta({ id: 'QuoteRecord', description: 'A quote as its vendor reads it' });
 
 /** The public operations of quote. */
 export const operations = {
   create: operation({
     summary: 'Create a quote',
-    description: 'A signed pricing commitment: amount, currency, expiry, scope. Paid at most once.',
+    description:
+      'A quote is a signed price: amount, currency, expiry and scope. It can be paid at most once.',
     http: { method: 'POST', path: '/v1/quote', status: 201 },
     access: ['service_key'],
     idempotency: true,
     limits: [{ points: 30, windowSeconds: 60, per: 'account' }],
     body: z.strictObject({
       service_id: ServiceId,
-      quote_amount: MicroUsdc.optional().meta({ description: 'Defaults to the price of the service' }),
+      quote_amount: MicroUsdc.optional().meta({ description: 'Default: the price of the service' }),
       currency: Currency.optional(),
       expires_in_seconds: z
         .int()
@@ -73,7 +74,10 @@ export const operations = {
         .min(30)
         .max(604800)
         .optional()
-        .meta({ description: "Default: the service's, which is 900 unless changed", examples: [900] }),
+        .meta({
+          description: 'Default: the redeem window of the service, which is 900 unless changed',
+          examples: [900],
+        }),
       scope: Scope.optional(),
     }),
     output: Quote,

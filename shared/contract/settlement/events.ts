@@ -16,7 +16,7 @@ import {
 export const RedeemId = label(128).meta({
   id: 'RedeemId',
   examples: ['replica-1-request-88'],
-  description: 'Chosen by the vendor replica that redeems',
+  description: 'Chosen by the vendor’s replica that redeems',
 });
 
 const ids = { settlement_id: SettlementId, quote_id: QuoteId };
@@ -33,26 +33,26 @@ const parties = {
 export const payment = { ...parties, issued_at: Timestamp };
 const about = { ...ids, ...parties };
 
-/** What settlement publishes of a payment. Every event says who is concerned. */
+/** The events of settlement. Every event names the accounts of the payment. */
 export const events = {
-  /** An attempt was accepted: holds reserved, the payment is on its way. */
+  /** An attempt was accepted. Its holds are reserved, and the payment is under way. */
   accepted: z.strictObject(about),
   /** The payment is confirmed on chain; the settlement can be redeemed. */
   issued: z.strictObject({ ...about, tx_hash: TransactionHash, issued_at: Timestamp }),
   /**
-   * No fork can undo it any more. The transaction is another than the issued one when a fork forced
-   * a new one.
+   * The payment is finalized: no fork can undo it. If a fork forced a new transaction, it differs
+   * from the issued one.
    */
   finalized: z.strictObject({ ...about, tx_hash: TransactionHash }),
-  /** Proven: no money moved and none will. The quote may be tried again. */
+  /** It is proven that no money moved and none will. The quote may be tried again. */
   failed: z.strictObject({ ...about, code: z.string() }),
   /**
-   * It was issued, and its payment was then reversed on chain for good. A redeemed settlement stays
+   * The payment of an issued settlement was finally reversed on chain. A redeemed settlement stays
    * redeemed.
    */
   reversed: z.strictObject({ ...about, redeemed: z.boolean() }),
-  /** The vendor has taken it, by redeem or by the first consume. */
+  /** The vendor has redeemed it, by redeem or by the first consume. */
   redeemed: z.strictObject({ ...about, redeemed_at: Timestamp, redeem_id: RedeemId.nullable() }),
-  /** Paid, and not redeemed in its window. */
+  /** The settlement was paid and not redeemed within its window. */
   expired: z.strictObject({ ...about, redeem_expires_at: Timestamp }),
 };

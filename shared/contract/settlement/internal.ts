@@ -20,13 +20,13 @@ import { internalOperation } from '../service.ts';
 import { payment } from './events.ts';
 import { ChainStatus, SettlementStatus } from './operations.ts';
 
-/** Of one call of listByQuotes. */
+/** Maximum number of quotes of one call of listByQuotes. */
 export const MAX_QUOTES_LISTED = 200;
-/** Of one call of listPaid or listPaidByIds. */
+/** Maximum number of settlements of one call of listPaid or listPaidByIds. */
 export const MAX_PAID_LISTED = 500;
 /**
- * What a delegate may spend and has: settlement owns caps and counters (docs/design/settle.md,
- * rule 4).
+ * What a delegate may spend. Settlement owns the caps and the counters (docs/design/settle.md, rule
+ * 4).
  */
 const delegate = {
   delegate_id: DelegateId,
@@ -36,10 +36,10 @@ const delegate = {
 export const DelegateSpending = z.strictObject({
   ...delegate,
   usage: DelegateUsage,
-  /** Rises with every change of the caps. */
+  /** Increases with every change of the caps. */
   version: z.int().min(1),
 });
-/** A settlement that was issued, and what the chain says of its payment now. */
+/** A settlement that was issued, with the chain status of its payment. */
 const Paid = z.strictObject({
   settlement_id: SettlementId,
   status: z.enum(['confirmed', 'finalized', 'reversed']),
@@ -47,7 +47,7 @@ const Paid = z.strictObject({
   ...payment,
 });
 /**
- * Since when no new payment is taken, null while they are, and how many accepted ones are under
+ * Since when payments are paused, null if they are not, and how many accepted payments are under
  * way.
  */
 const Intake = z.strictObject({ paused_at: Timestamp.nullable(), under_way: z.int().min(0) });
@@ -56,7 +56,7 @@ const Intake = z.strictObject({ paused_at: Timestamp.nullable(), under_way: z.in
 export const internal = {
   listByQuotes: internalOperation({
     summary:
-      'What became of quotes, for a quote service that missed the facts: of each, the settlement that did not fail; where there is none, the named one. Quotes that settlement knows nothing of are left out.',
+      'The settlements of quotes, for a quote service that missed events. For each quote: the settlement that did not fail, or else the named one. Quotes without a settlement are omitted.',
     callers: ['quote'],
     input: z.strictObject({
       quotes: z
@@ -74,20 +74,20 @@ export const internal = {
   }),
   upsertDelegate: internalOperation({
     summary:
-      'Sets the caps of a delegate that has the expected version, 0 for a new one. Null: somebody was faster.',
+      'Sets the caps of a delegate that has the expected version, 0 for a new one. Null if another change came first.',
     callers: ['identity'],
     input: z.strictObject({ ...delegate, account_id: AccountId, expected_version: z.int().min(0) }),
     output: DelegateSpending.nullable(),
   }),
   listDelegateSpending: internalOperation({
-    summary: 'Caps and counters of an account’s delegates, those that are known',
+    summary: 'Caps and counters of an account’s delegates. Unknown delegates are omitted.',
     callers: ['identity'],
     input: z.strictObject({ account_id: AccountId, delegate_ids: z.array(DelegateId).max(100) }),
     output: z.array(DelegateSpending),
   }),
   sumSpentSince: internalOperation({
     summary:
-      'What wallets have paid, or are paying, since a moment each: tells an allowance that was used up from one that was taken back',
+      'What each wallet has paid, or is paying, since a given time. It distinguishes an allowance that was used up from one that was revoked.',
     callers: ['wallet'],
     input: z.strictObject({
       wallets: z
@@ -105,14 +105,13 @@ export const internal = {
   }),
   reserveRefund: internalOperation({
     summary:
-      'Sets a part of the net aside for a refund, the rest of it when no amount is named. Idempotent by refund_id.',
+      'Reserves a part of the net amount for a refund, or the rest of it if no amount is named. Idempotent by refund_id.',
     callers: ['funding'],
     input: z.strictObject({
       refund_id: RefundId,
       settlement_id: SettlementId,
       /**
-       * Whose settlement it must be: this vendor account's and, for a service key, this
-       * service's.
+       * The settlement must belong to this vendor account and, for a service key, to this service.
        */
       account_id: AccountId,
       service_id: ServiceId.nullable(),
@@ -121,25 +120,24 @@ export const internal = {
     output: z.strictObject({
       amount: MicroUsdc,
       service_id: ServiceId,
-      /** Who had paid for the payer, if a delegate. */
+      /** The delegate that paid for the payer, if any. */
       delegate_id: DelegateId.nullable(),
-      /** Frozen in the quote: who was paid, so who pays back. */
+      /** The address that the quote fixed. It was paid, so it pays the refund. */
       payout_address: SolanaAddress,
       payer: z.strictObject({ account_id: AccountId, owner: SolanaAddress }),
-      /** Whether the payment stands on the chain at this moment. */
+      /** Whether the chain holds the payment now. */
       paid: z.boolean(),
     }),
   }),
   releaseRefund: internalOperation({
-    summary:
-      'Gives a reservation back, also one that was not made yet: it can never be made then. Idempotent.',
+    summary: 'Releases a reservation. One that was not made yet can never be made afterwards. Idempotent.',
     callers: ['funding'],
     input: z.strictObject({ refund_id: RefundId }),
     output: z.strictObject({}),
   }),
   listPaid: internalOperation({
     summary:
-      'Every settlement that was ever issued, as it stands now, in the order of settlement_id: for a projection that is built anew',
+      'Every settlement that was ever issued, with its current state, in the order of settlement_id. For rebuilding a projection.',
     callers: ['wallet'],
     input: z.strictObject({
       after: SettlementId.nullable(),
@@ -155,14 +153,15 @@ export const internal = {
     output: Intake,
   }),
   setPaymentsPaused: internalOperation({
-    summary: 'Pauses or resumes payments; those accepted go on. What is so already is left alone.',
+    summary:
+      'Pauses or resumes payments. Accepted payments are still carried out. Changes nothing if payments are in that state already.',
     callers: ['operator'],
     input: z.strictObject({ paused: z.boolean(), ...operatorFields }),
     output: z.strictObject({ changed: z.boolean(), intake: Intake }),
   }),
   redispatchSettlement: internalOperation({
     summary:
-      'Sends the job of an open payment again at once, as the sweeper does after 15 s without progress (docs/design/settle.md, rule 16)',
+      'Dispatches the job of an open payment again immediately, as the sweeper does after 15 s without progress (docs/design/settle.md, rule 16)',
     callers: ['operator'],
     input: z.strictObject({ settlement_id: SettlementId, ...operatorFields }),
     output: z.strictObject({
@@ -174,7 +173,7 @@ export const internal = {
   ...operatorOperations,
   listPaidByIds: internalOperation({
     summary:
-      'The same of named settlements, for a projection that missed facts; those never issued are left out',
+      'listPaid for named settlements, for a projection that missed events. Settlements that were never issued are omitted.',
     callers: ['wallet'],
     input: z.strictObject({ settlement_ids: z.array(SettlementId).max(MAX_PAID_LISTED) }),
     output: z.array(Paid),

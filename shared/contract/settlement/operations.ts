@@ -44,10 +44,10 @@ const Pending = z.strictObject({
 });
 const Units = z.int().min(1).max(1_000_000_000);
 const UnitsOrZero = z.int().min(0).max(1_000_000_000);
-/** Of a prepaid settlement, one whose quote has integer `units` in its scope. */
+/** Fields of a prepaid settlement: its quote has integer `units` in its scope. */
 const prepaid = {
-  units_total: Units.optional().meta({ description: 'Of a prepaid settlement alone' }),
-  units_remaining: UnitsOrZero.optional().meta({ description: 'Of a prepaid settlement alone' }),
+  units_total: Units.optional().meta({ description: 'Only of a prepaid settlement' }),
+  units_remaining: UnitsOrZero.optional().meta({ description: 'Only of a prepaid settlement' }),
 };
 const amounts = { quote_amount: MicroUsdc, fee_amount: MicroUsdcOrZero, net_amount: MicroUsdc };
 export const Settlement = z
@@ -57,7 +57,7 @@ export const Settlement = z
     chain_status: ChainStatus,
     quote_id: QuoteId,
     service_id: ServiceId,
-    service_name: z.string().meta({ description: 'As it was called in the quote' }),
+    service_name: z.string().meta({ description: 'The name in the quote' }),
     ...amounts,
     scope: Scope.nullable(),
     ...prepaid,
@@ -67,14 +67,16 @@ export const Settlement = z
     redeem_expires_at: Timestamp.nullable(),
     redeemed_at: Timestamp.nullable(),
     failure: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
-    payment_attempt_id: PaymentAttemptId.optional().meta({ description: 'Shown to the payer alone' }),
-    wallet_id: WalletId.optional().meta({ description: 'Shown to the payer alone' }),
+    payment_attempt_id: PaymentAttemptId.optional().meta({ description: 'Shown only to the payer' }),
+    wallet_id: WalletId.optional().meta({ description: 'Shown only to the payer' }),
     delegate_id: DelegateId.nullable().optional().meta({
-      description: 'Whose key paid; null: the account itself. Shown to the payer alone',
+      description: 'The delegate whose key paid; null: the account itself. Shown only to the payer',
     }),
-    settlement_token: CompactToken.optional().meta({ description: 'Shown to the payer alone, once issued' }),
+    settlement_token: CompactToken.optional().meta({
+      description: 'Shown only to the payer, after it is issued',
+    }),
     quote_token: CompactToken.optional().meta({
-      description: 'The quote that was paid. Shown to the payer alone, and not in lists',
+      description: 'The quote that was paid. Shown only to the payer, and not in lists',
     }),
   })
   .meta({ id: 'Settlement' });
@@ -85,9 +87,9 @@ export const operations = {
     summary: 'Settle a quote',
     description:
       'Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id ' +
-      'returns the same settlement and never charges twice; after a time-out repeat with the same id. A quote that ' +
-      'the account has paid, or is paying, by another attempt is refused with `settlement_id` and the action ' +
-      '`read_settlement`, whichever of its credentials asks.',
+      'returns the same settlement and never charges twice. After a time-out, repeat with the same id. If the ' +
+      'account has paid the quote, or is paying it, by another attempt, the call is refused with `settlement_id` ' +
+      'and the action `read_settlement`. This holds for all credentials of the account.',
     http: {
       method: 'POST',
       path: '/v1/settle',
@@ -95,7 +97,7 @@ export const operations = {
       alternative: { status: 202, field: 'status', equals: 'pending', retryAfterSeconds: 5 },
     },
     access: ['jwt', 'delegate_key'],
-    whenFrozen: { handler: 'an attempt that is known is answered, a new one is refused' },
+    whenFrozen: { handler: 'a repeat of a known attempt is answered, a new attempt is refused' },
     limits: [{ points: 20, windowSeconds: 60, per: 'account' }],
     body: z.strictObject({ quote_token: CompactToken, payment_attempt_id: PaymentAttemptId }),
     repeatable: true,
@@ -115,15 +117,15 @@ export const operations = {
   redeem: operation({
     summary: 'Redeem a settlement',
     description:
-      'The authorization gate: succeeds once. Deliver only when `replayed` is false or the `redeem_id` is yours.',
+      'Authorizes the delivery. It succeeds once. Deliver only if `replayed` is false or the `redeem_id` is yours.',
     http: { method: 'POST', path: '/v1/settlements/:settlement_id/redeem', status: 200 },
     access: ['service_key'],
     whenFrozen: 'served',
     limits: [{ points: 30, windowSeconds: 60, per: 'account' }],
     params: z.strictObject({ settlement_id: SettlementId }),
     body: z.strictObject({ settlement_token: CompactToken, redeem_id: RedeemId.optional() }),
-    // Without it the repeat of a redeem whose answer was lost looks like somebody else's, and
-    // nobody delivers.
+    // Without it, a repeat after a lost answer looks like a repeat of another replica, and no
+    // replica delivers.
     repeatable: { with: 'redeem_id' },
     output: z.strictObject({
       settlement_id: SettlementId,
@@ -135,11 +137,11 @@ export const operations = {
     errors: ['not_found', 'conflict', 'settlement_expired'],
   }),
   consume: operation({
-    summary: 'Draw units from a prepaid settlement',
+    summary: 'Consume units of a prepaid settlement',
     description:
-      'For quotes whose scope has integer `units` (1 to 1e9): many small calls ride on one payment. The first ' +
-      'consume redeems; units can be drawn for 30 days after. A repeat with the same request_id takes nothing more ' +
-      'and gives the same answer.',
+      'For quotes whose scope has integer `units` (1 to 1e9), so that one payment covers many small calls. The ' +
+      'first consume redeems the settlement. Units can be consumed for 30 days after it. A repeat with the same ' +
+      'request_id consumes nothing more and returns the same answer.',
     http: { method: 'POST', path: '/v1/settlements/:settlement_id/consume', status: 200 },
     access: ['service_key'],
     whenFrozen: 'served',
@@ -148,8 +150,12 @@ export const operations = {
     body: z.strictObject({ settlement_token: CompactToken, units: Units, request_id: RequestId }),
     output: z.strictObject({
       settlement_id: SettlementId,
-      units_consumed: Units.meta({ description: 'Of the settlement, by this request and all before it' }),
-      units_remaining: UnitsOrZero.meta({ description: 'Of the settlement, after this request' }),
+      units_consumed: Units.meta({
+        description: 'Units of the settlement consumed by this request and all earlier ones',
+      }),
+      units_remaining: UnitsOrZero.meta({
+        description: 'Units of the settlement that remain after this request',
+      }),
     }),
     errors: ['not_found', 'conflict', 'settlement_exhausted', 'settlement_expired'],
   }),
@@ -158,7 +164,7 @@ export const operations = {
     http: { method: 'POST', path: '/v1/settlements/:settlement_id/verify', status: 200 },
     access: ['service_key'],
     whenFrozen: 'served',
-    // A read in spite of its method: it never changes anything.
+    // The limit of a read, because it changes nothing in spite of its method.
     limits: [{ points: 120, windowSeconds: 60, per: 'account' }],
     params: z.strictObject({ settlement_id: SettlementId }),
     repeatable: true,
@@ -180,7 +186,7 @@ export const operations = {
   list: operation({
     summary: 'List settlements',
     description:
-      'A service key sees those of its service, a JWT its own payments (`role=vendor`: those of all its services), a delegate key its own payments.',
+      'A service key lists the settlements of its service. An access token lists the account’s payments, or with `role=vendor` the settlements of all its services. A delegate key lists its own payments.',
     http: { method: 'GET', path: '/v1/settlements', status: 200 },
     access: ['service_key', 'jwt', 'delegate_key'],
     query: z.strictObject({
@@ -188,7 +194,10 @@ export const operations = {
       status: SettlementStatus.optional(),
       service_id: ServiceId.optional(),
       payment_attempt_id: PaymentAttemptId.optional(),
-      role: z.enum(['payer', 'vendor']).optional().meta({ description: 'For a JWT; default payer' }),
+      role: z
+        .enum(['payer', 'vendor'])
+        .optional()
+        .meta({ description: 'For an access token. Default payer' }),
     }),
     output: page(Settlement),
     errors: [],

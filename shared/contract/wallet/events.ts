@@ -5,8 +5,8 @@ import { DelegationStatus } from './operations.ts';
 /** The events of wallet. */
 export const events = {
   /**
-   * Seen on chain, whoever did it: the delegation stands otherwise, or the token account was
-   * closed or came back.
+   * The delegation changed on chain, or the token account was closed or reopened. Any party may
+   * have made the change.
    */
   delegationChanged: z.strictObject({
     wallet_id: WalletId,

@@ -7,7 +7,7 @@ import { internalOperation } from '../service.ts';
 export const internal = {
   ...operatorOperations,
   countAuthorities: internalOperation({
-    summary: 'How many wallets name each delegate authority, and how many of them let it spend',
+    summary: 'How many wallets name each delegate authority, and for how many of them it is active',
     callers: ['operator'],
     input: z.strictObject({}),
     output: z.array(
@@ -16,7 +16,7 @@ export const internal = {
   }),
   find: internalOperation({
     summary:
-      'The addresses of an account’s wallet; without wallet_id its default wallet. Null when there is none.',
+      'The addresses of an account’s wallet, without wallet_id those of its default wallet. Null if there is none.',
     callers: ['settlement', 'funding', 'identity'],
     input: z.strictObject({ account_id: AccountId, wallet_id: WalletId.optional() }),
     output: z
@@ -30,7 +30,7 @@ export const internal = {
   }),
   setDefault: internalOperation({
     summary:
-      'Makes a wallet of the account the one that pays where none is named; null: the first linked. False when it is not the account’s.',
+      'Sets the account’s default wallet, which pays if no wallet is named. wallet_id null: the first linked wallet. `found` is false if the account does not have the wallet.',
     callers: ['identity'],
     input: z.strictObject({ account_id: AccountId, wallet_id: WalletId.nullable() }),
     output: z.strictObject({ found: z.boolean() }),

@@ -20,7 +20,7 @@ const Delegation = z
     delegate: SolanaAddress.nullable().meta({ description: 'The delegate authority on chain now' }),
     allowance: MicroUsdcOrZero,
     as_of: Timestamp.meta({
-      description: 'When the chain was seen so: now, or earlier while it cannot be read',
+      description: 'When the chain was read: now, or earlier if it cannot be read now',
     }),
   })
   .meta({ id: 'Delegation', description: 'Read from the chain' });
@@ -32,14 +32,16 @@ export const Wallet = z
     token_account: SolanaAddress,
     label: z.string().nullable(),
     token_account_closed: z.boolean().meta({
-      description: 'The token account was there once and is gone, or was given to another owner',
+      description: 'Whether the token account existed and was closed, or was given to another owner',
     }),
     balance: MicroUsdcOrZero,
     delegation: Delegation,
     created_at: Timestamp,
   })
   .meta({ id: 'Wallet' });
-/** A transaction for the user's own key: every signature slot empty, the fee payer's too. */
+/**
+ * A transaction for the user's own key. Every signature slot is empty, including the fee payer's.
+ */
 const Prepared = z
   .strictObject({ transaction: WireTransaction, expires_at: Timestamp })
   .meta({ id: 'Prepared', description: 'To be signed by the wallet and sent back before it expires' });
@@ -68,7 +70,7 @@ const link = {
   proof: Proof,
   label: label(64, 'Main wallet').optional(),
 };
-/** Any text but NUL, which is no character to Postgres. */
+/** Any text without NUL, which Postgres cannot store. */
 const Backup = z
   .string()
   .min(1)
@@ -78,16 +80,16 @@ const Backup = z
 const byId = z.strictObject({ wallet_id: WalletId });
 const signed = z.strictObject({
   transaction: WireTransaction.optional().meta({
-    description: 'Signed by the owner; leave out to have one prepared afresh',
+    description: 'Signed by the owner. Omit it to have a transaction prepared again',
   }),
 });
 /**
- * What changes the delegation: prepared by the service, signed by the owner, submitted by the same
- * call.
+ * Changes the delegation. The service prepares the transaction, the owner signs it, and the same
+ * operation submits it.
  */
 const byOwnersSignature = {
   access: ['jwt'],
-  // Submit (10 s), wait for the confirmation (15 s), look at the chain.
+  // Submit (10 s), wait for the confirmation (15 s), read the chain.
   timeoutSeconds: 29,
   params: byId,
   body: signed,
@@ -98,9 +100,9 @@ const byOwnersSignature = {
 /** The public operations of wallet. */
 export const operations = {
   link: operation({
-    summary: 'Link a wallet the user already has',
+    summary: 'Link an existing wallet',
     description:
-      'A public key belongs to one account; a repeat that changes nothing answers the same wallet.',
+      'A public key belongs to one account. A repeat that changes nothing returns the same wallet.',
     http: { method: 'POST', path: '/v1/wallets', status: 201 },
     access: ['jwt'],
     stepUp: true,
@@ -109,9 +111,9 @@ export const operations = {
     errors: ['conflict'],
   }),
   provision: operation({
-    summary: 'Provision a wallet from a key pair made in the user’s own client',
+    summary: 'Provision a wallet for a key pair that the user’s client has generated',
     description:
-      'Like linking, and the platform pays for the token account. The private key never reaches the service.',
+      'Links the wallet and creates its token account, which the platform pays for. The private key never reaches the service.',
     http: { method: 'POST', path: '/v1/wallets/provision', status: 201 },
     access: ['jwt'],
     stepUp: true,
@@ -120,7 +122,7 @@ export const operations = {
     timeoutSeconds: 20,
     body: z.strictObject({
       ...link,
-      backup: Backup.optional().meta({ description: 'Ciphertext of the key, opaque to the service' }),
+      backup: Backup.optional().meta({ description: 'Ciphertext of the key, which the service cannot read' }),
     }),
     output: Wallet,
     errors: ['conflict'],
@@ -134,8 +136,8 @@ export const operations = {
     errors: [],
   }),
   backup: operation({
-    summary: 'Read the backup of a provisioned wallet',
-    description: 'The ciphertext as it was given.',
+    summary: 'Get the backup of a provisioned wallet',
+    description: 'Returns the stored ciphertext.',
     http: { method: 'GET', path: '/v1/wallets/:wallet_id/backup', status: 200 },
     access: ['jwt'],
     stepUp: true,
@@ -146,14 +148,16 @@ export const operations = {
   replaceBackup: operation({
     summary: 'Replace the backup of a provisioned wallet',
     description:
-      'For what opens it on a further device. Who replaces it proves to hold the key; a repeat answers the same.',
+      'For a backup that further devices can open. The proof shows that the caller holds the key. A repeat returns the same answer.',
     http: { method: 'PATCH', path: '/v1/wallets/:wallet_id/backup', status: 200 },
     access: ['jwt'],
     stepUp: true,
     params: byId,
     body: z.strictObject({
       proof: Proof,
-      replaces: Backup.meta({ description: 'As it was read: conflict when another has taken its place' }),
+      replaces: Backup.meta({
+        description: 'The backup as it was read. If it was replaced since, the answer is conflict',
+      }),
       backup: Backup,
     }),
     output: z.strictObject({ wallet_id: WalletId, backup: z.string() }),
@@ -169,7 +173,7 @@ export const operations = {
     errors: ['not_found', 'conflict'],
   }),
   delegate: operation({
-    summary: 'Submit the signed delegation, or prepare it afresh',
+    summary: 'Submit the signed delegation, or prepare it again',
     http: { method: 'POST', path: '/v1/wallets/:wallet_id/delegate', status: 200 },
     ...byOwnersSignature,
   }),

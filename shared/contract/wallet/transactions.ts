@@ -13,7 +13,7 @@ import {
 } from '../primitives.ts';
 import { operation } from '../service.ts';
 
-/** Transactions and spending: projections that wallet keeps of other services' facts. */
+/** Transactions and spending: projections of other services' events. */
 
 export const TransactionId = typeId('txn', 'TransactionId');
 
@@ -31,41 +31,43 @@ export const Transaction = z
     direction: Direction,
     amount: MicroUsdc.meta({
       description:
-        'What left or reached the account: of a payment the gross for its payer, the net for its vendor',
+        'The amount that left or reached the account. Of a payment: the gross amount for its payer, the net amount for its vendor',
     }),
     fee_amount: MicroUsdcOrZero.meta({
-      description: 'The platform’s fee on the payment: part of the payer’s amount, taken off the vendor’s',
+      description:
+        'The platform’s fee on the payment. It is included in the payer’s amount and not in the vendor’s',
     }),
     status: TransactionStatus,
     tx_hash: TransactionHash.nullable(),
     object_id: z
       .string()
       .meta({ description: 'The settlement, deposit, withdrawal, refund or test funding' }),
-    service_id: ServiceId.nullable().meta({ description: 'Of a payment, and of its refund' }),
+    service_id: ServiceId.nullable().meta({ description: 'Set for a payment and its refund' }),
     delegate_id: DelegateId.nullable().meta({
-      description: 'Which delegate paid, or whose payment came back; its payer alone sees it',
+      description: 'The delegate that paid, or whose payment was refunded. Shown only to the payer',
     }),
     created_at: Timestamp.meta({ description: 'When the transfer was first seen confirmed' }),
   })
   .meta({ id: 'Transaction', description: 'A transfer on chain as one account sees it' });
 
-/** Of one spending summary. */
+/** Maximum range of one spending summary in days. */
 export const MAX_SUMMARY_DAYS = 366;
-/** Groups of one spending summary, those with the most spent. */
+/** Maximum number of groups of one spending summary: those with the most spent. */
 export const MAX_GROUPS = 1000;
 
 const range = {
-  from: Moment.optional().meta({ description: 'This moment and later' }),
-  to: Moment.optional().meta({ description: 'Before this moment' }),
+  from: Moment.optional().meta({ description: 'This time and later' }),
+  to: Moment.optional().meta({ description: 'Before this time' }),
 };
 
 export const transactionOperations = {
   listTransactions: operation({
     summary: 'List transactions',
     description:
-      'What moved on chain, as the account sees it: payments made and received, deposits, withdrawals, refunds. ' +
-      'One that a fork undid for good stays, as reversed. A delegate key sees its own payments and their refunds. ' +
-      'Attempts that are under way or failed are with their own objects, for instance GET /v1/settlements.',
+      'Lists the account’s transfers on chain: payments made and received, deposits, withdrawals, refunds. A ' +
+      'transfer that a fork has finally undone remains in the list as reversed. A delegate key lists its own ' +
+      'payments and their refunds. Attempts that are under way or have failed are listed with their own objects, ' +
+      'for instance by GET /v1/settlements.',
     http: { method: 'GET', path: '/v1/transactions', status: 200 },
     access: ['jwt', 'delegate_key'],
     query: z.strictObject({
@@ -81,25 +83,25 @@ export const transactionOperations = {
     errors: [],
   }),
   spendingSummary: operation({
-    summary: 'Sum up spending',
+    summary: 'Summarize spending',
     description:
-      'Payments made from `from` up to `to`: at most 366 days, by default the last 30 UTC days, today included. ' +
-      'What was reversed on chain is not spent.',
+      'Sums the payments made from `from` up to `to`: at most 366 days, by default the last 30 UTC days including ' +
+      'today. Payments that were reversed on chain are not counted.',
     http: { method: 'GET', path: '/v1/spending/summary', status: 200 },
     access: ['jwt', 'delegate_key'],
     query: z.strictObject({
       ...range,
-      group_by: z
-        .enum(['day', 'service', 'delegate'])
-        .optional()
-        .meta({ description: 'Default day (UTC); days in their order, others by what was spent' }),
+      group_by: z.enum(['day', 'service', 'delegate']).optional().meta({
+        description:
+          'Default day (UTC). Days are in their order, other groups in the order of what was spent',
+      }),
     }),
     output: z
       .strictObject({
         from: Timestamp,
         to: Timestamp,
         total_spent: MicroUsdcOrZero.meta({ description: 'Gross, fees included' }),
-        total_refunded: MicroUsdcOrZero.meta({ description: 'Refunds that arrived in this time' }),
+        total_refunded: MicroUsdcOrZero.meta({ description: 'Refunds that arrived in this range' }),
         total_fees: MicroUsdcOrZero,
         payment_count: z.int().min(0),
         groups: z
@@ -117,7 +119,9 @@ export const transactionOperations = {
             }),
           )
           .max(MAX_GROUPS)
-          .meta({ description: 'At most 1,000, those with the most spent; the totals count all' }),
+          .meta({
+            description: 'At most 1,000 groups, those with the most spent. The totals include all groups',
+          }),
       })
       .meta({ id: 'SpendingSummary' }),
     errors: [],

@@ -4,8 +4,9 @@ import { EndpointId, EventId, label, Moment, page, pageQuery, Timestamp } from '
 import { operation } from '../service.ts';
 
 /**
- * Everything that an account is told, by the status that its object has come to. There is no
- * `created` of what a call creates: its answer says so (docs/adr/0016).
+ * Every event type that an account receives, by the status that its object has reached. There is no
+ * `created` event for an object that a call creates, because the call's answer reports it
+ * (docs/adr/0016).
  */
 const EVENT_TYPES = [
   'quote.settling',
@@ -66,22 +67,24 @@ export const Event = z
     event_id: EventId,
     type: EventType,
     object_id: z.string().meta({
-      description: 'What it is about: a quote, settlement, refund, withdrawal, deposit, delegate or service',
+      description:
+        'The object of the event: a quote, settlement, refund, withdrawal, deposit, delegate or service',
       examples: ['stl_01kaj5w0c0e8h9x2m4n6p8q0rs'],
     }),
     created_at: Timestamp,
     data: z.record(z.string(), z.json()).meta({
       description:
-        'Refunds, withdrawals and deposits as their GET shows them. Of a settlement ids, amounts and `role`, as whom ' +
-        'the account is told: `payer` or `vendor`. Never a token or a key.',
+        'A refund, withdrawal or deposit has the fields of its GET. A settlement has ids, amounts and `role`, the ' +
+        'account’s role in it: `payer` or `vendor`. The data never contain a token or a key.',
       examples: [{ settlement_id: 'stl_01kaj5w0c0e8h9x2m4n6p8q0rs', role: 'vendor' }],
     }),
   })
-  .meta({ id: 'Event', description: 'Kept for 30 days' });
+  .meta({ id: 'Event', description: 'Stored for 30 days' });
 const EndpointUrl = z
   .string()
   .max(2048)
-  // What a URL parser would leave out: what is saved, and shown, is what is sent to.
+  // Characters that a URL parser would drop. The stored and shown URL must be the one that is
+  // called.
   .regex(/^[^\s\p{Cc}]+$/u, 'must be a URL without spaces or control characters')
   .refine(
     (text) => {
@@ -91,7 +94,7 @@ const EndpointUrl = z
     { error: 'must be an https URL without credentials' },
   )
   .meta({
-    description: 'https, on a public address, port 443 or 1024 and up. Redirects are not followed',
+    description: 'An https URL with a public address, port 443 or from 1024. Redirects are not followed',
     examples: ['https://api.example.com/quittance'],
   });
 const settings = {
@@ -105,22 +108,23 @@ export const Endpoint = z
     endpoint_id: EndpointId,
     ...settings,
     disabled_reason: z.enum(['owner', 'failing', 'gone']).nullable().meta({
-      description: 'owner: by PATCH. failing: five days of nothing but failures. gone: it answered 410',
+      description:
+        'owner: disabled by PATCH. failing: every attempt failed for five days. gone: the endpoint answered 410',
     }),
     failing_since: Timestamp.nullable().meta({
-      description: 'Of the first failure since the last success',
+      description: 'When the first failure since the last success was',
     }),
     previous_secret_expires_at: Timestamp.nullable().meta({
-      description: 'Until then deliveries are signed with the secret before the rotation too',
+      description: 'Until then deliveries are also signed with the previous secret',
     }),
     created_at: Timestamp,
   })
   .meta({ id: 'WebhookEndpoint' });
 const Secret = z.string().meta({
-  description: 'Shown this once. For the libraries of standardwebhooks.com',
+  description: 'Shown only in this answer, in the format of standardwebhooks.com',
   examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
 });
-/** Why a try failed where no status says it. */
+/** Why an attempt failed, besides its HTTP status. */
 export const DELIVERY_ERRORS = [
   'timeout',
   'unreachable',
@@ -146,7 +150,7 @@ export const Attempt = z.strictObject({
   response: z
     .string()
     .nullable()
-    .meta({ description: 'The beginning of the answer, at most 200 characters' }),
+    .meta({ description: 'The beginning of the answer’s body, at most 200 characters' }),
 });
 export type Attempt = z.infer<typeof Attempt>;
 const DeliveryStatus = z.enum(['pending', 'delivered', 'failed']).meta({ id: 'DeliveryStatus' });
@@ -155,15 +159,15 @@ export const Delivery = z
     event_id: EventId,
     type: EventType,
     status: DeliveryStatus,
-    attempts: z.array(Attempt).meta({ description: 'In their order, the last 16' }),
+    attempts: z.array(Attempt).meta({ description: 'The last 16 attempts, oldest first' }),
     next_attempt_at: Timestamp.nullable(),
     created_at: Timestamp,
   })
   .meta({ id: 'WebhookDelivery' });
 const byId = z.strictObject({ endpoint_id: EndpointId });
-/** Of one account. */
+/** Maximum number of endpoints of one account. */
 export const MAX_ENDPOINTS = 10;
-/** Of one call of redeliver. */
+/** Maximum number of events of one call of redeliver. */
 export const MAX_REDELIVERED = 10_000;
 
 /** The public operations of webhook. */
@@ -171,10 +175,11 @@ export const operations = {
   createEndpoint: operation({
     summary: 'Create a webhook endpoint',
     description:
-      'Events are POSTed to it as JSON `{ id, type, timestamp, data }`, signed as Standard Webhooks say ' +
-      '(webhook-id, webhook-timestamp, webhook-signature); `id` is the event_id, so a repeat is known by it. Any 2xx within ' +
-      '15 s takes the event; else it is tried 8 times over three days. At least once, in no certain order. ' +
-      `Needs a sign-in of the last 5 minutes; at most ${MAX_ENDPOINTS} per account.`,
+      'Events are POSTed to it as JSON `{ id, type, timestamp, data }`, signed as Standard Webhooks specify ' +
+      '(webhook-id, webhook-timestamp, webhook-signature); `id` is the event_id, which identifies a repeat. A 2xx ' +
+      'answer within 15 s acknowledges the event. Otherwise delivery is attempted 8 times over three days. ' +
+      'Delivery is at least once, in no guaranteed order. ' +
+      `An account has at most ${MAX_ENDPOINTS} endpoints.`,
     http: { method: 'POST', path: '/v1/webhook-endpoints', status: 201 },
     access: ['jwt'],
     stepUp: true,
@@ -207,7 +212,7 @@ export const operations = {
   updateEndpoint: operation({
     summary: 'Change a webhook endpoint',
     description:
-      'Turned on again, it gets what was still to be delivered; what happened while it was off: redeliver.',
+      'An endpoint that is enabled again gets the pending deliveries. Use redeliver for events of the time while it was disabled.',
     http: { method: 'PATCH', path: '/v1/webhook-endpoints/:endpoint_id', status: 200 },
     access: ['jwt'],
     stepUp: { when: 'for another url' },
@@ -228,7 +233,7 @@ export const operations = {
   rotateEndpointSecret: operation({
     summary: 'Rotate the secret of a webhook endpoint',
     description:
-      'For 24 hours deliveries are signed with both, then with the new one alone. A further rotation ends the older.',
+      'For 24 hours deliveries are signed with both secrets, then only with the new one. A further rotation revokes the older one.',
     http: { method: 'POST', path: '/v1/webhook-endpoints/:endpoint_id/secret/rotate', status: 200 },
     access: ['jwt'],
     stepUp: true,
@@ -239,7 +244,7 @@ export const operations = {
     errors: ['not_found'],
   }),
   listDeliveries: operation({
-    summary: 'What was delivered to a webhook endpoint, and how',
+    summary: 'List the deliveries to a webhook endpoint',
     http: { method: 'GET', path: '/v1/webhook-endpoints/:endpoint_id/deliveries', status: 200 },
     access: ['jwt'],
     params: byId,
@@ -248,15 +253,17 @@ export const operations = {
     errors: ['not_found'],
   }),
   redeliver: operation({
-    summary: 'Deliver one event, or all since a time, once more',
-    description: `Of those that the endpoint asks for, also what it never got; at most ${MAX_REDELIVERED}, the oldest first.`,
+    summary: 'Deliver one event, or all events since a time, again',
+    description: `Name event_id or since. With since: the events of the endpoint’s event types, including those that it never received, at most ${MAX_REDELIVERED}, the oldest first.`,
     http: { method: 'POST', path: '/v1/webhook-endpoints/:endpoint_id/redeliver', status: 200 },
     access: ['jwt'],
     limits: [{ points: 10, windowSeconds: 60, per: 'account' }],
     params: byId,
     body: z.strictObject({
-      event_id: EventId.optional().meta({ description: 'This event, or' }),
-      since: Moment.optional().meta({ description: 'all that are not older than this' }),
+      event_id: EventId.optional().meta({ description: 'Deliver this event, of any type' }),
+      since: Moment.optional().meta({
+        description: 'Deliver the events since this time',
+      }),
     }),
     output: z.strictObject({
       redelivering: z
@@ -277,8 +284,8 @@ export const operations = {
     errors: ['not_found', 'conflict'],
   }),
   listEvents: operation({
-    summary: 'List events: the pull form of webhooks',
-    description: 'Newest first, kept for 30 days.',
+    summary: 'List events, as an alternative to webhooks',
+    description: 'Newest first. Events are stored for 30 days.',
     http: { method: 'GET', path: '/v1/events', status: 200 },
     access: ['jwt'],
     query: z.strictObject({

@@ -1,5 +1,5 @@
--- Up Migration
--- In every service's schema: facts and jobs to publish, committed together with what they tell.
+-- Up Migration In every service's schema: events and jobs to publish, committed with the change
+-- that they report.
 create table outbox (
   outbox_id bigint generated always as identity primary key,
   subject text not null,
@@ -7,12 +7,13 @@ create table outbox (
   payload jsonb not null,
   traceparent text,
   created_at timestamptz not null default app_now(),
-  -- From when on the sweep may publish a row: after the fast path has had its chance, and again
-  -- when the lease of the sweep that claimed it is over.
+  -- When the sweep may publish a row: after the fast path had time to publish it, and again when
+  -- the lease of the sweep that claimed it has ended.
   next_at timestamptz not null default app_now() + interval '2 seconds'
 );
 
--- Messages that could not be parsed: kept for a person, never delivered again.
+-- Messages that could not be parsed. They wait for an operator's decision and are not delivered
+-- again.
 create table quarantine (
   quarantine_id bigint generated always as identity primary key,
   subject text not null,
@@ -22,6 +23,6 @@ create table quarantine (
   decided_at timestamptz,
   decision text
 );
--- Read at every scrape of the metrics: rows that were decided stay for the record and must not be
--- walked through.
+-- For the gauges that are read at every scrape: decided rows stay in the table and must not be
+-- scanned.
 create index quarantine_undecided on quarantine (created_at) where decided_at is null;

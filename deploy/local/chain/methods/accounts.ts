@@ -29,10 +29,7 @@ export const accountMethods = (chain: Chain): Methods => {
   const encoded = (account: Account | null, slot: number, format: AccountFormat | null | undefined) =>
     account && encodeAccount(bank, account, slot, format ?? {});
 
-  /**
-   * Accounts of a program as of `slot`: those it has now, and those it had before a change since
-   * then.
-   */
+  /** Accounts of a program at `slot`: the current ones, and those that changed since then. */
   const ownedBy = (program: Key, slot: number): [Key, Account][] => {
     const recent = [...bank.recentlyChanged()].map((name) => keyNamed(name)!);
     const candidates = new Set([...bank.ownedBy(program), ...recent].map((key) => key.name));

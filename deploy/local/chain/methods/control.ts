@@ -11,23 +11,23 @@ const clockSettings = z.strictObject({
   paused: z.boolean().optional(),
 });
 
-/** Methods with which tests move the chain. They only exist when the process was started for it. */
+/**
+ * Methods with which tests control the chain. They exist only if the process was started with
+ * CHAIN_CONTROL=1.
+ */
 export const controlMethods = (chain: Chain, clock: Clock, faults: Faults): Methods => {
   const { ledger } = chain;
   const position = () => ({ slot: ledger.slot(), blockHeight: ledger.blockAt('processed').height });
 
   return {
-    /** `[slots = 1]`: that many slots pass at once. → `{ slot, blockHeight }` */
+    /** `[slots = 1]`: advances by that many slots at once. → `{ slot, blockHeight }` */
     chain_advance: (params) => {
       const [slots] = parse(params, z.number().int().min(1).max(MAX_ADVANCE).default(1));
       for (let count = 0; count < slots; count += 1) chain.tick();
       return position();
     },
 
-    /**
-     * `[slots = 1]`: the newest slots never happened. → `{ slot, blockHeight, lost: [signature, …]
-     * }`
-     */
+    /** `[slots = 1]`: undoes the newest slots. → `{ slot, blockHeight, lost: [signature, …] }` */
     chain_fork: (params) => {
       const [slots] = parse(params, z.number().int().min(1).default(1));
       const lost = chain.fork(slots);
@@ -36,7 +36,8 @@ export const controlMethods = (chain: Chain, clock: Clock, faults: Faults): Meth
     },
 
     /**
-     * `[{ method, kind, count?, ms?, for_ms? }, …]`: adds faults; `[]` clears all. → those in force
+     * `[{ method, kind, count?, ms?, for_ms? }, …]`: adds faults; `[]` clears all. → the active
+     * faults
      */
     chain_fault: (params) => {
       const wanted = params.map((_, index) => {
@@ -63,8 +64,8 @@ export const controlMethods = (chain: Chain, clock: Clock, faults: Faults): Meth
     },
 
     /**
-     * `[]` → how many transactions succeeded, failed in a block, and were refused as already
-     * processed.
+     * `[]` → the numbers of transactions that succeeded, failed in a block, and were refused as
+     * already processed.
      */
     chain_stats: () => ({ ...chain.stats }),
   };

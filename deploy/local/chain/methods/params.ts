@@ -4,7 +4,7 @@ import { invalidParams, minContextSlotNotReached } from '../errors.ts';
 import { keyNamed } from '../keys.ts';
 import type { Commitment } from '../ledger.ts';
 
-/** A method gets its positional parameters and returns the `result`; it throws RpcError. */
+/** A method receives positional parameters and returns the `result`. It throws RpcError. */
 export type Method = (params: unknown[]) => unknown;
 export type Methods = Record<string, Method>;
 
@@ -21,7 +21,7 @@ export const signature = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'Inva
 export const commitment = z.enum(['processed', 'confirmed', 'finalized']);
 export const slotNumber = z.number().int().nonnegative();
 
-/** The fields that every read takes. Solana ignores fields it does not know, and so does this. */
+/** The fields that every read accepts. Unknown fields are ignored, as in Solana. */
 export const readConfig = { commitment: commitment.nullish(), minContextSlot: slotNumber.nullish() };
 export const config = z.object(readConfig).nullish();
 
@@ -39,7 +39,7 @@ export const accountFormat = {
 /**
  * Parses positional parameters; missing trailing ones are undefined.
  *
- * @throws RpcError -32602 naming the first parameter that is wrong
+ * @throws RpcError -32602 with the first invalid parameter
  */
 export const parse = <Schemas extends [z.ZodType, ...z.ZodType[]]>(
   params: unknown[],
@@ -58,10 +58,9 @@ export const parse = <Schemas extends [z.ZodType, ...z.ZodType[]]>(
 type ReadConfig = { commitment?: Commitment | null | undefined; minContextSlot?: number | null | undefined };
 
 /**
- * The commitment that a read asked for (Solana's default is `finalized`), with the slot that it
- * sees.
+ * The commitment of a read (Solana's default is `finalized`), with the slot that it sees.
  *
- * @throws RpcError -32016 when that slot is older than `minContextSlot`
+ * @throws RpcError -32016 if that slot is older than `minContextSlot`
  */
 export const viewOf = (chain: Chain, given: ReadConfig | null | undefined) => {
   const level = given?.commitment ?? 'finalized';
@@ -70,7 +69,7 @@ export const viewOf = (chain: Chain, given: ReadConfig | null | undefined) => {
   return { level, slot };
 };
 
-/** What nodes report as their version. */
+/** The version that nodes report. */
 export const VERSION = { 'solana-core': '2.3.0', 'feature-set': 3_640_012_085 };
 
 export const inContext = <Value>(slot: number, value: Value) => ({

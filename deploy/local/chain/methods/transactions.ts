@@ -34,7 +34,7 @@ import {
 const TYPE = 'solana_transaction::versioned::VersionedTransaction';
 const MAX_STATUSES = 256;
 const MAX_SIGNATURES = 1_000;
-// Without searchTransactionHistory a node only looks into its status cache, which spans this many
+// Without searchTransactionHistory a node searches only its status cache, which spans this many
 // slots.
 const STATUS_CACHE_SLOTS = 300;
 
@@ -64,7 +64,7 @@ const transactionConfig = z.object({
   encoding: transactionEncoding.nullish(),
   maxSupportedTransactionVersion: z.number().int().min(0).max(255).nullish(),
 });
-// Solana takes the bare name of an encoding too, an older form.
+// Solana also accepts the name of an encoding instead of the object, an older format.
 const transactionOptions = z
   .union([
     transactionConfig,
@@ -117,11 +117,11 @@ const decode = <Decoded>(bytes: Uint8Array, decoder: (bytes: Uint8Array) => Deco
 const transactionOf = (text: string, encoding: WireEncoding = 'base58'): Transaction =>
   decode(bytesOf(text, encoding), decodeTransaction);
 
-/** Methods that send, simulate and look up transactions. */
+/** Methods that send, simulate and find transactions. */
 export const transactionMethods = (chain: Chain): Methods => {
   const { ledger, history, bank } = chain;
 
-  /** Solana keeps no history of what is only processed. */
+  /** Solana keeps no history of transactions that are only processed. */
   const historyView = (given: Parameters<typeof viewOf>[1]) => {
     const view = viewOf(chain, given);
     if (view.level === 'processed') {
