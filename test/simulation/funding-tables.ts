@@ -33,7 +33,7 @@ const guardedBy = (event: RefundEvent, sets: string): RegExp => {
 };
 
 /**
- * The refunds of funding with the guards of services/funding/store. The simulation has no
+ * The refunds of funding with the guards of services/funding/transfers/store. The simulation has no
  * withdrawals.
  */
 export const createFundingTables = (harness: Harness) => {
