@@ -13,9 +13,9 @@ const STALLED_MS = { pending: 15_000, confirmed: 45_000 };
 export type SettlementTables = ReturnType<typeof createSettlementTables>;
 
 /**
- * The tables of settlement with the guards of the stores of services/settlement. States change by the real
- * transition table. A statement reads other rows from its snapshot, so the unique indexes decide
- * races.
+ * The tables of settlement with the guards of the stores of services/settlement. States change by
+ * the real transition table. A statement reads other rows from its snapshot, so the unique indexes
+ * decide races.
  */
 export const createSettlementTables = (harness: Harness) => {
   const settlements = new Map<string, Settlement>();

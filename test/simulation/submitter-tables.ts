@@ -44,9 +44,9 @@ const ALIVE_MS = 3000;
 export type SubmitterTables = ReturnType<typeof createSubmitterTables>;
 
 /**
- * The tables of chain-submitter with the guards of the stores of services/chain-submitter: primary keys,
- * the partial unique index of live transactions, conditional updates by the real transition tables,
- * leases.
+ * The tables of chain-submitter with the guards of the stores of services/chain-submitter: primary
+ * keys, the partial unique index of live transactions, conditional updates by the real transition
+ * tables, leases.
  * @param sendEarly the effect of the mutation "commit before send" on bytes that are not committed
  * yet
  */
