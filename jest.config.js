@@ -47,5 +47,5 @@ export default {
   reporters: ['<rootDir>/test/support/reporter.ts'],
   testTimeout: 60_000,
   // Two suites at a time leave a core for the servers on a small machine; more only make them wait.
-  maxWorkers: 2,
+  maxWorkers: 3,
 };

@@ -96,11 +96,14 @@ const copy = (from: string, to: string): void => {
   cpSync(from, to);
 };
 
-/** Writes the programs, the files that they read and the licences of their packages. */
-export const bundle = async (folder: string): Promise<void> => {
+/**
+ * Writes the programs, the files that they read and the licences of their packages.
+ * @param modules further entry points, which share their modules with the programs
+ */
+export const bundle = async (folder: string, modules: readonly string[] = []): Promise<void> => {
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: PROGRAMS.flatMap((pattern) => globSync(pattern, { cwd: root })),
+    entryPoints: [...PROGRAMS, ...modules].flatMap((pattern) => globSync(pattern, { cwd: root })),
     outdir: folder,
     outbase: '.',
     bundle: true,
@@ -138,9 +141,10 @@ const DAY_MS = 86_400_000;
 
 /**
  * The programs of these sources in a folder of the repository. They are built if they do not exist.
+ * @param modules further entry points, as for `bundle`
  * @returns the folder, which stays the same until a source changes
  */
-export const bundled = async (): Promise<string> => {
+export const bundled = async (modules: readonly string[] = []): Promise<string> => {
   const hash = createHash('sha256');
   const sources = globSync(
     [
@@ -148,6 +152,7 @@ export const bundled = async (): Promise<string> => {
       'console/dist/**/*.*',
       'deploy/image/*',
       'package-lock.json',
+      ...modules,
     ],
     { cwd: root },
   );
@@ -157,7 +162,7 @@ export const bundled = async (): Promise<string> => {
   if (!existsSync(folder)) {
     // Several processes may build at once, and none may see an incomplete folder.
     const making = path.join(all, randomUUID());
-    await bundle(making);
+    await bundle(making, modules);
     try {
       renameSync(making, folder);
     } catch {

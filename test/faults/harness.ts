@@ -11,6 +11,7 @@ import { startStack } from '../../deploy/local/stack/stack.ts';
 import type { Stack } from '../../deploy/local/stack/stack-file.ts';
 import { responds } from '../../deploy/local/stack/tool-specs.ts';
 import { chainOf } from '../support/chain.ts';
+import { testPrograms } from '../support/programs.ts';
 import { restart } from '../support/restart.ts';
 import type { Mutation } from './mutations.ts';
 import { startSecondProvider } from './second-provider.ts';
@@ -24,7 +25,7 @@ const INSTANCES: Instances = { gateway: 2, settlement: 2, 'chain-submitter': 2 }
 
 /** URL of a module in this folder, with parameters. */
 const module = (file: string, parameters: Record<string, string>): string => {
-  const url = pathToFileURL(path.join(import.meta.dirname, file));
+  const url = pathToFileURL(file);
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   return url.href;
 };
@@ -75,9 +76,13 @@ export const startHarness = async (options: {
   mkdirSync(failpointFolder, { recursive: true });
   const clockFile = (name: string) => path.join(failpointFolder, `${name}.clock`);
   const secondProvider = await startSecondProvider();
+  const here = (file: string) => path.join(import.meta.dirname, file);
+  // A mutation changes sources while they are loaded. Without one the programs start faster.
+  const folder = mutation ? root : await testPrograms();
+  const file = (source: string) => path.join(folder, mutation ? source : source.replace(/\.ts$/, '.js'));
   const loaded = [
-    module('armed-failpoints.ts', { folder: failpointFolder }),
-    ...(mutation ? [module('mutate.ts', { name: mutation.name })] : []),
+    module(file('test/faults/armed-failpoints.ts'), { folder: failpointFolder }),
+    ...(mutation ? [module(here('mutate.ts'), { name: mutation.name })] : []),
   ];
   const running = await startStack({
     stateDir,
@@ -92,11 +97,11 @@ export const startHarness = async (options: {
     serviceCommand: (service, name) => ({
       command: process.execPath,
       args: [
-        ...[...loaded, module('wrong-clock.ts', { file: clockFile(name) })].flatMap((url) => [
+        ...[...loaded, module(here('wrong-clock.ts'), { file: clockFile(name) })].flatMap((url) => [
           '--import',
           url,
         ]),
-        path.join(root, 'services', service, 'main.ts'),
+        file(`services/${service}/main.ts`),
       ],
     }),
     print,

@@ -23,6 +23,7 @@ import { newId } from '../../shared/lib/id.ts';
 import { keyHash } from '../../shared/lib/key-text.ts';
 import type { SigningKey } from '../../shared/lib/keys.ts';
 import { createLogger } from '../../shared/lib/logger.ts';
+import { programOf } from './programs.ts';
 import { waitUntil } from './wait.ts';
 
 /**
@@ -237,36 +238,32 @@ export const startGateway = async (
   const folder = mkdtempSync(path.join(tmpdir(), 'gateway-limits-'));
   const limitsFile = path.join(folder, 'limits.json');
   writeFileSync(limitsFile, JSON.stringify(limits ?? {}));
-  const child = spawn(
-    process.execPath,
-    [path.resolve(import.meta.dirname, '../../services/gateway/main.ts')],
-    {
-      env: {
-        PATH: process.env.PATH,
-        HTTP_HOST: '127.0.0.1',
-        HTTP_PORT: String(port),
-        LOG_LEVEL: 'debug',
-        PUBLIC_URL: `http://127.0.0.1:${port}`,
-        ENVIRONMENTS: JSON.stringify(
-          environments.map((name) => ({
-            name,
-            nats_url: `nats://127.0.0.1:${natsPort[name]}`,
-            nats_user: natsUserName(name, 'gateway'),
-            nats_password: password(name, 'gateway'),
-          })),
-        ),
-        REDIS_URL: `redis://127.0.0.1:${redisPort}`,
-        PUBLIC_KEYS: JSON.stringify(publicKeys),
-        USDC_MINTS: '{}',
-        LIMITS_FILE: limitsFile,
-        // Tests set the address from which they call.
-        TRUSTED_PROXIES: '127.0.0.1',
-        DRAIN_SECONDS: '0.3',
-        ...env,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
+  const child = spawn(process.execPath, [await programOf('gateway')], {
+    env: {
+      PATH: process.env.PATH,
+      HTTP_HOST: '127.0.0.1',
+      HTTP_PORT: String(port),
+      LOG_LEVEL: 'debug',
+      PUBLIC_URL: `http://127.0.0.1:${port}`,
+      ENVIRONMENTS: JSON.stringify(
+        environments.map((name) => ({
+          name,
+          nats_url: `nats://127.0.0.1:${natsPort[name]}`,
+          nats_user: natsUserName(name, 'gateway'),
+          nats_password: password(name, 'gateway'),
+        })),
+      ),
+      REDIS_URL: `redis://127.0.0.1:${redisPort}`,
+      PUBLIC_KEYS: JSON.stringify(publicKeys),
+      USDC_MINTS: '{}',
+      LIMITS_FILE: limitsFile,
+      // Tests set the address from which they call.
+      TRUSTED_PROXIES: '127.0.0.1',
+      DRAIN_SECONDS: '0.3',
+      ...env,
     },
-  );
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let log = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (log += String(text)));
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));

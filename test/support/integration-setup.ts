@@ -1,6 +1,7 @@
 import { type RunningServers, startServers } from '../../deploy/local/servers/start-servers.ts';
 import { externalServers } from './external-servers.ts';
 import { totals } from './last-line.ts';
+import { testPrograms } from './programs.ts';
 import { testStateDir } from './test-state.ts';
 
 export type WithServers = typeof globalThis & { testServers?: RunningServers };
@@ -16,6 +17,7 @@ export default async function setUp(): Promise<void> {
     external: externalServers,
     print: (line) => console.log(line),
   });
+  process.env.TEST_PROGRAMS = await testPrograms();
   (globalThis as WithServers).testServers = servers;
   process.env.POSTGRES_URL = servers.postgresUrl;
   process.env.NATS_URL = servers.natsUrl;

@@ -3,14 +3,11 @@ import path from 'node:path';
 import type { ServiceName } from '../../shared/contract/service.ts';
 import type { TestBus } from './bus.ts';
 import type { TestDatabase } from './database.ts';
-
-const repositoryRoot = path.resolve(import.meta.dirname, '../..');
-
-const FAILPOINTS = path.resolve(import.meta.dirname, 'failpoints.ts');
+import { programOf, testPrograms } from './programs.ts';
 
 /** Environment of a service with failpoints, see failpoints.ts. */
 export const faults = (failpoints: string | undefined): Record<string, string> =>
-  failpoints === undefined ? {} : { NODE_OPTIONS: `--import=${FAILPOINTS}`, TEST_FAILPOINTS: failpoints };
+  failpoints === undefined ? {} : { TEST_FAILPOINTS: failpoints };
 
 export type ServiceProcess = {
   pid: number;
@@ -27,12 +24,14 @@ export type ServiceProcess = {
  * environment.
  * @throws with its output when it ends before it is ready
  */
-export const startService = (
+export const startService = async (
   service: ServiceName,
   env: Record<string, string>,
   { testBus, database }: { testBus: TestBus; database: TestDatabase },
 ): Promise<ServiceProcess> => {
-  const child = spawn(process.execPath, [path.join(repositoryRoot, 'services', service, 'main.ts')], {
+  const failpoints = path.join(await testPrograms(), 'test/support/failpoints.js');
+  const imports = env.TEST_FAILPOINTS === undefined ? [] : ['--import', failpoints];
+  const child = spawn(process.execPath, [...imports, await programOf(service)], {
     env: {
       PATH: process.env.PATH,
       ENVIRONMENT: 'test',

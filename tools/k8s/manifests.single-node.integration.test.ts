@@ -14,10 +14,11 @@ import { createPortPicker } from '../../deploy/local/servers/ports.ts';
 import { environmentKeys } from '../../deploy/local/stack/keys.ts';
 import { chainSpec } from '../../deploy/local/stack/tool-specs.ts';
 import { ensureStreams } from '../../shared/bus/setup.ts';
-import { SERVICE_NAMES, type ServiceName } from '../../shared/contract/service.ts';
+import { type Program, SERVICE_NAMES, type ServiceName } from '../../shared/contract/service.ts';
 import { migrateEnvironment, roleName } from '../../shared/db/migrate.ts';
-import { missing, podOf, type Rendered, render, root } from '../../test/support/k8s/render.ts';
+import { missing, podOf, type Rendered, render } from '../../test/support/k8s/render.ts';
 import { limitsFileOf, sourcesOf, variablesOf } from '../../test/support/k8s/settings.ts';
+import { programOf } from '../../test/support/programs.ts';
 
 /**
  * The overlay `single-node` without a cluster. Every Deployment's process gets exactly the
@@ -97,7 +98,7 @@ let nats: ChildProcess;
         HTTP_PORT: String(own.http),
         OTEL_EXPORTER_PROMETHEUS_PORT: String(own.metrics),
       };
-      const child = spawn(process.execPath, [path.join(root, `services/${container.args[0]}/main.ts`)], {
+      const child = spawn(process.execPath, [await programOf(container.args[0] as Program)], {
         env,
         stdio: ['ignore', 'ignore', 'inherit'],
       });

@@ -50,7 +50,7 @@ test.each(['afterSign', 'afterCommit', 'afterSend', 'afterConfirm'])(
     const { prepare, submit } = transfersOver(() => fixture);
     // A transaction that its owner signed has no second generation, so it must be valid longer than
     // the next worker's start takes.
-    await fixture.chain.call('chain_clock', { slotMs: 200 });
+    await fixture.chain.call('chain_clock', { slotMs: 100 });
     const [payer, payee] = await Promise.all([fixture.payer(5_000_000n), fixture.payer(1n)]);
     const dying = await fixture.start({}, `submitter.${arrow}=crash`);
     const prepared = await prepare(payer, payee.owner.publicKey, 2_000_000n);
