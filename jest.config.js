@@ -46,6 +46,6 @@ export default {
   testSequencer: '<rootDir>/test/support/sequencer.js',
   reporters: ['<rootDir>/test/support/reporter.ts'],
   testTimeout: 60_000,
-  // Two suites at a time leave a core for the servers on a small machine; more only make them wait.
+  // Most of a suite waits for blocks, mails or windows. Three suites at a time use two cores well.
   maxWorkers: 3,
 };

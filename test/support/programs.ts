@@ -2,7 +2,7 @@ import path from 'node:path';
 import { bundled } from '../../deploy/image/bundle.ts';
 import type { Program } from '../../shared/contract/service.ts';
 
-/** Modules that replace failpoints. They are built with the programs, so that both have the same. */
+/** Modules that replace failpoints. They are built with the programs and share their modules. */
 const MODULES = ['test/support/failpoints.ts', 'test/faults/armed-failpoints.ts'];
 
 let folder: Promise<string> | undefined;

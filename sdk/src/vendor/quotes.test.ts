@@ -8,7 +8,8 @@ import {
   startVendorApi,
   type VendorApi,
 } from '../../../test/support/vendor-api.ts';
-import { memoryStore, type PaywallOptions } from './main.ts';
+import { waitFor } from '../../../test/support/wait.ts';
+import { memoryStore, type PaywallOptions, type PaywallStore } from './main.ts';
 
 /** Many unpaid requests share a quote, and none of them causes further calls of the API. */
 
@@ -143,6 +144,31 @@ describe('after the shared quote was paid', () => {
     await serve(at('/report', paid));
     expect(await ask()).toBe(second);
     expect([made(), statusReads()]).toEqual([3, 0]);
+  });
+
+  test('and presented during a read of the store, the read does not bring it back', async () => {
+    const store = memoryStore();
+    const reads: (() => void)[] = [];
+    let isSlow = false;
+    const get: PaywallStore['get'] = async (key) => {
+      const value = await store.get(key);
+      if (isSlow) await new Promise<void>((resolve) => reads.push(resolve));
+      return value;
+    };
+    const { serve, ask } = shop({ store: { ...store, get } });
+    const first = await ask();
+    later(1001);
+    isSlow = true;
+    const waiting = ask();
+    await waitFor(
+      () => reads.length,
+      (held) => held === 1,
+    );
+    isSlow = false;
+    await serve(at('/report', api.pay({ resource: RESOURCE }, { quote_id: first })));
+    reads[0]!();
+    await waiting;
+    expect(await ask()).not.toBe(first);
   });
 
   test('and not presented, a status query detects it for buyers who do not name it as refused', async () => {

@@ -27,6 +27,8 @@ export const childSlot = (name: string, quoteId: string, child: number): string 
 export const createSlots = (store: PaywallStore) => {
   /** The slots' content when this process read them last. */
   const cached = boundedMap<{ quote: SharedQuote; readAt: number; firstAt: number }>(MAX_ENTRIES);
+  /** Quotes that this process has removed. A read that began before may still return one. */
+  const removed = boundedMap<true>(MAX_ENTRIES);
   /** Slots whose last quote was paid. */
   const earned = boundedMap<true>(MAX_ENTRIES);
 
@@ -36,6 +38,7 @@ export const createSlots = (store: PaywallStore) => {
   };
   /** Stops returning a quote that is being paid. */
   const clearSlot = async (slot: string, quoteId: string): Promise<void> => {
+    removed.set(quoteId, true);
     if (cached.get(slot)?.quote.quote_id === quoteId) cached.delete(slot);
     const text = await store.get(slot);
     if (text === null || (JSON.parse(text) as SharedQuote).quote_id !== quoteId) return;
@@ -60,6 +63,7 @@ export const createSlots = (store: PaywallStore) => {
       const text = await store.get(slot);
       if (text === null) return null;
       const quote = JSON.parse(text) as SharedQuote;
+      if (removed.has(quote.quote_id)) return null;
       const now = Date.now();
       const last = cached.get(slot);
       const firstAt = last?.quote.quote_id === quote.quote_id ? last.firstAt : now;
