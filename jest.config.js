@@ -2,6 +2,7 @@ const common = {
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/test/support/strip-types.js' },
   testEnvironment: 'node',
+  setupFiles: ['<rootDir>/test/support/output.ts'],
   modulePathIgnorePatterns: ['<rootDir>/.local/'],
 };
 
