@@ -171,7 +171,7 @@ test('a payment above a cap is refused with the action stop; a wallet may have a
   const [payer, raised] = [consumer(), consumer()];
   capLimits.ofWallet = new Map([[raised.owner, 20n * USDC]]);
   expect(await attempt(payer, quote(6n * USDC))).toEqual(
-    refusal(/no wait helps/, { money_moved: 'no', safe_action: 'stop' }),
+    refusal(/exceeds the hourly cap/, { money_moved: 'no', safe_action: 'stop' }),
   );
   expect(await attempt(raised, quote(6n * USDC))).toBe('accepted');
 });

@@ -18,7 +18,7 @@ const capReached = (
   if (amountMicro > capMicro)
     return new ServiceError(
       'service_unavailable',
-      `the payment is above the hourly cap, ${BOUNDS[reached]}; no wait helps, write to support`,
+      `the payment exceeds the hourly cap, ${BOUNDS[reached]}: pay a smaller amount, or write to support`,
       { money_moved: 'no', safe_action: 'stop', retryAfterSeconds },
     );
   return new ServiceError(
