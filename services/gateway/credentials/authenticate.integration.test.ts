@@ -1,19 +1,18 @@
 import { createHmac, createPublicKey } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { SignJWT } from 'jose';
-import { signAccessToken } from '../../../shared/lib/access-token.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { createKeyText } from '../../../shared/lib/key-text.ts';
 import {
   type Gateway,
   type GatewayFixture,
   newDelegateKey,
-  newServiceKey,
   newSigningKey,
   type Services,
   sendRaw,
   startGatewayFixture,
 } from '../../../test/support/gateway.ts';
+import { gatewayCallers } from '../../../test/support/gateway-callers.ts';
 import { waitUntil } from '../../../test/support/wait.ts';
 
 const testSession = newSigningKey('test.session.1');
@@ -40,49 +39,7 @@ beforeEach(() => {
   services.answers['identity.listServices'] = () => list;
 });
 
-type Reply = {
-  status: number;
-  headers: Headers;
-  body: Record<string, never> & { error?: Record<string, unknown> };
-};
-
-const send = async (
-  method: string,
-  path: string,
-  { key, body, headers = {} }: { key?: string; body?: unknown; headers?: Record<string, string> } = {},
-): Promise<Reply> => {
-  const response = await fetch(gateway.url + path, {
-    method,
-    headers: {
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-      ...headers,
-    },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
-};
-
-const serviceKey = (env: 'test' | 'live' = 'test', principal = newServiceKey()) =>
-  services.addKey(createKeyText(`vendor_${env}_`), principal);
-const delegateKey = () => services.addKey(createKeyText('dk_test_'), newDelegateKey());
-const accessToken = (
-  changes: Partial<Parameters<typeof signAccessToken>[0]> = {},
-  key = testSession.signing,
-) =>
-  signAccessToken(
-    {
-      accountId: newId('acct'),
-      sessionId: newId('ses'),
-      environment: 'test',
-      amr: ['email'],
-      authTime: Math.floor(Date.now() / 1000),
-      now: Date.now(),
-      ...changes,
-    },
-    key,
-  );
+const { send, serviceKey, delegateKey, accessToken } = gatewayCallers(() => fixture, testSession);
 
 const quoteId = newId('q');
 
