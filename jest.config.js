@@ -49,6 +49,6 @@ export default {
   testTimeout: 60_000,
   // Most of a suite waits for blocks, mails or windows. Three suites at a time use two cores well.
   maxWorkers: 3,
-  // A worker has loaded every package a hundred times. Freeing that memory takes it a second or two.
+  // After many suites a worker was ended by force at the default of 500 ms.
   workerGracefulExitTimeout: 20_000,
 };

@@ -75,7 +75,6 @@ export const startHarness = async (options: {
   const failpointFolder = path.join(stateDir, 'failpoints');
   mkdirSync(failpointFolder, { recursive: true });
   const clockFile = (name: string) => path.join(failpointFolder, `${name}.clock`);
-  const secondProvider = await startSecondProvider();
   const here = (file: string) => path.join(import.meta.dirname, file);
   // A mutation changes sources while they are loaded. Without one the programs start faster.
   const folder = mutation ? root : await testPrograms();
@@ -84,6 +83,7 @@ export const startHarness = async (options: {
     module(file('test/faults/armed-failpoints.ts'), { folder: failpointFolder }),
     ...(mutation ? [module(here('mutate.ts'), { name: mutation.name })] : []),
   ];
+  const secondProvider = await startSecondProvider();
   const running = await startStack({
     stateDir,
     ports: 'any',
