@@ -13,7 +13,6 @@ export { PROGRAMS };
 const RESERVED = new Set<string>([
   ...Object.values(PROGRAMS),
   'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
-  'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
   'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
   'Stake11111111111111111111111111111111111111',
   'StakeConfig11111111111111111111111111111111',

@@ -1,4 +1,10 @@
-import { Message, type TransactionInstruction, TransactionMessage, VersionedMessage } from '@solana/web3.js';
+import {
+  Message,
+  MessageV0,
+  type TransactionInstruction,
+  TransactionMessage,
+  VersionedMessage,
+} from '@solana/web3.js';
 import { keyOf, PROGRAMS } from '../chain/addresses.ts';
 
 /**
@@ -36,18 +42,11 @@ export type PlainMessage = {
   instructions: PlainInstruction[];
 };
 
-/**
- * Decodes message bytes.
- * @throws Error for a versioned message, for bytes that do not decode, and for bytes that are not
- *   the canonical encoding of their message
- */
-export const decodeMessage = (bytes: Uint8Array): PlainMessage => {
-  if (VersionedMessage.deserializeMessageVersion(bytes) !== 'legacy')
-    throw new Error('The message is not a legacy message.');
-  const message = Message.from(bytes);
+/** @throws Error when the bytes are not the canonical encoding of the message */
+const toPlain = (message: VersionedMessage, bytes: Uint8Array): PlainMessage => {
   if (!Buffer.from(message.serialize()).equals(bytes))
     throw new Error('The message bytes are not canonical.');
-  const keys = message.accountKeys.map((key) => key.toBase58());
+  const keys = message.staticAccountKeys.map((key) => key.toBase58());
   if (new Set(keys).size !== keys.length) throw new Error('The message names an account twice.');
   const { numRequiredSignatures } = message.header;
   const at = (index: number): string => {
@@ -69,6 +68,31 @@ export const decodeMessage = (bytes: Uint8Array): PlainMessage => {
       data: instruction.data,
     })),
   };
+};
+
+/**
+ * Decodes the bytes of a legacy message.
+ * @throws Error for a versioned message, for bytes that do not decode, and for bytes that are not
+ *   the canonical encoding of their message
+ */
+export const decodeMessage = (bytes: Uint8Array): PlainMessage => {
+  if (VersionedMessage.deserializeMessageVersion(bytes) !== 'legacy')
+    throw new Error('The message is not a legacy message.');
+  return toPlain(Message.from(bytes), bytes);
+};
+
+/**
+ * Decodes the message of a client that is not ours: legacy, or version 0 without lookup tables. A
+ * table would name accounts that the bytes do not show.
+ * @throws Error as `decodeMessage`, and for a message with lookup tables
+ */
+export const decodeForeignMessage = (bytes: Uint8Array): PlainMessage => {
+  const version = VersionedMessage.deserializeMessageVersion(bytes);
+  if (version === 'legacy') return decodeMessage(bytes);
+  if (version !== 0) throw new Error('The version of the message is not supported.');
+  const message = MessageV0.deserialize(bytes);
+  if (message.addressTableLookups.length > 0) throw new Error('The message uses lookup tables.');
+  return toPlain(message, bytes);
 };
 
 /**
