@@ -140,6 +140,16 @@ type OperationDefinition = {
    */
   money?: 'prepares' | 'moves';
   /**
+   * The fields that another protocol wants beside our error (gateway/http/dialects.ts). A settle of
+   * x402 whose outcome is unknown is answered without JSON.
+   */
+  dialect?: 'x402Verify' | 'x402Settle';
+  /**
+   * True if the gateway confirms to the service that the answer was sent: `extra.quittance` of the
+   * answer names the settlement and the hand-out.
+   */
+  confirmsHandOut?: true;
+  /**
    * How long the gateway waits for the service: 20 if the service itself waits for the chain.
    * Default 5.
    */

@@ -13,6 +13,7 @@ import {
   WireTransaction,
 } from '../primitives.ts';
 import { internalOperation } from '../service.ts';
+import { foreignOperations } from './foreign.ts';
 import { Progress } from './progress.ts';
 
 /** Everything known about an attempt, for operators and their decisions. */
@@ -103,6 +104,7 @@ export const MAX_OBSERVED_WALLETS = 100;
 /** The internal operations of chain-submitter. */
 export const internal = {
   ...operatorOperations,
+  ...foreignOperations,
   getCaps: getCapsOperation,
   getSigning: internalOperation({
     summary: 'Whether signing is paused, how much work is open, and which keys are configured',

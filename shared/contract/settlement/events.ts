@@ -8,10 +8,13 @@ import {
   QuoteId,
   ServiceId,
   SettlementId,
+  SolanaAddress,
   Timestamp,
   TransactionHash,
   WalletId,
 } from '../primitives.ts';
+
+import { Rail } from './rail.ts';
 
 export const RedeemId = label(128).meta({
   id: 'RedeemId',
@@ -19,12 +22,17 @@ export const RedeemId = label(128).meta({
   description: 'Chosen by the vendor’s replica that redeems',
 });
 
-const ids = { settlement_id: SettlementId, quote_id: QuoteId };
-/** Who pays whom, and how much. */
+const ids = { settlement_id: SettlementId, quote_id: QuoteId.nullable() };
+/**
+ * Who pays whom, and how much. A payment of another protocol has no quote, and no payer of ours:
+ * `payer_address` signed it.
+ */
 const parties = {
-  account_id: AccountId,
+  rail: Rail,
+  account_id: AccountId.nullable(),
   delegate_id: DelegateId.nullable(),
-  wallet_id: WalletId,
+  wallet_id: WalletId.nullable(),
+  payer_address: SolanaAddress.nullable(),
   service_id: ServiceId,
   vendor_account_id: AccountId,
   quote_amount: MicroUsdc,

@@ -103,6 +103,13 @@ export const internal = {
     input: z.strictObject({ service_id: ServiceId }),
     output: Activity,
   }),
+  recordHandOut: internalOperation({
+    summary:
+      'The answer that handed out the success of an x402 payment was sent: the settlement is redeemed. Idempotent.',
+    callers: ['gateway'],
+    input: z.strictObject({ settlement_id: SettlementId, hand_out_id: z.string().max(64) }),
+    output: z.strictObject({ redeemed: z.boolean() }),
+  }),
   reserveRefund: internalOperation({
     summary:
       'Reserves a part of the net amount for a refund, or the rest of it if no amount is named. Idempotent by refund_id.',
@@ -124,7 +131,10 @@ export const internal = {
       delegate_id: DelegateId.nullable(),
       /** The address that the quote fixed. It was paid, so it pays the refund. */
       payout_address: SolanaAddress,
-      payer: z.strictObject({ account_id: AccountId, owner: SolanaAddress }),
+      /**
+       * `account_id` null: a payer of another protocol, whose `owner` is the token account that paid.
+       */
+      payer: z.strictObject({ account_id: AccountId.nullable(), owner: SolanaAddress }),
       /** Whether the chain holds the payment now. */
       paid: z.boolean(),
     }),

@@ -11,6 +11,7 @@ import {
   QuoteId,
   ServiceId,
   SettlementId,
+  SolanaAddress,
   Timestamp,
   TransactionHash,
   WalletId,
@@ -18,6 +19,9 @@ import {
 import { Scope } from '../quote.ts';
 import { operation } from '../service.ts';
 import { RedeemId } from './events.ts';
+import { foreignOperations } from './foreign.ts';
+import { Rail } from './rail.ts';
+import { x402Operations } from './x402.ts';
 
 export const SettlementStatus = z
   .enum(['pending', 'issued', 'redeemed', 'expired', 'failed'])
@@ -55,9 +59,10 @@ export const Settlement = z
     settlement_id: SettlementId,
     status: SettlementStatus,
     chain_status: ChainStatus,
-    quote_id: QuoteId,
+    rail: Rail,
+    quote_id: QuoteId.nullable().meta({ description: 'Null for a payment of another protocol' }),
     service_id: ServiceId,
-    service_name: z.string().meta({ description: 'The name in the quote' }),
+    service_name: z.string().meta({ description: 'The name when the payment was priced' }),
     ...amounts,
     scope: Scope.nullable(),
     ...prepaid,
@@ -67,6 +72,15 @@ export const Settlement = z
     redeem_expires_at: Timestamp.nullable(),
     redeemed_at: Timestamp.nullable(),
     failure: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+    payer_address: SolanaAddress.optional().meta({
+      description: 'Address that signed. Only of a payment of another protocol',
+    }),
+    resource: z.string().optional().meta({
+      description: 'What the client said it pays for. Only of a payment of another protocol',
+    }),
+    accrued_fee: MicroUsdcOrZero.optional().meta({
+      description: 'Fee that the vendor owes for an x402 payment, in micro-units. Shown only to the vendor',
+    }),
     payment_attempt_id: PaymentAttemptId.optional().meta({ description: 'Shown only to the payer' }),
     wallet_id: WalletId.optional().meta({ description: 'Shown only to the payer' }),
     delegate_id: DelegateId.nullable().optional().meta({
@@ -192,6 +206,7 @@ export const operations = {
     query: z.strictObject({
       ...pageQuery,
       status: SettlementStatus.optional(),
+      rail: Rail.optional(),
       service_id: ServiceId.optional(),
       payment_attempt_id: PaymentAttemptId.optional(),
       role: z
@@ -210,4 +225,6 @@ export const operations = {
     output: Settlement,
     errors: ['not_found'],
   }),
+  ...foreignOperations,
+  ...x402Operations,
 };
