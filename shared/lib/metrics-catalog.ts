@@ -60,6 +60,7 @@ export const INTENT_KINDS = [
   'delegation',
   'withdrawal',
   'refund',
+  'foreign',
 ] as const;
 /** What the fee payer spends, by cause: fees of settles, rent that quotes promise, and so on. */
 export const LAMPORT_BUDGETS = [
