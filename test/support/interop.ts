@@ -36,7 +36,7 @@ export type InteropServer = {
 };
 
 /** One payment of a buyer. `status` is null if the client threw `error`. */
-export type InteropResult = {
+type InteropResult = {
   index: number;
   ms: number;
   status: number | null;
