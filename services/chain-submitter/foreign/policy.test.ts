@@ -82,6 +82,14 @@ const withAccount = (
     keys: [...instruction.keys, { pubkey: new PublicKey(account), ...rights }],
   });
 
+/** A transfer by a multisig account, which the token program checks by its last accounts. */
+const multisig = () => {
+  const { keys: accounts, ...rest } = pay({ authority: other });
+  const unsigned = accounts.map((account) => ({ ...account, isSigner: false }));
+  const owner = { pubkey: buyer.publicKey, isSigner: true, isWritable: false };
+  return new TransactionInstruction({ ...rest, keys: [...unsigned, owner] });
+};
+
 type Build = {
   payer?: Keypair;
   signers?: Keypair[];
@@ -162,6 +170,15 @@ describe('accepted', () => {
     expect(evaluate(bytes, order)).toBe(expected);
   });
 
+  test('a random memo has at most 256 bytes', () => {
+    const withMemo = (bytes: number) => wire([limit(), price(), pay(), memo('x'.repeat(bytes))]);
+    const terms = { ...x402, memos: null };
+    expect([256, 257].map((bytes) => evaluate(withMemo(bytes), terms))).toEqual([SIGNED, 'memo_mismatch']);
+    const notText = wire([limit(), price(), pay(), memo(Buffer.of(0xff))]);
+    expect(evaluate(notText, terms)).toBe('memo_mismatch');
+    expect(evaluate(wire([limit(), price(), pay(), memo('1'), memo('2')]), terms)).toBe('memo_count');
+  });
+
   test('whatever the fee payer’s slot holds', () => {
     const bytes = wire(stock);
     bytes.fill(7, 1, 65);
@@ -228,6 +245,11 @@ test.each<[string, TransactionInstruction[], string]>([
     'an approval',
     [limit(), price(), withData(pay(), (data) => data.writeUInt8(13, 0)), memo('offer-1')],
     'unknown_instruction',
+  ],
+  [
+    'a multisig authority that the buyer signs for',
+    [limit(), price(), multisig(), memo('offer-1')],
+    'signature_invalid',
   ],
   ['another mint', [limit(), price(), pay({ mint: other }), memo('offer-1')], 'mint_mismatch'],
   [
@@ -410,6 +432,16 @@ describe('refused splits of MPP', () => {
         net,
         memo('offer-1'),
         pay({ destination: feeAccount, amountMicro: 2000n, source: other }),
+        memo('fee'),
+      ],
+      'unknown_instruction',
+    ],
+    [
+      'the fee from the vendor’s account',
+      [
+        net,
+        memo('offer-1'),
+        pay({ destination: feeAccount, amountMicro: 2000n, source: payTo }),
         memo('fee'),
       ],
       'unknown_instruction',
