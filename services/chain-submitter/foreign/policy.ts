@@ -88,7 +88,7 @@ const readKnown = (instruction: PlainMessage['instructions'][number]): KnownInst
 type Budget = { units: number; microLamports: bigint };
 
 const NO_BUDGET = 'the first two instructions must set the compute unit limit and price';
-/** Reads the compute budget of the first two instructions: one limit and one price, in either order. */
+/** Reads the budget of the first two instructions: one limit and one price, in either order. */
 const readBudget = ({ instructions }: PlainMessage): Budget => {
   const found = instructions
     .slice(0, BUDGET_INSTRUCTIONS)
