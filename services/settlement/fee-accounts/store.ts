@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { type Db, sql } from '../../../shared/db/pool.ts';
+
+/** How much an account may owe, in micro-units: before its first payment of fees, and after it. */
+export type Credit = { firstMicro: bigint; laterMicro: bigint };
+
+/** Inserts the row of an account, which concurrent payments lock. */
+export const insertFeeAccount = (db: Db, accountId: string): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    insert into fee_accounts (account_id) values (${accountId}) on conflict do nothing`);
+
+/**
+ * CTE `fee_account`: the locked row of an account, and whether its credit suffices for one more fee.
+ * It has no row for an account without one.
+ */
+export const lockFeeAccount = (accountId: string, feeMicro: bigint, credit: Credit) => sql.fragment`
+  select account_id, accrued - paid + ${feeMicro}::bigint
+    <= case when paid > 0 then ${credit.laterMicro}::bigint else ${credit.firstMicro}::bigint end as has_credit
+  from fee_accounts where account_id = ${accountId} for update`;
+
+/** CTE that adds the fees of new settlements: the rows of the statement's CTE `inserted`. */
+export const reserveFees = sql.fragment`
+  update fee_accounts as f set accrued = f.accrued + inserted.accrued_fee
+  from inserted where f.account_id = inserted.vendor_account_id and inserted.accrued_fee > 0`;
+
+/** CTE that returns the fees of failed settlements: the rows of the statement's CTE `changed`. */
+export const returnFees = sql.fragment`
+  update fee_accounts as f set accrued = f.accrued - changed.accrued_fee
+  from changed where f.account_id = changed.vendor_account_id and changed.accrued_fee > 0`;
+
+const Row = z.object({ accrued: z.bigint(), paid: z.bigint() });
+type FeeAccount = z.infer<typeof Row>;
+
+/** The sums of an account; zero for one that never accrued a fee. */
+export const getFeeAccount = async (db: Db, accountId: string): Promise<FeeAccount> =>
+  (await db.maybeOne(
+    sql.type(Row)`select accrued, paid from fee_accounts where account_id = ${accountId}`,
+  )) ?? {
+    accrued: 0n,
+    paid: 0n,
+  };
+
+/** Whether the credit of an account suffices for one more fee. Advisory: nothing is reserved. */
+export const hasCredit = async (
+  db: Db,
+  accountId: string,
+  feeMicro: bigint,
+  { firstMicro, laterMicro }: Credit,
+): Promise<boolean> => {
+  const { accrued, paid } = await getFeeAccount(db, accountId);
+  return accrued - paid + feeMicro <= (paid > 0n ? laterMicro : firstMicro);
+};
