@@ -135,6 +135,8 @@ describe('submitForeign', () => {
       { status: 'finalized', generation: 1, tx_hash },
     ]);
     expect([await balanceOf(buyer), (await balanceOf(vendor)) - before]).toEqual([0n, PRICE]);
+    // A simulation is refused now, and that is no reason to refuse the payment.
+    expect(reasonOf(await check(payment))).toBe('accepted');
   });
 
   test('a payment with a split pays both', async () => {
