@@ -2,39 +2,20 @@ import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Keypair } from '@solana/web3.js';
+import { afterAll, expect, test } from '@jest/globals';
 import bs58 from 'bs58';
-import { createVendor, type Vendor } from '../../deploy/local/seed/actors.ts';
-import { createApi } from '../../deploy/local/seed/api.ts';
 import { createPortPicker } from '../../deploy/local/servers/ports.ts';
-import { environmentKeys } from '../../deploy/local/stack/keys.ts';
-import { networkOf } from '../../deploy/local/stack/networks.ts';
 import { INSTALL_MS, installInterop, runInterop, startInterop } from '../support/interop.ts';
-import { type InteropChain, interopChain } from '../support/interop-chain.ts';
 import { probeSamePayload } from '../support/interop-probes.ts';
+import { interopStack } from '../support/interop-stack.ts';
 import { runningStack } from '../support/stack.ts';
 import { waitUntil } from '../support/wait.ts';
 
 /** Unmodified vendors and buyers of x402 over our facilitator. */
 const stack = runningStack();
-const { caip2: network } = networkOf('test');
-const { rpc_url: rpcUrl, usdc_mint: mint } = stack.environments.test!;
-const facilitatorUrl = `${stack.gateway_url}/v1/x402`;
+const { chain, newVendor } = interopStack(stack, path.dirname(process.env.STACK_FILE!));
+const { rpcUrl } = chain;
 const PRICE = 50_000n;
-let chain: InteropChain;
-beforeAll(() => {
-  const { mintAuthority } = environmentKeys(path.dirname(process.env.STACK_FILE!), 'test');
-  const authority = Keypair.fromSecretKey(bs58.decode(mintAuthority.secretKey));
-  chain = interopChain({ rpcUrl, mint, mintAuthority: authority });
-});
-
-/** A vendor with a token account, and the address that it is paid to. */
-const newVendor = async (): Promise<{ vendor: Vendor; payTo: string }> => {
-  const payout = Keypair.generate();
-  const payTo = await chain.payee(payout);
-  return { vendor: await createVendor(createApi(stack.gateway_url), stack, { payout }), payTo };
-};
 
 test.each([
   ['vendor-express', undefined],
@@ -44,9 +25,9 @@ test.each([
 ] as const)(
   '%s, payment flow %s: stock buyers pay and get the resource',
   async (name, paymentFlow) => {
-    const { vendor, payTo } = await newVendor();
+    const { facilitator, network, payTo } = await newVendor();
     const shop = await startInterop(name, {
-      ...{ facilitatorUrl, serviceKey: vendor.apiKey, network, payTo },
+      ...{ facilitatorUrl: facilitator.url, serviceKey: facilitator.serviceKey, network, payTo },
       ...(paymentFlow && { paymentFlow }),
     });
     const { secretKey } = await chain.wallet(1_000_000n);
@@ -67,15 +48,14 @@ test.each([
 );
 
 test('of the same payload twice at once, one succeeds; later ones name its transaction', async () => {
-  const { vendor, payTo } = await newVendor();
-  const facilitator = { url: facilitatorUrl, serviceKey: vendor.apiKey };
-  const { answers, receivedMicro } = await probeSamePayload({ facilitator, chain, network, payTo });
+  const { answers, receivedMicro } = await probeSamePayload(await newVendor());
   const { transaction } = answers.first!.body;
   const duplicate = { body: { success: false, errorReason: 'duplicate_settlement', transaction } };
   expect(answers).toMatchObject({
     first: { status: 200, body: { success: true } },
     second: duplicate,
     again: duplicate,
+    altered: duplicate,
     verify: { body: { isValid: false, invalidReason: 'duplicate_settlement' } },
   });
   expect(receivedMicro).toBe(PRICE);
@@ -105,10 +85,10 @@ test(
     folder = mkdtempSync(path.join(tmpdir(), 'x402-example-'));
     cpSync(path.resolve('examples/x402'), folder, { recursive: true });
     symlinkSync(path.join(await installInterop('x402'), 'node_modules'), path.join(folder, 'node_modules'));
-    const { vendor, payTo } = await newVendor();
+    const { facilitator, payTo } = await newVendor();
     const port = String(await createPortPicker().any());
     const shop = runExample('vendor.ts', [], {
-      ...{ QUITTANCE_URL: stack.gateway_url, SERVICE_KEY: vendor.apiKey, PAY_TO: payTo, PORT: port },
+      ...{ QUITTANCE_URL: stack.gateway_url, SERVICE_KEY: facilitator.serviceKey, PAY_TO: payTo, PORT: port },
     });
     await waitUntil(() => shop.output().includes('ready'), { withinMs: 30_000 });
     const { keypair } = await chain.wallet(1_000_000n);
