@@ -150,6 +150,7 @@ test('reference: of the same payload twice at once, one succeeds; later ones are
     first: { status: 200, body: { success: true } },
     second: duplicate,
     again: duplicate,
+    altered: duplicate,
     verify: { status: 200, body: { isValid: false, invalidReason: PROCESSED } },
   });
   expect(receivedMicro).toBe(PRICE);

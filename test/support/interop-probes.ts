@@ -21,7 +21,7 @@ type Probe = {
 };
 
 type Kind = { x402Version: number; network: string; extra?: object };
-type Payment = { payload: object; requirements: object };
+type Payment = { payload: { payload: { transaction: string } }; requirements: object };
 
 const PRICE = 50_000n;
 
@@ -70,7 +70,7 @@ const signPayment = async ({ facilitator, chain, network, payTo }: Subject): Pro
     extra: { ...kind.extra },
   };
   const { secretKey } = await chain.wallet(10n * PRICE);
-  const [signed] = await runInterop<{ payload?: object; error?: string }>('signer', {
+  const [signed] = await runInterop<{ payload?: Payment['payload']; error?: string }>('signer', {
     ...{ rpcUrl: chain.rpcUrl, secretKey, requirements },
   });
   if (signed?.payload === undefined) throw new Error(`the client did not sign: ${signed?.error}`);
@@ -88,7 +88,15 @@ const probe = async (
   return { answers, receivedMicro: await waitFor(received, (micro) => micro > 0n) };
 };
 
-/** The same payload twice at once, and again after that. */
+/** The payment with other bytes in place of the fee payer's signature, which nobody has signed. */
+const altered = ({ payload, requirements }: Payment): Payment => {
+  const bytes = Buffer.from(payload.payload.transaction, 'base64');
+  bytes.fill(7, 1, 65);
+  const transaction = bytes.toString('base64');
+  return { payload: { ...payload, payload: { transaction } }, requirements };
+};
+
+/** The same payload twice at once, again after that, and again with another empty signature. */
 export const probeSamePayload = async (subject: Subject): Promise<Probe> => {
   const payment = await signPayment(subject);
   return probe(subject, async () => {
@@ -99,6 +107,7 @@ export const probeSamePayload = async (subject: Subject): Promise<Probe> => {
       first: first!,
       second: second!,
       again,
+      altered: await post(subject.facilitator, 'settle', altered(payment)),
       verify: await post(subject.facilitator, 'verify', payment),
     };
   });
