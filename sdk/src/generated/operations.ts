@@ -35,6 +35,18 @@ export interface Operations {
     list(input?: Input<'settlement.list'>, options?: CallOptions): Listing<'settlement.list'>;
     /** Get a settlement `GET /v1/settlements/:settlement_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     get(input: Input<'settlement.get'>, options?: CallOptions): Answer<'settlement.get'>;
+    /** What a vendor needs to offer its resource to clients of x402 and MPP. The values of a 402 of these protocols: network, mint, the fee payer that co-signs, the payout address of the service, and the fee. They change rarely; read them again every few minutes. `GET /v1/settlements/foreign/terms`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    foreignTerms(input?: Input<'settlement.foreignTerms'>, options?: CallOptions): Answer<'settlement.foreignTerms'>;
+    /** Settle a payment that a client of x402 or MPP has signed, and redeem it. The vendor has verified that the payment answers its own offer, and names the amount and the memo of that offer. The platform checks the signed bytes, co-signs, and waits for the confirmation. The settlement is redeemed in the same step: deliver only if `replayed` is false or the `redeem_id` is yours. A repeat of the same transaction never pays twice. After 202, repeat the call. `POST /v1/settlements/foreign`. Errors: conflict, insufficient_funds, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    acceptForeign(input: Input<'settlement.acceptForeign'>, options?: CallOptions): Answer<'settlement.acceptForeign'>;
+    /** Allow the success of an undelivered x402 payment to be handed out once more. A payment whose success was handed out, but whose vendor did not deliver. The next settle of the same payload gets the success again. `POST /v1/settlements/:settlement_id/reissue`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    reissueForeign(input: Input<'settlement.reissueForeign'>, options?: CallOptions): Answer<'settlement.reissueForeign'>;
+    /** The payment kinds of this x402 facilitator `GET /v1/x402/supported`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    x402Supported(input?: Input<'settlement.x402Supported'>, options?: CallOptions): Answer<'settlement.x402Supported'>;
+    /** Verify an x402 payment without settling it. Checks the signed bytes, simulates them and writes nothing. A refused payment is answered with 200, `isValid: false`, the reason of x402, and `error`. `POST /v1/x402/verify`. Errors: unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    x402Verify(input: Input<'settlement.x402Verify'>, options?: CallOptions): Answer<'settlement.x402Verify'>;
+    /** Settle an x402 payment. Co-signs, broadcasts and waits for the confirmation. The success of a payment is handed out once. A refused payment is answered with 200, `success: false`, the reason of x402, and `error`. A failure is reported only if no money moved and none will. If the outcome is unknown, the answer is 202 without JSON: repeat the call. `POST /v1/x402/settle`. Errors: unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    x402Settle(input: Input<'settlement.x402Settle'>, options?: CallOptions): Answer<'settlement.x402Settle'>;
   };
   wallet: {
     /** Link an existing wallet. A public key belongs to one account. A repeat that changes nothing returns the same wallet. `POST /v1/wallets`. Errors: conflict, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
@@ -201,8 +213,14 @@ export const OPERATIONS = {
     redeem: {"method":"POST","path":"/v1/settlements/:settlement_id/redeem","body":true,"repeatable":"redeem_id"},
     consume: {"method":"POST","path":"/v1/settlements/:settlement_id/consume","body":true},
     verify: {"method":"POST","path":"/v1/settlements/:settlement_id/verify","repeatable":true},
-    list: {"method":"GET","path":"/v1/settlements","query":["cursor","limit","status","service_id","payment_attempt_id","role"],"list":true},
+    list: {"method":"GET","path":"/v1/settlements","query":["cursor","limit","status","rail","service_id","payment_attempt_id","role"],"list":true},
     get: {"method":"GET","path":"/v1/settlements/:settlement_id"},
+    foreignTerms: {"method":"GET","path":"/v1/settlements/foreign/terms"},
+    acceptForeign: {"method":"POST","path":"/v1/settlements/foreign","body":true,"repeatable":true,"timeoutSeconds":55},
+    reissueForeign: {"method":"POST","path":"/v1/settlements/:settlement_id/reissue","repeatable":true},
+    x402Supported: {"method":"GET","path":"/v1/x402/supported"},
+    x402Verify: {"method":"POST","path":"/v1/x402/verify","body":true,"repeatable":true,"timeoutSeconds":20},
+    x402Settle: {"method":"POST","path":"/v1/x402/settle","body":true,"repeatable":true,"timeoutSeconds":58},
   },
   wallet: {
     link: {"method":"POST","path":"/v1/wallets","body":true},
@@ -320,6 +338,7 @@ export type Quote = components['schemas']['Quote'];
 export type QuoteId = components['schemas']['QuoteId'];
 export type QuoteRecord = components['schemas']['QuoteRecord'];
 export type QuoteStatus = components['schemas']['QuoteStatus'];
+export type Rail = components['schemas']['Rail'];
 export type RedeemId = components['schemas']['RedeemId'];
 export type Refund = components['schemas']['Refund'];
 export type RefundId = components['schemas']['RefundId'];
@@ -349,3 +368,7 @@ export type WireTransaction = components['schemas']['WireTransaction'];
 export type Withdrawal = components['schemas']['Withdrawal'];
 export type WithdrawalId = components['schemas']['WithdrawalId'];
 export type WithdrawalStatus = components['schemas']['WithdrawalStatus'];
+export type X402PaymentPayload = components['schemas']['X402PaymentPayload'];
+export type X402PaymentRequirements = components['schemas']['X402PaymentRequirements'];
+export type X402SettleResponse = components['schemas']['X402SettleResponse'];
+export type X402VerifyResponse = components['schemas']['X402VerifyResponse'];

@@ -276,6 +276,136 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/settlements/foreign/terms": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a vendor needs to offer its resource to clients of x402 and MPP
+         * @description The values of a 402 of these protocols: network, mint, the fee payer that co-signs, the payout address of the service, and the fee. They change rarely; read them again every few minutes.
+         *
+         *     Limit: 120 per minute per account.
+         */
+        get: operations["settlement.foreignTerms"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/settlements/foreign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Settle a payment that a client of x402 or MPP has signed, and redeem it
+         * @description The vendor has verified that the payment answers its own offer, and names the amount and the memo of that offer. The platform checks the signed bytes, co-signs, and waits for the confirmation. The settlement is redeemed in the same step: deliver only if `replayed` is false or the `redeem_id` is yours. A repeat of the same transaction never pays twice. After 202, repeat the call.
+         *
+         *     Limit: 300 per minute per account.
+         */
+        post: operations["settlement.acceptForeign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/settlements/{settlement_id}/reissue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Allow the success of an undelivered x402 payment to be handed out once more
+         * @description A payment whose success was handed out, but whose vendor did not deliver. The next settle of the same payload gets the success again.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["settlement.reissueForeign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/x402/supported": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The payment kinds of this x402 facilitator
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["settlement.x402Supported"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/x402/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify an x402 payment without settling it
+         * @description Checks the signed bytes, simulates them and writes nothing. A refused payment is answered with 200, `isValid: false`, the reason of x402, and `error`.
+         *
+         *     Limit: 600 per minute per account.
+         */
+        post: operations["settlement.x402Verify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/x402/settle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Settle an x402 payment
+         * @description Co-signs, broadcasts and waits for the confirmation. The success of a payment is handed out once. A refused payment is answered with 200, `success: false`, the reason of x402, and `error`. A failure is reported only if no money moved and none will. If the outcome is unknown, the answer is 202 without JSON: repeat the call.
+         *
+         *     Limit: 300 per minute per account.
+         */
+        post: operations["settlement.x402Settle"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/wallets": {
         parameters: {
             query?: never;
@@ -1885,6 +2015,11 @@ export interface components {
         /** @enum {string} */
         QuoteStatus: "pending" | "settling" | "settled" | "expired";
         /**
+         * @description quittance: paid by POST /v1/settle. x402, mpp: paid by a client of that protocol
+         * @enum {string}
+         */
+        Rail: "quittance" | "x402" | "mpp";
+        /**
          * @description Chosen by the vendor’s replica that redeems
          * @example replica-1-request-88
          */
@@ -1981,9 +2116,11 @@ export interface components {
             settlement_id: components["schemas"]["SettlementId"];
             status: components["schemas"]["SettlementStatus"];
             chain_status: components["schemas"]["ChainStatus"];
-            quote_id: components["schemas"]["QuoteId"];
+            rail: components["schemas"]["Rail"];
+            /** @description Null for a payment of another protocol */
+            quote_id: components["schemas"]["QuoteId"] | null;
             service_id: components["schemas"]["ServiceId"];
-            /** @description The name in the quote */
+            /** @description The name when the payment was priced */
             service_name: string;
             quote_amount: components["schemas"]["MicroUsdc"];
             fee_amount: components["schemas"]["MicroUsdcOrZero"];
@@ -2002,6 +2139,12 @@ export interface components {
                 code: string;
                 message: string;
             } | null;
+            /** @description Address that signed. Only of a payment of another protocol */
+            payer_address?: components["schemas"]["SolanaAddress"];
+            /** @description What the client said it pays for. Only of a payment of another protocol */
+            resource?: string;
+            /** @description Fee that the vendor owes for an x402 payment, in micro-units. Shown only to the vendor */
+            accrued_fee?: components["schemas"]["MicroUsdcOrZero"];
             /** @description Shown only to the payer */
             payment_attempt_id?: components["schemas"]["PaymentAttemptId"];
             /** @description Shown only to the payer */
@@ -2181,6 +2324,67 @@ export interface components {
         WithdrawalId: string;
         /** @enum {string} */
         WithdrawalStatus: "pending_approval" | "submitted" | "confirmed" | "finalized" | "failed" | "cancelled" | "expired";
+        X402PaymentPayload: {
+            x402Version?: number;
+            scheme?: string;
+            network?: string;
+            resource?: {
+                url?: string;
+            } | null;
+            accepted?: components["schemas"]["X402PaymentRequirements"];
+            payload: {
+                transaction: string;
+            };
+            extensions?: {
+                [key: string]: components["schemas"]["__schema0"];
+            } | null;
+        };
+        X402PaymentRequirements: {
+            scheme: string;
+            network: string;
+            asset: string;
+            payTo: string;
+            amount?: string;
+            maxAmountRequired?: string;
+            resource?: string;
+            maxTimeoutSeconds?: number;
+            extra?: {
+                [key: string]: components["schemas"]["__schema0"];
+            } | null;
+        };
+        X402SettleResponse: {
+            success: boolean;
+            transaction: string;
+            network: string;
+            payer?: string;
+            amount?: string;
+            errorReason?: string;
+            errorMessage?: string;
+            extra?: {
+                quittance: {
+                    settlement_id: components["schemas"]["SettlementId"];
+                    hand_out_id?: string;
+                };
+            };
+            error?: {
+                code: string;
+                message: string;
+                /** @enum {string} */
+                money_moved: "no" | "yes" | "unknown";
+            };
+        };
+        X402VerifyResponse: {
+            isValid: boolean;
+            invalidReason?: string;
+            invalidMessage?: string;
+            payer?: string;
+            error?: {
+                code: string;
+                message: string;
+                /** @enum {string} */
+                money_moved: "no" | "yes" | "unknown";
+            };
+        };
         __schema0: unknown;
     };
     responses: never;
@@ -2738,6 +2942,7 @@ export interface operations {
                 cursor?: string;
                 limit?: string;
                 status?: components["schemas"]["SettlementStatus"];
+                rail?: components["schemas"]["Rail"];
                 service_id?: components["schemas"]["ServiceId"];
                 payment_attempt_id?: components["schemas"]["PaymentAttemptId"];
                 role?: "payer" | "vendor";
@@ -2761,6 +2966,7 @@ export interface operations {
                      *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *           "status": "pending",
                      *           "chain_status": "pending",
+                     *           "rail": "quittance",
                      *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *           "service_name": "text",
@@ -2783,6 +2989,9 @@ export interface operations {
                      *             "code": "text",
                      *             "message": "text"
                      *           },
+                     *           "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "resource": "text",
+                     *           "accrued_fee": "0",
                      *           "payment_attempt_id": "order-1042-1",
                      *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
@@ -2825,6 +3034,7 @@ export interface operations {
                      *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *       "status": "pending",
                      *       "chain_status": "pending",
+                     *       "rail": "quittance",
                      *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *       "service_name": "text",
@@ -2847,6 +3057,9 @@ export interface operations {
                      *         "code": "text",
                      *         "message": "text"
                      *       },
+                     *       "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "resource": "text",
+                     *       "accrued_fee": "0",
                      *       "payment_attempt_id": "order-1042-1",
                      *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
@@ -2855,6 +3068,407 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Settlement"];
+                };
+            };
+        };
+    };
+    "settlement.foreignTerms": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+                     *       "mpp_network": "mainnet-beta",
+                     *       "mint": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "decimals": 6,
+                     *       "token_program": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "fee_payer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "fee": {
+                     *         "bps": 0,
+                     *         "min": "0",
+                     *         "fee_wallet": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1 */
+                        network: string;
+                        /** @enum {string} */
+                        mpp_network: "mainnet-beta" | "devnet" | "localnet";
+                        mint: components["schemas"]["SolanaAddress"];
+                        /** @constant */
+                        decimals: 6;
+                        token_program: components["schemas"]["SolanaAddress"];
+                        fee_payer: components["schemas"]["SolanaAddress"];
+                        payout_address: components["schemas"]["SolanaAddress"];
+                        fee: {
+                            bps: number;
+                            min: components["schemas"]["MicroUsdcOrZero"];
+                            fee_wallet: components["schemas"]["SolanaAddress"];
+                        };
+                    };
+                };
+            };
+        };
+    };
+    "settlement.acceptForeign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "rail": "x402",
+                 *       "quote_amount": "2500000",
+                 *       "memo": "b3f1…",
+                 *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
+                 *       "redeem_id": "replica-1-request-88",
+                 *       "resource": "https://api.example.com/report"
+                 *     }
+                 */
+                "application/json": {
+                    /** @enum {string} */
+                    rail: "x402" | "mpp";
+                    quote_amount: components["schemas"]["MicroUsdc"];
+                    /**
+                     * @description The memo that the offer requires. Without it any single memo or none is accepted, because clients of x402 version 1 write none
+                     * @example b3f1…
+                     */
+                    memo?: string;
+                    transaction: components["schemas"]["WireTransaction"];
+                    redeem_id: components["schemas"]["RedeemId"];
+                    /** @example https://api.example.com/report */
+                    resource?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "confirmed",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "quote_amount": "2500000",
+                     *       "fee_amount": "0",
+                     *       "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "source_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "redeemed_at": "2026-11-21T10:00:00.000Z",
+                     *       "redeem_id": "replica-1-request-88",
+                     *       "replayed": false
+                     *     }
+                     */
+                    "application/json": {
+                        settlement_id: components["schemas"]["SettlementId"];
+                        /** @constant */
+                        status: "confirmed";
+                        tx_hash: components["schemas"]["TransactionHash"];
+                        quote_amount: components["schemas"]["MicroUsdc"];
+                        fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                        /** @description Address that signed the payment */
+                        payer_address: components["schemas"]["SolanaAddress"];
+                        /** @description Token account that paid */
+                        source_account: components["schemas"]["SolanaAddress"];
+                        redeemed_at: components["schemas"]["Timestamp"];
+                        redeem_id: components["schemas"]["RedeemId"];
+                        replayed: boolean;
+                    };
+                };
+            };
+            /** @description Accepted, not final yet */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                     *     }
+                     */
+                    "application/json": {
+                        settlement_id: components["schemas"]["SettlementId"];
+                        /** @constant */
+                        status: "pending";
+                        tx_hash: components["schemas"]["TransactionHash"] | null;
+                    };
+                };
+            };
+        };
+    };
+    "settlement.reissueForeign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                settlement_id: components["schemas"]["SettlementId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "issued"
+                     *     }
+                     */
+                    "application/json": {
+                        settlement_id: components["schemas"]["SettlementId"];
+                        /** @constant */
+                        status: "issued";
+                    };
+                };
+            };
+        };
+    };
+    "settlement.x402Supported": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "kinds": [
+                     *         {
+                     *           "x402Version": 0,
+                     *           "scheme": "text",
+                     *           "network": "text",
+                     *           "extra": {
+                     *             "feePayer": "text"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "extensions": [
+                     *         "text"
+                     *       ],
+                     *       "signers": {}
+                     *     }
+                     */
+                    "application/json": {
+                        kinds: {
+                            x402Version: number;
+                            scheme: string;
+                            network: string;
+                            extra: {
+                                feePayer: string;
+                            };
+                        }[];
+                        extensions: string[];
+                        signers: {
+                            [key: string]: string[];
+                        };
+                    };
+                };
+            };
+        };
+    };
+    "settlement.x402Verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "x402Version": 0,
+                 *       "paymentPayload": {
+                 *         "x402Version": 0,
+                 *         "scheme": "text",
+                 *         "network": "text",
+                 *         "resource": {
+                 *           "url": "text"
+                 *         },
+                 *         "accepted": {
+                 *           "scheme": "text",
+                 *           "network": "text",
+                 *           "asset": "text",
+                 *           "payTo": "text",
+                 *           "amount": "text",
+                 *           "maxAmountRequired": "text",
+                 *           "resource": "text",
+                 *           "maxTimeoutSeconds": 0,
+                 *           "extra": {}
+                 *         },
+                 *         "payload": {
+                 *           "transaction": "text"
+                 *         },
+                 *         "extensions": {}
+                 *       },
+                 *       "paymentRequirements": {
+                 *         "scheme": "text",
+                 *         "network": "text",
+                 *         "asset": "text",
+                 *         "payTo": "text",
+                 *         "amount": "text",
+                 *         "maxAmountRequired": "text",
+                 *         "resource": "text",
+                 *         "maxTimeoutSeconds": 0,
+                 *         "extra": {}
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    x402Version?: number;
+                    paymentPayload: components["schemas"]["X402PaymentPayload"];
+                    paymentRequirements: components["schemas"]["X402PaymentRequirements"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "isValid": false,
+                     *       "invalidReason": "text",
+                     *       "invalidMessage": "text",
+                     *       "payer": "text",
+                     *       "error": {
+                     *         "code": "text",
+                     *         "message": "text",
+                     *         "money_moved": "no"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["X402VerifyResponse"];
+                };
+            };
+        };
+    };
+    "settlement.x402Settle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "x402Version": 0,
+                 *       "paymentPayload": {
+                 *         "x402Version": 0,
+                 *         "scheme": "text",
+                 *         "network": "text",
+                 *         "resource": {
+                 *           "url": "text"
+                 *         },
+                 *         "accepted": {
+                 *           "scheme": "text",
+                 *           "network": "text",
+                 *           "asset": "text",
+                 *           "payTo": "text",
+                 *           "amount": "text",
+                 *           "maxAmountRequired": "text",
+                 *           "resource": "text",
+                 *           "maxTimeoutSeconds": 0,
+                 *           "extra": {}
+                 *         },
+                 *         "payload": {
+                 *           "transaction": "text"
+                 *         },
+                 *         "extensions": {}
+                 *       },
+                 *       "paymentRequirements": {
+                 *         "scheme": "text",
+                 *         "network": "text",
+                 *         "asset": "text",
+                 *         "payTo": "text",
+                 *         "amount": "text",
+                 *         "maxAmountRequired": "text",
+                 *         "resource": "text",
+                 *         "maxTimeoutSeconds": 0,
+                 *         "extra": {}
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    x402Version?: number;
+                    paymentPayload: components["schemas"]["X402PaymentPayload"];
+                    paymentRequirements: components["schemas"]["X402PaymentRequirements"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": false,
+                     *       "transaction": "text",
+                     *       "network": "text",
+                     *       "payer": "text",
+                     *       "amount": "text",
+                     *       "errorReason": "text",
+                     *       "errorMessage": "text",
+                     *       "extra": {
+                     *         "quittance": {
+                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "hand_out_id": "text"
+                     *         }
+                     *       },
+                     *       "error": {
+                     *         "code": "text",
+                     *         "message": "text",
+                     *         "money_moved": "no"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["X402SettleResponse"];
                 };
             };
         };
