@@ -48,7 +48,11 @@ const COLUMNS: Readonly<Record<string, Column>> = {
   },
   'chain-submitter.intents.status': {
     states: intents.states,
-    indexes: { intents_open: intents.open, intents_failed_by_quote: ['failed'] },
+    indexes: {
+      intents_open: intents.open,
+      intents_failed_by_quote: ['failed'],
+      intents_foreign_by_source: intents.states.filter((state) => state !== 'failed'),
+    },
   },
   'chain-submitter.transactions.status': {
     states: transactions.states,

@@ -24,6 +24,11 @@ import { createLamportsReader, openRpcPool } from './chain/rpc-pool.ts';
 import { createTokenAccounts } from './chain/token-accounts.ts';
 import { verifyNetwork } from './chain/verify-network.ts';
 import { limitsOf, config as schema } from './config.ts';
+import { checkForeign } from './foreign/check-foreign.ts';
+import { closeForeign } from './foreign/close-foreign.ts';
+import { getFeePayers } from './foreign/get-fee-payers.ts';
+import { createSimulations } from './foreign/simulations.ts';
+import { submitForeign } from './foreign/submit-foreign.ts';
 import { createTokenAccount } from './intents/create-token-account.ts';
 import { createExecutor } from './intents/executor.ts';
 import { fund } from './intents/fund.ts';
@@ -108,6 +113,7 @@ const parts = {
   ownBudgets: createOwnBudgets({ ...limited, budgets: createBudgets(pool, clock.now) }),
   cosigning: createCosigning(limited),
   groupCommit: createGroupCommit(pool, workerId),
+  simulations: createSimulations({ rpc, logger }),
   inFlight: createInFlightTransactions(),
 };
 const deps = { ...parts, executor: createExecutor(parts) };
@@ -164,6 +170,10 @@ await runService(base, {
     prepareTransfer: prepareTransfer(deps),
     cancelPrepared: cancelPrepared(deps),
     observePrepared: observePrepared(deps),
+    getFeePayers: getFeePayers(deps),
+    checkForeign: checkForeign(deps),
+    submitForeign: submitForeign(deps),
+    closeForeign: closeForeign(deps),
     ...operating,
   }),
   consuming,

@@ -18,4 +18,20 @@ export const config = z.object({
    * Settle).
    */
   SETTLE_WAIT_MS: z.coerce.number().int().min(1000).max(15_000).default(15_000),
+  /** CAIP-2 id under which payments of x402 name this network. */
+  X402_NETWORK: z
+    .string()
+    .regex(/^solana:[1-9A-HJ-NP-Za-km-z]{32}$/, 'must be a CAIP-2 id of Solana')
+    .default('solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'),
+  /** The fee of an MPP payment, which it carries on chain: the rule of quotes. */
+  FEE_BPS: z.coerce.bigint().min(0n).max(10_000n).default(50n),
+  FEE_MIN_MICRO: z.coerce.bigint().min(0n).default(10_000n),
+  /** The fee that an x402 payment accrues. */
+  X402_FEE_BPS: z.coerce.bigint().min(0n).max(10_000n).default(50n),
+  X402_FEE_MIN_MICRO: z.coerce.bigint().min(0n).default(2000n),
+  /** Price of one SOL in micro-units of USDC, for the cost of a transaction. */
+  SOL_PRICE_MICRO: z.coerce.bigint().min(1n).default(200_000_000n),
+  /** What an account may owe before and after its first payment of fees. */
+  X402_FIRST_CREDIT_MICRO: z.coerce.bigint().min(0n).default(100_000n),
+  X402_CREDIT_MICRO: z.coerce.bigint().min(0n).default(5_000_000n),
 });

@@ -11,6 +11,8 @@ import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { config as schema } from './config.ts';
 import { delegateOperations } from './delegates/operations.ts';
+import { foreignPaymentOperations } from './foreign-payments/operations.ts';
+import { resumeForeign } from './foreign-payments/resume-foreign.ts';
 import { collectAttempts, collectCaps, collectIntake } from './operator/gauges.ts';
 import { operatorOperations } from './operator/operations.ts';
 import { quarantineResolver } from './operator/quarantine-resolver.ts';
@@ -30,7 +32,8 @@ const HOUR_MS = 3_600_000;
 type Deps = Parameters<typeof settlementOperations>[0] &
   Parameters<typeof operatorOperations>[0] &
   Parameters<typeof onSettleProgressed>[0] &
-  Parameters<typeof quarantineResolver>[0];
+  Parameters<typeof quarantineResolver>[0] &
+  Omit<Parameters<typeof foreignPaymentOperations>[0], 'applyProgress'>;
 
 const config = loadConfig(schema);
 const base = await openBase('settlement', config);
@@ -56,6 +59,14 @@ const observeChain = cached(
 const readPaused = cached(async () => (await getPausedAt(pool)) !== null, onceASecond);
 const readFrozen = cached((account_id) => call(bus, identity, 'isFrozen', { account_id }), {
   maxAgeMs: 1000,
+});
+
+// A vendor's changed payout address takes effect within this time.
+const findService = cached((service_id) => call(bus, identity, 'findService', { service_id }), {
+  maxAgeMs: 1000,
+});
+const readFeePayers = cached(() => call(bus, chainSubmitter, 'getFeePayers', {}), {
+  maxAgeMs: 60_000,
 });
 
 const limits = hourlyLimits(config);
@@ -95,10 +106,23 @@ const deps: Deps = {
   getAttemptReport: (attempt) =>
     call(bus, chainSubmitter, 'getAttemptReport', attempt, { timeoutMs: PROOF_TIMEOUT_MS }),
   findPayment: (quote) => call(bus, chainSubmitter, 'findPayment', quote, { timeoutMs: PROOF_TIMEOUT_MS }),
+  x402Network: config.X402_NETWORK,
+  fee: { bps: config.FEE_BPS, minMicro: config.FEE_MIN_MICRO },
+  accruedFee: {
+    bps: config.X402_FEE_BPS,
+    minMicro: config.X402_FEE_MIN_MICRO,
+    solPriceMicro: config.SOL_PRICE_MICRO,
+  },
+  credit: { firstMicro: config.X402_FIRST_CREDIT_MICRO, laterMicro: config.X402_CREDIT_MICRO },
+  findService,
+  getFeePayers: async () => (await readFeePayers('feePayers')).fee_payers,
+  checkForeign: (payment) => call(bus, chainSubmitter, 'checkForeign', payment),
+  submitForeign: (payment) => call(bus, chainSubmitter, 'submitForeign', payment),
 };
+const applyProgress = onSettleProgressed(deps);
 
 const consuming = [
-  subscribe(bus, chainSubmitter, { settleProgressed: onSettleProgressed(deps) }, quarantine),
+  subscribe(bus, chainSubmitter, { settleProgressed: applyProgress }, quarantine),
   subscribe(bus, wallet, { delegationChanged: onDelegationChanged(deps) }, quarantine),
 ];
 
@@ -107,6 +131,7 @@ await runService(base, {
     ...settlementOperations(deps),
     ...delegateOperations(deps),
     ...refundOperations(deps),
+    ...foreignPaymentOperations({ ...deps, applyProgress }),
     ...operatorOperations(deps),
     ...operatorHandlers({ pool, consuming, resolver: quarantineResolver(deps) }),
   }),
@@ -114,6 +139,16 @@ await runService(base, {
   jobs: [
     everyMs(1000, 'expireSettlements', expireSettlements(deps), logger),
     everyMs(1000, 'resumeSettlements', resumeSettlements(deps), logger),
+    everyMs(
+      1000,
+      'resumeForeign',
+      resumeForeign({
+        ...deps,
+        applyProgress,
+        closeForeign: (payment) => call(bus, chainSubmitter, 'closeForeign', payment),
+      }),
+      logger,
+    ),
     everyMs(HOUR_MS, 'deleteOldSpending', () => deleteOldSpending(pool), logger),
   ],
   gauges: [collectAttempts(pool), collectIntake(pool), collectCaps(pool, limits)],

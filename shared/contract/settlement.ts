@@ -5,6 +5,7 @@ import { operations } from './settlement/operations.ts';
 
 export { DelegateSpending, MAX_PAID_LISTED, MAX_QUOTES_LISTED } from './settlement/internal.ts';
 export { ChainStatus, Settlement, SettlementStatus } from './settlement/operations.ts';
+export { Rail } from './settlement/rail.ts';
 
 export const settlement = service({
   name: 'settlement',

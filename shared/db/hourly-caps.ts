@@ -55,8 +55,11 @@ export const HOURLY_CAPS = ['wallet', 'account', 'environment'] as const;
 /** A cap with less left than a payment needs. */
 export type ReachedCap = { reached: (typeof HOURLY_CAPS)[number]; capMicro: bigint };
 
-/** The payer: the wallet's address, and the account that owns it. */
-export type CappedPayer = { wallet: string; accountId: string };
+/**
+ * The payer: the wallet's address, and the account that owns it. A payer of another client has no
+ * account, and its wallet is the token account that pays.
+ */
+export type CappedPayer = { wallet: string; accountId: string | null };
 
 /**
  * The amounts that a wallet, an account with all its wallets, and the whole environment may pay in
@@ -79,6 +82,8 @@ export const accountCapMicro = ({ environmentMicro }: HourlyLimits): bigint =>
 /** The cap of a wallet: its own or the default. */
 export const capOfWallet = ({ ofWallet, walletMicro }: HourlyLimits, wallet: string): bigint =>
   ofWallet.get(wallet) ?? walletMicro;
+
+const NOTHING: Reservation = { release: () => {} };
 
 const Used = z.object({ wallet: z.number(), account: z.number(), environment: z.number() });
 
@@ -121,7 +126,7 @@ export const createHourlyCaps = (budgets: Budgets, limits: HourlyLimits): Hourly
       const ofAccount = hourly(`account/${accountId}`, accountCapMicro(limits));
       const [byWallet, byAccount] = await Promise.all([
         budgets.reserve(ofWallet, amountMicro, at),
-        budgets.reserve(ofAccount, amountMicro, at),
+        accountId === null ? NOTHING : budgets.reserve(ofAccount, amountMicro, at),
       ]);
       const all =
         byWallet === null || byAccount === null ? null : await budgets.reserve(environment, amountMicro, at);

@@ -39,7 +39,7 @@ beforeEach(async () => {
 afterEach(() => subscription.stop());
 
 const start = (batchWindowMs: number) => {
-  const items = ({ quote_id }: { quote_id: string }) => [quote_id];
+  const items = ({ quote_id }: { quote_id: string | null }) => [quote_id!];
   subscription = subscribeInBatches(
     listener,
     settlement,
@@ -59,6 +59,8 @@ const accepted = (quote_id: string) => ({
   account_id: newId('acct'),
   delegate_id: null,
   wallet_id: newId('wal'),
+  rail: 'quittance' as const,
+  payer_address: null,
   service_id: newServiceId(),
   vendor_account_id: newId('acct'),
   quote_amount: '1000000',

@@ -10,6 +10,8 @@ const about = {
   account_id: 'acct_1',
   delegate_id: null,
   wallet_id: 'wal_1',
+  rail: 'quittance' as const,
+  payer_address: null,
   service_id: 'srv_1',
   vendor_account_id: 'acct_2',
   quote_amount: '1000000',

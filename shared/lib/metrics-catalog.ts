@@ -60,6 +60,7 @@ export const INTENT_KINDS = [
   'delegation',
   'withdrawal',
   'refund',
+  'foreign',
 ] as const;
 /** What the fee payer spends, by cause: fees of settles, rent that quotes promise, and so on. */
 export const LAMPORT_BUDGETS = [
@@ -114,7 +115,7 @@ export const METRICS = {
   quittance_idempotent_replays_total: counter(
     '{call}',
     ['settlement', 'quote', 'funding', 'identity', 'webhook'],
-    { operation: ['settle', 'redeem', 'consume', 'keyed'] },
+    { operation: ['settle', 'redeem', 'consume', 'keyed', 'x402Settle', 'acceptForeign'] },
     'Repeats of completed calls, answered from the record. `keyed`: by Idempotency-Key.',
   ),
   quittance_expired_unredeemed_total: counter(

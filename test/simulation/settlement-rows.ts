@@ -2,6 +2,11 @@ import type { SettlementRow } from '../../services/settlement/settlements/store/
 
 /** The rows in the simulation's tables of settlement. */
 export type Settlement = SettlementRow & {
+  account_id: string;
+  payment_attempt_id: string;
+  wallet_id: string;
+  quote_id: string;
+  quote_token: string;
   holding: boolean;
   generation: number;
   dispatch_count: number;

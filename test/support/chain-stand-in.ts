@@ -16,6 +16,7 @@ import { publishEvent } from './publish.ts';
  * The outcome of a job or a submitted transaction. `silent`: it is accepted, and no event follows.
  */
 type Outcome = 'confirmed' | 'failed' | 'silent';
+type OutcomeOf = 'settle' | 'foreign' | 'fund' | 'delegation' | 'tokenAccount' | 'transfer';
 type Transfers = z.infer<typeof chainSubmitter.internal.observeTransfers.output>;
 type Account = { exists: boolean; balance: bigint; delegate: string | null; allowance: bigint };
 type Transfer = {
@@ -51,14 +52,77 @@ export const notForOperators = {
   decideQuarantined: notCalled,
 };
 
+type Execute = (
+  event: 'settleProgressed',
+  objectId: string,
+  outcome: Outcome,
+  include: () => void,
+) => Promise<void>;
+
+/**
+ * Payments that clients of x402 and MPP sign. Any transaction is accepted, and is its own message.
+ */
+const foreignHandlers = ({
+  execute,
+  outcomes,
+}: {
+  execute: Execute;
+  outcomes: Record<OutcomeOf, Outcome>;
+}): Pick<
+  Handlers<typeof chainSubmitter>,
+  'getFeePayers' | 'checkForeign' | 'submitForeign' | 'closeForeign'
+> => {
+  /** The settlement that a message pays, and its transaction; null: it was closed before. */
+  const messages = new Map<string, { settlementId: string; txHash: string | null }>();
+  const hashOf = (transaction: string) => createHash('sha256').update(transaction).digest('hex');
+  const feePayer = addressOf('fee payer');
+  const closed = { outcome: 'refused', reason: 'closed', message: 'the payment was ended' } as const;
+  return {
+    getFeePayers: async () => ({ fee_payers: [feePayer] }),
+    checkForeign: async ({ transaction }) => ({
+      outcome: 'accepted',
+      message_hash: hashOf(transaction),
+      payer: addressOf(`payer of ${transaction}`),
+      source_account: addressOf(`source of ${transaction}`),
+      fee_payer: feePayer,
+      lamports: 10_001,
+    }),
+    submitForeign: async ({ transaction, settlement_id }) => {
+      const hash = hashOf(transaction);
+      const existing = messages.get(hash);
+      if (existing === undefined) {
+        const txHash = encodeBase58(digest(settlement_id));
+        messages.set(hash, { settlementId: settlement_id, txHash });
+        void execute('settleProgressed', settlement_id, outcomes.foreign, () => {});
+        return { outcome: 'submitted', tx_hash: txHash };
+      }
+      const { settlementId, txHash } = existing;
+      if (settlementId !== settlement_id || txHash === null) return closed;
+      return { outcome: 'submitted', tx_hash: txHash };
+    },
+    closeForeign: async ({ message_hash, settlement_id }) => {
+      const txHash = messages.get(message_hash)?.txHash ?? null;
+      if (txHash === null) messages.set(message_hash, { settlementId: settlement_id, txHash });
+      const progress = { object_id: settlement_id, tx_hash: txHash, slot: null };
+      return txHash === null
+        ? {
+            ...{ ...progress, status: 'failed', generation: 0 },
+            failure: { code: 'payment_failed', message: 'the payment was ended before it was signed' },
+          }
+        : { ...progress, status: 'signed', generation: 1, failure: null };
+    },
+  };
+};
+
 /** A chain-submitter with a chain in memory, for the tests of services that call it. */
 export const startChainStandIn = (bus: Bus) => {
   const accounts = new Map<string, Account>();
   const preparations = new Map<string, Preparation>();
   /** Owners of programs, mints and the like. */
   const refused = new Set<string>();
-  const outcomes: Record<'settle' | 'fund' | 'delegation' | 'tokenAccount' | 'transfer', Outcome> = {
+  const outcomes: Record<OutcomeOf, Outcome> = {
     settle: 'confirmed',
+    foreign: 'confirmed',
     fund: 'confirmed',
     delegation: 'confirmed',
     tokenAccount: 'confirmed',
@@ -211,6 +275,7 @@ export const startChainStandIn = (bus: Bus) => {
       const expires_at = new Date(Date.now() + 60_000).toISOString();
       return { transaction: base64(`prepared:${preparation_id}`), expires_at };
     },
+    ...foreignHandlers({ execute, outcomes }),
     submitPrepared: async ({ preparation_id, transaction }) => {
       const existing = transfers.get(preparation_id);
       if (existing !== undefined) return submitTransfer(preparation_id, existing, transaction);

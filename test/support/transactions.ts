@@ -93,6 +93,8 @@ export const issue = (payer: Principal & { account_id: string }, rest: Partial<I
   account_id: payer.account_id,
   delegate_id: 'delegate_id' in payer ? (payer.delegate_id as string) : null,
   wallet_id: newId('wal'),
+  rail: 'quittance',
+  payer_address: null,
   service_id: SERVICE,
   vendor_account_id: VENDOR,
   quote_amount: '1000000',

@@ -44,9 +44,14 @@ export type InFlightTransaction = {
 /** Signed bytes of an intent's generation. */
 type Bytes = { signature: string; wire: Uint8Array; lastValidBlockHeight: number; generation: number };
 
+type IntentState = Pick<
+  ClaimedIntent,
+  'intent_id' | 'kind' | 'object_id' | 'traceparent' | 'status' | 'slot'
+>;
+
 /** The in-flight transaction of an intent's committed bytes. */
 export const toInFlight = (
-  { intent_id, kind, object_id, traceparent, ...intent }: ClaimedIntent,
+  { intent_id, kind, object_id, traceparent, ...intent }: IntentState,
   order: Order | null,
   bytes: Bytes,
 ): InFlightTransaction => ({
@@ -59,7 +64,7 @@ export const toInFlight = (
   broadcastAt: performance.now(),
   pollAt: 0,
   sendAt: performance.now() + REBROADCAST_MS,
-  isSignedPublished: kind !== 'settle',
+  isSignedPublished: kind !== 'settle' && kind !== 'foreign',
   // An adopted transaction may be older than a provider's status cache, so its first poll searches
   // the history.
   missedPolls: bytes.wire.length === 0 ? 1 : 0,

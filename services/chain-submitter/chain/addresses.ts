@@ -12,7 +12,6 @@ export { PROGRAMS };
  */
 const RESERVED = new Set<string>([
   ...Object.values(PROGRAMS),
-  'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
   'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
   'Stake11111111111111111111111111111111111111',
   'StakeConfig11111111111111111111111111111111',

@@ -1,5 +1,8 @@
 import type { Blockhash, RpcPool } from './rpc-pool.ts';
 
+/** Blocks in which a blockhash is valid. */
+export const BLOCKHASH_BLOCKS = 150;
+
 /**
  * The time of a slot. A younger blockhash is as good as a new one, so a burst of payments reads it
  * once.

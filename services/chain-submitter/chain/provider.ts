@@ -37,8 +37,8 @@ export const createProvider = (url: string, number: number) => {
   return {
     number,
     genesisHash: () => call('getGenesisHash', [], GenesisHash),
-    blockHeight: (commitment: 'confirmed' | 'finalized') =>
-      call('getBlockHeight', [{ commitment }], BlockHeight),
+    blockHeight: (commitment: 'confirmed' | 'finalized', minContextSlot?: number) =>
+      call('getBlockHeight', [{ commitment, minContextSlot }], BlockHeight),
     latestBlockhash: () => call('getLatestBlockhash', [{ commitment: COMMITMENT }], LatestBlockhash),
     accounts: (addresses: readonly string[], minContextSlot: number | undefined) => {
       const options = { encoding: 'base64', commitment: COMMITMENT, minContextSlot };

@@ -140,6 +140,13 @@ export const createRpcPool = (providers: readonly Provider[], pause: Pause = (ms
     if (reason !== null) throw new RpcUnavailable(`provider ${provider}: slot ${slot}: ${reason}`);
   };
 
+  /** As `simulate`, with the slot whose state it used. */
+  const simulateAt = (wire: Uint8Array): Promise<{ slot: number; error: ChainError | null }> =>
+    first(async (provider) => {
+      const { context, value } = await provider.simulate(wire, slots.fresh());
+      return { slot: context.slot, error: value.err };
+    });
+
   return {
     providers,
     first,
@@ -173,8 +180,8 @@ export const createRpcPool = (providers: readonly Provider[], pause: Pause = (ms
      * Null when the transaction would succeed. Signatures are not verified, so the bytes stay
      * unsigned.
      */
-    simulate: (wire: Uint8Array): Promise<ChainError | null> =>
-      first(async (provider) => (await provider.simulate(wire, slots.fresh())).value.err),
+    simulate: async (wire: Uint8Array): Promise<ChainError | null> => (await simulateAt(wire)).error,
+    simulateAt,
     /**
      * Sends the same bytes to every provider. Resolves when the first accepts them; never rejects.
      */

@@ -12,7 +12,8 @@ import {
 import { PROGRAMS, tokenAccountOf } from '../chain/addresses.ts';
 import type { Network } from '../chain/model/network.ts';
 import { transferChecked } from '../transactions/instructions/transfer-checked.ts';
-import { checkForeign, type ForeignOrder, ForeignRefusal } from './policy.ts';
+import { checkForeignPolicy, type ForeignTerms } from './policy.ts';
+import { ForeignRefusal } from './refusal.ts';
 
 /** Bytes as the clients of x402 and MPP build them, and every change that an attacker might make. */
 
@@ -42,8 +43,8 @@ const network: Network = {
   feeAccount,
   computeBudget: null,
 };
-const x402: ForeignOrder = { legs: [{ destination: payTo, amountMicro: 50_000n }], memos: ['offer-1'] };
-const mpp: ForeignOrder = {
+const x402: ForeignTerms = { legs: [{ destination: payTo, amountMicro: 50_000n }], memos: ['offer-1'] };
+const mpp: ForeignTerms = {
   legs: [
     { destination: payTo, amountMicro: 48_000n },
     { destination: feeAccount, amountMicro: 2000n },
@@ -105,7 +106,7 @@ const wire = (
 };
 const evaluate = (bytes: Uint8Array, order = x402): string => {
   try {
-    return `signed for ${checkForeign(bytes, order, network).feePayer === address(feePayerKey) ? 'the fee payer' : 'an old fee payer'}`;
+    return `signed for ${checkForeignPolicy(bytes, order, network).feePayer === address(feePayerKey) ? 'the fee payer' : 'an old fee payer'}`;
   } catch (error) {
     if (!(error instanceof ForeignRefusal)) throw error;
     return error.reason;
@@ -115,7 +116,7 @@ const stock = [limit(), price(), pay(), memo('offer-1')];
 const SIGNED = 'signed for the fee payer';
 
 describe('accepted', () => {
-  test.each<[string, Uint8Array, ForeignOrder, string]>([
+  test.each<[string, Uint8Array, ForeignTerms, string]>([
     ['the message of the stock x402 client', wire(stock), x402, SIGNED],
     ['a legacy message', wire(stock, { version: 'legacy' }), x402, SIGNED],
     ['the price before the limit', wire([price(), limit(), pay(), memo('offer-1')]), x402, SIGNED],
@@ -168,7 +169,7 @@ describe('accepted', () => {
   });
 
   test('the source, the authority and the priority fee are read from the bytes', () => {
-    const read = checkForeign(wire([limit(20_001), price(), pay(), memo('offer-1')]), x402, network);
+    const read = checkForeignPolicy(wire([limit(20_001), price(), pay(), memo('offer-1')]), x402, network);
     expect(read).toMatchObject({ source, authority: address(buyer), priorityFeeLamports: 1n });
   });
 });
@@ -207,7 +208,16 @@ test.each<[string, TransactionInstruction[], string]>([
     [limit(), price(), ComputeBudgetProgram.requestHeapFrame({ bytes: 65_536 }), pay(), memo('offer-1')],
     'unknown_instruction',
   ],
-  ['no transfer', [limit(), price(), memo('offer-1')], 'no_transfer_instruction'],
+  [
+    'a transfer of Token-2022',
+    [
+      limit(),
+      price(),
+      new TransactionInstruction({ ...pay(), programId: new PublicKey(PROGRAMS.token2022) }),
+      memo('offer-1'),
+    ],
+    'no_transfer_instruction',
+  ],
   ['two transfers', [limit(), price(), pay(), pay(), memo('offer-1')], 'no_transfer_instruction'],
   [
     'an unchecked transfer',
@@ -268,7 +278,7 @@ test.each<[string, TransactionInstruction[], string]>([
       pay(),
       memo('offer-1'),
     ],
-    'unknown_instruction',
+    'transaction_instructions_compute_limit_instruction',
   ],
   [
     'a guard of a wallet',
@@ -286,6 +296,7 @@ test.each<[string, TransactionInstruction[], string]>([
     'unknown_instruction',
   ],
   ['another memo', [limit(), price(), pay(), memo('offer-2')], 'memo_mismatch'],
+  ['a memo with a byte order mark', [limit(), price(), pay(), memo('\ufeffoffer-1')], 'memo_mismatch'],
   ['no memo', [limit(), price(), pay()], 'memo_count'],
   ['a second memo', [limit(), price(), pay(), memo('offer-1'), memo('offer-1')], 'memo_count'],
   [
@@ -302,7 +313,7 @@ test.each<[string, TransactionInstruction[], string]>([
   ],
   [
     'too many instructions',
-    [limit(), price(), ...Array.from({ length: 15 }, () => memo('x'))],
+    [limit(), price(), pay(), ...Array.from({ length: 14 }, () => memo('offer-1'))],
     'transaction_instructions_length',
   ],
 ])('refused: %s', (_name, instructions, expected) => {

@@ -4,43 +4,14 @@ import { PROGRAMS } from '../chain/addresses.ts';
 import { type Network, platformAddresses } from '../chain/model/network.ts';
 import { type KnownInstruction, readInstruction } from '../transactions/decode.ts';
 import { USDC_DECIMALS } from '../transactions/instructions/shared.ts';
-import { decodeForeignMessage, disassemble, type PlainMessage } from '../transactions/message.ts';
+import { decodeAnyMessage, disassemble, type PlainMessage } from '../transactions/message.ts';
+import { refuse } from './refusal.ts';
 
 /**
  * The policy for transactions that a buyer's client of x402 or MPP has built and signed
  * (docs/design/interop.md, section 3). Our fee payer co-signs only bytes on this allow-list. They
  * are decoded here by code that no builder shares.
  */
-
-/** Why a transaction is refused. The names are those of x402, without its prefixes. */
-export type ForeignReason =
-  | 'transaction_could_not_be_decoded'
-  | 'excessive_signers'
-  | 'fee_payer_not_managed_by_facilitator'
-  | 'signature_invalid'
-  | 'transaction_fee_payer_transferring_funds'
-  | 'transaction_instructions_length'
-  | 'transaction_instructions_compute_limit_instruction'
-  | 'transaction_instructions_compute_limit_instruction_too_high'
-  | 'transaction_instructions_compute_price_instruction'
-  | 'transaction_instructions_compute_price_instruction_too_high'
-  | 'no_transfer_instruction'
-  | 'mint_mismatch'
-  | 'recipient_mismatch'
-  | 'amount_mismatch'
-  | 'memo_count'
-  | 'memo_mismatch'
-  | 'unknown_instruction';
-
-/** A transaction that our fee payer must not sign. */
-export class ForeignRefusal extends Error {
-  override name = 'ForeignRefusal';
-  readonly reason: ForeignReason;
-  constructor(reason: ForeignReason, message: string) {
-    super(message);
-    this.reason = reason;
-  }
-}
 
 /** A transfer that the vendor's offer requires. */
 type Leg = {
@@ -49,7 +20,7 @@ type Leg = {
   amountMicro: bigint;
 };
 /** What the transaction must do. */
-export type ForeignOrder = {
+export type ForeignTerms = {
   /** x402 has one transfer, MPP one to the vendor and one for each split. */
   legs: readonly Leg[];
   /** The exact memos. Null: the offer names none, and the client may add a random one. */
@@ -62,6 +33,8 @@ export type ForeignTransfer = {
   authority: string;
   source: string;
   message: Uint8Array;
+  /** The authority's signature over the message. */
+  signature: Uint8Array;
   /** Lamports above the signature fees. */
   priorityFeeLamports: bigint;
 };
@@ -70,18 +43,15 @@ const SIGNERS = 2;
 const MAX_COMPUTE_UNITS = 200_000;
 const MAX_PRIORITY_FEE_LAMPORTS = 20_000n;
 const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000n;
-/** Two for the compute budget, and a memo for each transfer. */
+const BUDGET_INSTRUCTIONS = 2;
+/** The budget, two transfers, and a memo for each. More are read by no rule. */
 const MAX_INSTRUCTIONS = 16;
 const MAX_MEMO_BYTES = 256;
-
-const refuse = (reason: ForeignReason, message: string): never => {
-  throw new ForeignRefusal(reason, message);
-};
 
 const decode = (wire: Uint8Array) => {
   try {
     const { signatures, message } = disassemble(wire);
-    return { signatures, message, plain: decodeForeignMessage(message) };
+    return { signatures, message, plain: decodeAnyMessage(message) };
   } catch (error) {
     return refuse('transaction_could_not_be_decoded', (error as Error).message);
   }
@@ -107,22 +77,30 @@ const checkSigners = (
   return { feePayer, authority };
 };
 
+const readKnown = (instruction: PlainMessage['instructions'][number]): KnownInstruction => {
+  try {
+    return readInstruction(instruction);
+  } catch (error) {
+    return refuse('unknown_instruction', (error as Error).message);
+  }
+};
+
 type Budget = { units: number; microLamports: bigint };
 
-/** Reads the compute budget: one limit and one price, in either order. */
-const readBudget = (instructions: readonly KnownInstruction[]): Budget => {
-  const limit = instructions.find(({ name }) => name === 'computeUnitLimit');
-  const price = instructions.find(({ name }) => name === 'computeUnitPrice');
-  if (limit?.name !== 'computeUnitLimit')
-    return refuse(
-      'transaction_instructions_compute_limit_instruction',
-      'the first two instructions must set the compute unit limit and price',
-    );
+const NO_BUDGET = 'the first two instructions must set the compute unit limit and price';
+/** Reads the compute budget of the first two instructions: one limit and one price, in either order. */
+const readBudget = ({ instructions }: PlainMessage): Budget => {
+  const found = instructions
+    .slice(0, BUDGET_INSTRUCTIONS)
+    .filter(({ program }) => program === PROGRAMS.computeBudget)
+    .map(readKnown);
+  const limit = found.find(({ name }) => name === 'computeUnitLimit');
+  const price = found.find(({ name }) => name === 'computeUnitPrice');
+  // A nonce account would make the bytes valid for ever. Its instruction must be the first one.
+  if (limit?.name !== 'computeUnitLimit' || instructions[0]!.program !== PROGRAMS.computeBudget)
+    return refuse('transaction_instructions_compute_limit_instruction', NO_BUDGET);
   if (price?.name !== 'computeUnitPrice')
-    return refuse(
-      'transaction_instructions_compute_price_instruction',
-      'the first two instructions must set the compute unit limit and price',
-    );
+    return refuse('transaction_instructions_compute_price_instruction', NO_BUDGET);
   return { units: limit.units, microLamports: price.microLamports };
 };
 
@@ -143,9 +121,10 @@ const checkBudget = ({ units, microLamports }: Budget): bigint => {
   return lamports;
 };
 
-type Parts = { budget: KnownInstruction[]; transfers: KnownInstruction[]; memos: string[] };
+type Parts = { transfers: KnownInstruction[]; memos: string[] };
 
-const MEMO_TEXT = new TextDecoder('utf-8', { fatal: true });
+/** A byte order mark is part of the memo. */
+const MEMO_TEXT = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const readMemo = (data: Uint8Array, accounts: number): string => {
   if (accounts > 0) refuse('unknown_instruction', 'a memo names accounts');
   if (data.length > MAX_MEMO_BYTES) refuse('memo_mismatch', `a memo is longer than ${MAX_MEMO_BYTES} bytes`);
@@ -156,36 +135,28 @@ const readMemo = (data: Uint8Array, accounts: number): string => {
   }
 };
 
-/** Sorts the instructions. Anything but a budget at the start, transfers and memos is refused. */
+/** Sorts the instructions after the budget. Anything but transfers and memos is refused. */
 const readParts = ({ instructions }: PlainMessage): Parts => {
-  if (instructions.length > MAX_INSTRUCTIONS)
-    refuse('transaction_instructions_length', `more than ${MAX_INSTRUCTIONS} instructions`);
-  const parts: Parts = { budget: [], transfers: [], memos: [] };
-  for (const [index, instruction] of instructions.entries()) {
-    if (instruction.program === PROGRAMS.memo) {
-      parts.memos.push(readMemo(instruction.data, instruction.accounts.length));
+  const parts: Parts = { transfers: [], memos: [] };
+  for (const instruction of instructions.slice(BUDGET_INSTRUCTIONS)) {
+    const { program, data, accounts } = instruction;
+    if (program === PROGRAMS.memo) {
+      parts.memos.push(readMemo(data, accounts.length));
       continue;
     }
+    if (program === PROGRAMS.token2022)
+      refuse('no_transfer_instruction', 'a transfer is of Token-2022, and the mint is of the Token program');
     const known = readKnown(instruction);
     if (known.name === 'transferChecked') parts.transfers.push(known);
-    else if (index < 2 && (known.name === 'computeUnitLimit' || known.name === 'computeUnitPrice'))
-      parts.budget.push(known);
     else refuse('unknown_instruction', `the instruction ${known.name} is not allowed here`);
   }
   return parts;
-};
-const readKnown = (instruction: PlainMessage['instructions'][number]): KnownInstruction => {
-  try {
-    return readInstruction(instruction);
-  } catch (error) {
-    return refuse('unknown_instruction', (error as Error).message);
-  }
 };
 
 /** Checks the transfers against the legs, in their order. Returns the source. */
 const checkTransfers = (
   transfers: readonly KnownInstruction[],
-  { legs }: ForeignOrder,
+  { legs }: ForeignTerms,
   { authority, network }: { authority: string; network: Network },
 ): string => {
   if (transfers.length !== legs.length)
@@ -213,7 +184,7 @@ const checkTransfers = (
   return [...sources][0]!;
 };
 
-const checkMemos = (found: readonly string[], { memos }: ForeignOrder): void => {
+const checkMemos = (found: readonly string[], { memos }: ForeignTerms): void => {
   if (memos === null) {
     if (found.length > 1) refuse('memo_count', 'more than one memo');
     return;
@@ -227,17 +198,23 @@ const checkMemos = (found: readonly string[], { memos }: ForeignOrder): void => 
  * @param wire a signed transaction whose first signature, the fee payer's, is ignored
  * @throws ForeignRefusal unless the bytes are on the allow-list and do exactly what the order says
  */
-export const checkForeign = (wire: Uint8Array, order: ForeignOrder, network: Network): ForeignTransfer => {
+export const checkForeignPolicy = (
+  wire: Uint8Array,
+  order: ForeignTerms,
+  network: Network,
+): ForeignTransfer => {
   const { signatures, message, plain } = decode(wire);
   const { feePayer, authority } = checkSigners(plain, signatures, message, network);
   if (plain.instructions.some(({ accounts }) => accounts.some(({ address }) => address === feePayer)))
     refuse('transaction_fee_payer_transferring_funds', 'an instruction names the fee payer');
-  const { budget, transfers, memos } = readParts(plain);
-  const priorityFeeLamports = checkBudget(readBudget(budget));
+  if (plain.instructions.length > MAX_INSTRUCTIONS)
+    refuse('transaction_instructions_length', `more than ${MAX_INSTRUCTIONS} instructions`);
+  const priorityFeeLamports = checkBudget(readBudget(plain));
+  const { transfers, memos } = readParts(plain);
   const source = checkTransfers(transfers, order, { authority, network });
   checkMemos(memos, order);
   const writable = new Set([feePayer, source, ...order.legs.map(({ destination }) => destination)]);
   if (plain.writable.some((key) => !writable.has(key)))
     refuse('unknown_instruction', 'another account is writable');
-  return { feePayer, authority, source, message, priorityFeeLamports };
+  return { feePayer, authority, source, message, signature: signatures[1]!, priorityFeeLamports };
 };

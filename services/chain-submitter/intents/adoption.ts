@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Pool } from '../../../shared/db/pool.ts';
+import { BLOCKHASH_BLOCKS } from '../chain/blockhashes.ts';
 import type { Network } from '../chain/model/network.ts';
 import { listSignaturesUnder, readAllBalanceChanges, readBalanceChanges } from '../chain/reference-search.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
@@ -8,8 +9,6 @@ import type { Order } from './model/order.ts';
 import { movedOrder, paidQuote } from './model/payment.ts';
 import { type ClaimedIntent, hasFailedAttempt } from './store/intents.ts';
 
-/** Blocks in which a blockhash is valid. Bytes of unknown age are expired after as many blocks. */
-const BLOCKHASH_BLOCKS = 150;
 /** Transactions of other senders that are read concurrently. */
 const CONCURRENT_READS = 16;
 const MAX_CACHED = 100_000;
@@ -131,6 +130,7 @@ export const findOnChainPayment = async (
   const others = found.filter((signature) => !intentIds.has(signature)).reverse();
   const payment = own ?? (await findPaymentAmong(deps, others, order));
   if (payment === null || payment === 'by another') return payment;
+  // Bytes of unknown age are expired after as many blocks as a blockhash is valid.
   const height = await deps.rpc.first((provider) => provider.blockHeight('confirmed'));
   return { ...payment, lastValidBlockHeight: height + BLOCKHASH_BLOCKS, own: own !== null };
 };

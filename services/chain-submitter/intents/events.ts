@@ -11,6 +11,7 @@ const EVENTS = {
   delegation: 'chain-submitter.delegationProgressed',
   withdrawal: 'chain-submitter.withdrawalProgressed',
   refund: 'chain-submitter.refundProgressed',
+  foreign: 'chain-submitter.settleProgressed',
 } as const satisfies Record<IntentRow['kind'], EventName>;
 
 /** The event of a transition. */

@@ -14,8 +14,8 @@ import {
   TROUBLE_MS,
   withApprovedAuthority,
 } from './attempt.ts';
-import { EXPIRED, type Failure, RETIRED, TOO_LATE } from './model/failure.ts';
-import { isUserSigned, type Order } from './model/order.ts';
+import { EXPIRED, EXPIRED_FOREIGN, type Failure, RETIRED, TOO_LATE } from './model/failure.ts';
+import { isSignedOnce, type Order } from './model/order.ts';
 import { OrderRefused, parseOrder } from './parse-order.ts';
 import { type ClaimedIntent, claimIntents, releaseIntent } from './store/intents.ts';
 import { transition } from './transition.ts';
@@ -41,8 +41,9 @@ const parse = (deps: ExecutorDeps, intent: ClaimedIntent): Parsed => {
 /** Attempts an order that the platform signs, until it is broadcast, fails or has to wait. */
 const attemptOwn = async (deps: ExecutorDeps, intent: ClaimedIntent, parsed: Order): Promise<Outcome> => {
   let order = parsed;
-  // The owner signed one message. Another generation would need another signature.
-  if (isUserSigned(order)) return failUnlessPaid(deps, intent, order, EXPIRED);
+  // Somebody else signed one message. Another generation would need another signature.
+  if (isSignedOnce(order))
+    return failUnlessPaid(deps, intent, order, order.kind === 'foreign' ? EXPIRED_FOREIGN : EXPIRED);
   // A retired authority may have paid before this record was lost, so the chain is searched first.
   if (order.kind === 'settle' && !deps.network.delegateAuthorities.includes(order.authority)) {
     const { account } = await deps.tokenAccounts.get(order.payer);

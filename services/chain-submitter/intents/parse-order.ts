@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
-import { MicroUsdc, SettlementId, SolanaAddress, Timestamp } from '../../../shared/contract/primitives.ts';
+import {
+  AccountId,
+  MicroUsdc,
+  SettlementId,
+  SolanaAddress,
+  Timestamp,
+} from '../../../shared/contract/primitives.ts';
 import { verifyToken } from '../../../shared/lib/compact-token.ts';
 import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
@@ -44,6 +50,21 @@ export const TransferRequest = z.strictObject({
   accepted_at: Timestamp,
 });
 export type TransferRequest = z.infer<typeof TransferRequest>;
+
+/**
+ * The request of an intent for a payment that another client signed. It repeats what the bytes were
+ * checked to do.
+ */
+export const ForeignRequest = z.strictObject({
+  settlement_id: SettlementId,
+  account_id: AccountId,
+  authority: SolanaAddress,
+  source_account: SolanaAddress,
+  legs: z.array(z.strictObject({ token_account: SolanaAddress, amount: MicroUsdc })),
+  /** The sum of the legs. It is held of the source's balance (foreign/store/intents.ts). */
+  amount: MicroUsdc,
+});
+export type ForeignRequest = z.infer<typeof ForeignRequest>;
 
 /** A job that can never be executed. Nothing was signed for it. */
 export class OrderRefused extends Error {
@@ -141,6 +162,19 @@ export const parseOrder = (
         tokenAccount: tokenAccountOf(request.owner, network.mint),
         authority: request.authority,
         allowanceMicro: request.allowance === null ? null : parseMicro(request.allowance),
+      };
+    }
+    case 'foreign': {
+      const request = ForeignRequest.parse(intent.request);
+      return {
+        kind: 'foreign',
+        accountId: request.account_id,
+        authority: request.authority,
+        source: request.source_account,
+        legs: request.legs.map(({ token_account, amount }) => ({
+          destination: token_account,
+          amountMicro: parseMicro(amount),
+        })),
       };
     }
     case 'withdrawal':

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import type { Network } from '../chain/model/network.ts';
-import type { Order } from '../intents/model/order.ts';
+import type { BuiltOrder } from '../intents/model/order.ts';
 import { feeLamports, isRevoke, settleLamports } from './lamports.ts';
 
 const network = { feePayer: 'payer', fundingAuthority: 'mint', computeBudget: null } as unknown as Network;
 const priced = { ...network, computeBudget: { units: 100_001, microLamports: 15n } };
-const order = (kind: Order['kind'], rest: object = {}) =>
-  ({ kind, authority: 'authority', owner: 'owner', ...rest }) as unknown as Order;
+const order = (kind: BuiltOrder['kind'], rest: object = {}) =>
+  ({ kind, authority: 'authority', owner: 'owner', ...rest }) as unknown as BuiltOrder;
 
 test.each([
   ['settle', network, 10_000n],

@@ -1,5 +1,5 @@
 import type { Network } from '../chain/model/network.ts';
-import { isUserSigned, type Order } from '../intents/model/order.ts';
+import { type BuiltOrder, isUserSigned } from '../intents/model/order.ts';
 import { signersOf } from '../transactions/policy.ts';
 
 /** Solana's fee for each signature. */
@@ -11,22 +11,30 @@ const REFUND_LAMPORTS = 2n * SIGNATURE_LAMPORTS;
 const MICRO_LAMPORTS = 1_000_000n;
 
 /** Only settles have compute budget instructions. The price is due for all requested units. */
-const priorityLamports = (order: Order, { computeBudget }: Network): bigint => {
+const priorityLamports = (order: BuiltOrder, { computeBudget }: Network): bigint => {
   if (order.kind !== 'settle' || computeBudget === null) return 0n;
   const micro = BigInt(computeBudget.units) * computeBudget.microLamports;
   return (micro + MICRO_LAMPORTS - 1n) / MICRO_LAMPORTS;
 };
 
 /** The fee of an order's transaction, whether or not it succeeds on chain. Rent comes on top. */
-export const feeLamports = (order: Order, network: Network): bigint =>
+export const feeLamports = (order: BuiltOrder, network: Network): bigint =>
   BigInt(signersOf(order, network).length) * SIGNATURE_LAMPORTS + priorityLamports(order, network);
 
 /**
  * The amount that a settle reserves: its fee, and with its first transaction the fee of one refund.
  */
-export const settleLamports = (order: Order, network: Network, generation: number): bigint =>
+export const settleLamports = (order: BuiltOrder, network: Network, generation: number): bigint =>
   feeLamports(order, network) + (generation === 0 ? REFUND_LAMPORTS : 0n);
 
+/** The fee of a transaction that another client built, with the buyer's and our signature. */
+export const foreignFeeLamports = (priorityFeeLamports: bigint): bigint =>
+  2n * SIGNATURE_LAMPORTS + priorityFeeLamports;
+
+/** The amount that a payment of another client reserves: its fee, and the fee of one refund. */
+export const foreignLamports = (priorityFeeLamports: bigint): bigint =>
+  foreignFeeLamports(priorityFeeLamports) + REFUND_LAMPORTS;
+
 /** Whether an order revokes a delegation. Revocations have separate budgets. */
-export const isRevoke = (order: Order): boolean =>
+export const isRevoke = (order: BuiltOrder): boolean =>
   isUserSigned(order) && order.kind === 'delegation' && order.allowanceMicro === null;

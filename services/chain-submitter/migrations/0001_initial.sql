@@ -18,10 +18,10 @@ insert into settings default values;
 create table intents (
   -- settle:<account>:<payment_attempt_id> | fund:<id> | tokenAccount:<wallet_id> |
   -- delegation:<preparation_id>
-  -- | withdrawal:<id> | refund:<id>
+  -- | withdrawal:<id> | refund:<id> | foreign:<message hash>
   intent_id text collate "C" primary key,
   kind text not null check (kind in
-    ('settle', 'fund', 'createTokenAccount', 'delegation', 'withdrawal', 'refund')),
+    ('settle', 'fund', 'createTokenAccount', 'delegation', 'withdrawal', 'refund', 'foreign')),
   object_id text collate "C" not null,
   -- The job as it was received. A settle's amounts are read from its quote token at every use.
   request jsonb not null,
@@ -45,6 +45,9 @@ create index intents_open on intents (next_at) where status in ('accepted', 'sig
 -- Only failed attempts are indexed, so a payment that succeeds does not write to the index.
 create index intents_failed_by_quote on intents using hash ((request ->> 'quote_token'))
   where kind = 'settle' and status = 'failed';
+-- Payments of other clients are held of their source's balance, until a later balance contains them.
+create index intents_foreign_by_source on intents ((request ->> 'source_account'), slot)
+  where kind = 'foreign' and status in ('accepted', 'signed', 'confirmed', 'finalized', 'reopened');
 
 -- Every transaction that was signed, committed before it is sent (rule 8), and every adopted one.
 create table transactions (

@@ -1,7 +1,7 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Network } from '../chain/model/network.ts';
 import { countOpen } from '../intents/store/intents.ts';
-import { decodeMessage, disassemble } from '../transactions/message.ts';
+import { decodeAnyMessage, disassemble } from '../transactions/message.ts';
 import { listLiveBytes } from '../transactions/store/transactions.ts';
 import { listOpenMessages } from '../user-signed/store/preparations.ts';
 import { isPaused } from './store/settings.ts';
@@ -22,7 +22,7 @@ const tally = (addresses: readonly string[]): Map<string, number> => {
   return counts;
 };
 
-const feePayerOf = (message: Uint8Array): string => decodeMessage(message).signers[0]!;
+const feePayerOf = (message: Uint8Array): string => decodeAnyMessage(message).signers[0]!;
 
 /**
  * Whether signing is paused, the open intents, and the keys that they need. It shows when an old

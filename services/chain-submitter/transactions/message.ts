@@ -14,6 +14,7 @@ import { keyOf, PROGRAMS } from '../chain/addresses.ts';
 const SIGNATURE_BYTES = 64;
 const MAX_WIRE_BYTES = 1232;
 const MAX_SIGNATURES = 19;
+const VERSIONED = 0x80;
 
 /** Compiles instructions to the bytes of a legacy message. */
 export const compileMessage = (
@@ -82,11 +83,11 @@ export const decodeMessage = (bytes: Uint8Array): PlainMessage => {
 };
 
 /**
- * Decodes the message of a client that is not ours: legacy, or version 0 without lookup tables. A
- * table would name accounts that the bytes do not show.
+ * Decodes a message that another client may have built: legacy, or version 0 without lookup tables.
+ * A table would name accounts that the bytes do not show.
  * @throws Error as `decodeMessage`, and for a message with lookup tables
  */
-export const decodeForeignMessage = (bytes: Uint8Array): PlainMessage => {
+export const decodeAnyMessage = (bytes: Uint8Array): PlainMessage => {
   const version = VersionedMessage.deserializeMessageVersion(bytes);
   if (version === 'legacy') return decodeMessage(bytes);
   if (version !== 0) throw new Error('The version of the message is not supported.');
@@ -100,7 +101,7 @@ export const decodeForeignMessage = (bytes: Uint8Array): PlainMessage => {
  * instructions or a wallet's guards may come before it.
  */
 export const findCreationIndex = (message: Uint8Array): number | null => {
-  const index = decodeMessage(message).instructions.findIndex(
+  const index = decodeAnyMessage(message).instructions.findIndex(
     ({ program }) => program === PROGRAMS.tokenAccount,
   );
   return index < 0 ? null : index;
@@ -128,7 +129,9 @@ export const disassemble = (wire: Uint8Array): { signatures: Uint8Array[]; messa
     throw new Error('The bytes are not a wire transaction.');
   }
   const message = wire.subarray(start);
-  if (message[0] !== count) throw new Error('The number of signatures differs from the number of signers.');
+  // The highest bit of the first byte marks a versioned message, whose header follows it.
+  const signers = message[0]! < VERSIONED ? message[0] : message[1];
+  if (signers !== count) throw new Error('The number of signatures differs from the number of signers.');
   return {
     signatures: Array.from({ length: count }, (_, index) =>
       wire.subarray(1 + index * SIGNATURE_BYTES, 1 + (index + 1) * SIGNATURE_BYTES),

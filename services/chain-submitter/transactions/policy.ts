@@ -1,6 +1,6 @@
 import { PROGRAMS } from '../chain/addresses.ts';
 import { type Network, platformAddresses } from '../chain/model/network.ts';
-import { isUserSigned, type Order } from '../intents/model/order.ts';
+import { type BuiltOrder, isUserSigned } from '../intents/model/order.ts';
 import { type KnownInstruction, readInstruction } from './decode.ts';
 import { USDC_DECIMALS } from './instructions/shared.ts';
 import { decodeMessage, type PlainMessage } from './message.ts';
@@ -64,7 +64,7 @@ const checkBudget = (rest: KnownInstruction[], budget: Network['computeBudget'])
 /**
  * Checks each instruction against the order. The caller refuses instructions that are left over.
  */
-const checkOrder = (rest: KnownInstruction[], order: Order, network: Network) => {
+const checkOrder = (rest: KnownInstruction[], order: BuiltOrder, network: Network) => {
   const { mint } = network;
   switch (order.kind) {
     case 'settle': {
@@ -131,7 +131,7 @@ const checkOrder = (rest: KnownInstruction[], order: Order, network: Network) =>
 };
 
 /** The signers of an order's transaction, the fee payer first. */
-export const signersOf = (order: Order, network: Network): string[] => {
+export const signersOf = (order: BuiltOrder, network: Network): string[] => {
   if (order.kind === 'createTokenAccount') return [network.feePayer];
   if (order.kind === 'settle') return [network.feePayer, order.authority];
   if (isUserSigned(order)) return [network.feePayer, order.owner];
@@ -151,7 +151,7 @@ const checkFeePayer = (message: PlainMessage, feePayer: string) => {
  * The accounts that may change: the order's token accounts, the fee payer and, for a fund, the
  * mint.
  */
-const changeableAccounts = (order: Order, { feePayer, feeAccount, mint }: Network): string[] => {
+const changeableAccounts = (order: BuiltOrder, { feePayer, feeAccount, mint }: Network): string[] => {
   switch (order.kind) {
     case 'settle':
       return [feePayer, order.source, order.payoutAccount, feeAccount];
@@ -171,7 +171,7 @@ const changeableAccounts = (order: Order, { feePayer, feeAccount, mint }: Networ
  * @throws PolicyError unless they have exactly the order's signers, instructions, accounts and
  *   amounts, in their order
  */
-export const checkPolicy = (bytes: Uint8Array, order: Order, network: Network): PlainMessage => {
+export const checkPolicy = (bytes: Uint8Array, order: BuiltOrder, network: Network): PlainMessage => {
   try {
     const message = decodeMessage(bytes);
     const signers = signersOf(order, network);

@@ -130,7 +130,7 @@ create table refunds (
   pending_until timestamptz not null,
   progressed_at timestamptz not null default app_now(),
   check (status in ('new', 'void') or (amount is not null and service_id is not null
-    and payout_address is not null and payer_account_id is not null
+    and payout_address is not null
     and destination_address is not null and destination_token_account is not null)),
   check (status not in ('submitted', 'confirmed', 'finalized') or tx_hash is not null),
   check ((status = 'failed') = (failure_code is not null))

@@ -27,8 +27,9 @@ export const prepareRefund = (
     object_id: refund.refund_id,
     settlement_id: refund.settlement_id,
     // The payer's wallet gets the token account, so it counts against the payer's quota. A vendor
-    // cannot use up the quota of another account.
-    account_id: refund.payer_account_id,
+    // cannot use up the quota of another account. A payer without an account is paid to a token
+    // account that exists.
+    account_id: refund.payer_account_id ?? refund.vendor_account_id,
     budget_account_id: refund.vendor_account_id,
     owner: refund.payout_address,
     destination: refund.destination_address,

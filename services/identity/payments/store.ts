@@ -4,7 +4,8 @@ import { insertNoticesFrom, NOTICE_DAYS } from '../mails/store.ts';
 
 export type Payment = {
   settlement_id: string;
-  account_id: string;
+  /** Null: a payer of another protocol, who has no limits and gets no mail. */
+  account_id: string | null;
   delegate_id: string | null;
   service_id: string;
   vendor_account_id: string;

@@ -9,11 +9,11 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import { complete } from '../../../shared/idempotency/store.ts';
 import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
 import { signToken } from '../../../shared/lib/compact-token.ts';
+import { type FeeRule, feeMicro } from '../../../shared/lib/fee.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import type { SigningKey } from '../../../shared/lib/keys.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
-import { type FeeRule, feeMicro } from './model/fee.ts';
 import { insertQuotes, type NewQuote } from './store.ts';
 
 type Service = NonNullable<z.infer<(typeof identity.internal.findService)['output']>>;

@@ -4,18 +4,16 @@ import type { SettlementTransition } from './model/status.ts';
 
 /** What the events of the settlement service mean for the quote that they pay. */
 type Events = typeof settlement.events;
+type PaymentEvent = Pick<z.infer<Events['accepted']>, 'quote_id' | 'settlement_id'>;
 
-export const onSettlementAccepted = ({
-  quote_id,
-  settlement_id,
-}: z.infer<Events['accepted']>): SettlementTransition[] => [{ quote_id, settlement_id, event: 'accepted' }];
+/** A payment of another protocol has no quote. */
+const transitionOf = (
+  { quote_id, settlement_id }: PaymentEvent,
+  event: SettlementTransition['event'],
+): SettlementTransition[] => (quote_id === null ? [] : [{ quote_id, settlement_id, event }]);
 
-export const onSettlementIssued = ({
-  quote_id,
-  settlement_id,
-}: z.infer<Events['issued']>): SettlementTransition[] => [{ quote_id, settlement_id, event: 'issued' }];
+export const onSettlementAccepted = (event: z.infer<Events['accepted']>) => transitionOf(event, 'accepted');
 
-export const onSettlementFailed = ({
-  quote_id,
-  settlement_id,
-}: z.infer<Events['failed']>): SettlementTransition[] => [{ quote_id, settlement_id, event: 'failed' }];
+export const onSettlementIssued = (event: z.infer<Events['issued']>) => transitionOf(event, 'issued');
+
+export const onSettlementFailed = (event: z.infer<Events['failed']>) => transitionOf(event, 'failed');

@@ -18,23 +18,26 @@ create table payers (
 -- A refusal waits for the acceptances that run on any wallet of the account.
 create index payers_by_account on payers (account_id);
 
--- One row is the attempt and the settlement that it becomes.
+-- One row is the attempt and the settlement that it becomes. A payment that another client signed
+-- has no payer, attempt and quote of ours (docs/adr/0043).
 create table settlements (
   settlement_id text collate "C" primary key,
-  account_id text collate "C" not null,
-  payment_attempt_id text collate "C" not null,
+  rail text not null default 'quittance' check (rail in ('quittance', 'x402', 'mpp')),
+  account_id text collate "C",
+  payment_attempt_id text collate "C",
   delegate_id text collate "C",
   -- The UTC day on which the attempt was accepted. It counts in that day, even if its payment is
   -- confirmed later.
   delegate_day date,
-  wallet_id text collate "C" not null references payers,
-  quote_id text collate "C" not null,
-  quote_token text not null,
+  wallet_id text collate "C" references payers,
+  quote_id text collate "C",
+  quote_token text,
   vendor_account_id text collate "C" not null,
   service_id uuid not null,
   quote_amount bigint not null check (quote_amount > 0),
   fee_amount bigint not null check (fee_amount >= 0 and fee_amount < quote_amount),
-  redeem_window_seconds integer not null,
+  -- Null: it does not expire.
+  redeem_window_seconds integer,
   -- The prepaid `units` of the quote's scope. Null: the payment is for one delivery.
   units_total integer check (units_total between 1 and 1000000000),
   units_consumed integer not null default 0,
@@ -63,10 +66,34 @@ create table settlements (
   redeem_id text,
   failure_code text,
   failure_message text,
+  -- Of a payment that another client signed. The hash identifies its signed message for ever.
+  message_hash text collate "C",
+  payer_address text,
+  source_account text,
+  service_name text,
+  payout_address text,
+  -- The payment-identifier of x402.
+  external_id text collate "C",
+  -- What the client said it pays for. It is shown and never evaluated.
+  resource text,
+  -- What the vendor owes for an x402 payment (fee_accounts).
+  accrued_fee bigint not null default 0 check (accrued_fee >= 0),
+  -- The success of an x402 payment is handed out once: when, and by which call.
+  handed_out_at timestamptz,
+  hand_out_id text,
   dispatch_count integer not null default 1,
   progressed_at timestamptz not null default app_now(),
   created_at timestamptz not null default app_now(),
-  check ((status in ('issued', 'redeemed', 'expired')) <= (settlement_token is not null and issued_at is not null)),
+  constraint settlements_rail check (case rail
+    when 'quittance' then num_nulls(account_id, payment_attempt_id, wallet_id, quote_id, quote_token,
+      redeem_window_seconds) = 0 and num_nonnulls(message_hash, source_account, payer_address, hand_out_id) = 0
+      and accrued_fee = 0
+    else num_nonnulls(account_id, payment_attempt_id, wallet_id, quote_id, quote_token, delegate_id,
+      redeem_window_seconds, settlement_token) = 0
+      and num_nulls(message_hash, source_account, payer_address, service_name, payout_address) = 0
+    end),
+  check ((status in ('issued', 'redeemed', 'expired'))
+    <= (issued_at is not null and (settlement_token is not null or rail <> 'quittance'))),
   check ((status = 'redeemed') = (redeemed_at is not null)),
   check ((failure_code is not null) = (status = 'failed' or chain_status = 'failed')),
   constraint settlements_delegate_day check (delegate_day is null or delegate_id is not null),
@@ -80,6 +107,10 @@ with (fillfactor = 50);
 create unique index settlements_by_attempt on settlements (account_id, payment_attempt_id);
 -- Rule 2: one paying settlement per quote.
 create unique index settlements_by_quote on settlements (quote_id) where status <> 'failed';
+-- One settlement per signed message, also of one that failed.
+create unique index settlements_by_message on settlements (message_hash) where message_hash is not null;
+create unique index settlements_by_external_id on settlements (service_id, source_account, external_id)
+  where external_id is not null and status <> 'failed';
 create index settlements_by_payer on settlements (account_id, settlement_id desc);
 create index settlements_by_service on settlements (service_id, settlement_id desc);
 create index settlements_by_delegate on settlements (account_id, delegate_id, settlement_id desc)
@@ -116,6 +147,16 @@ create table delegates (
   check (day_held + day_spent <= month_held + month_spent and month_held + month_spent <= total_held + total_spent)
 );
 create index delegates_by_account on delegates (account_id, delegate_id);
+
+-- What vendors owe for x402 payments, which have no room for a fee on chain. Both only grow, except
+-- that a failed payment returns its fee.
+create table fee_accounts (
+  account_id text collate "C" primary key,
+  -- Fees of payments that are under way or confirmed.
+  accrued bigint not null default 0 check (accrued >= 0),
+  -- Paid by settlements of the platform's own service.
+  paid bigint not null default 0 check (paid >= 0)
+);
 
 -- One row per refund of the funding service, never deleted: the key makes its calls repeatable.
 create table refund_reservations (

@@ -10,12 +10,20 @@ import { findSettlement, type SettlementRow } from '../settlements/store/settlem
 
 const SUBJECT = eventSubject('chain-submitter.settleProgressed');
 
-/** The settlement of a message. Null: a message of another kind, or one that cannot be parsed. */
+/** A settlement that was paid by `settle`. The chain proves the outcome of its attempt. */
+type Attempted = SettlementRow & { account_id: string; payment_attempt_id: string; quote_token: string };
+const isAttempted = (row: SettlementRow): row is Attempted => row.rail === 'quittance';
+
+/**
+ * The settlement of a message. Null: a message of another kind, one that cannot be parsed, or one of
+ * a payment of another protocol.
+ */
 const settlementOf = async ({ pool }: { pool: Pool }, { subject, body }: QuarantineRow) => {
   if (subject !== SUBJECT) return null;
   try {
     const { object_id } = Progress.pick({ object_id: true }).loose().parse(decode(body));
-    return await findSettlement(pool, object_id as string);
+    const row = await findSettlement(pool, object_id as string);
+    return row !== null && isAttempted(row) ? row : null;
   } catch (error) {
     if (error instanceof SyntaxError || (error as Error).name === 'ZodError') return null;
     throw error;
@@ -35,9 +43,9 @@ export const quarantineResolver = (deps: {
   getAttemptReport: (
     attempt: z.infer<AttemptReportContract['input']>,
   ) => Promise<z.infer<AttemptReportContract['output']>>;
-}): QuarantineResolver<SettlementRow> => ({
+}): QuarantineResolver<Attempted> => ({
   find: (message) => settlementOf(deps, message),
-  notFoundMessage: 'the message names no settlement of this database: retry or dismiss it',
+  notFoundMessage: 'the message names no attempt of this database: retry or dismiss it',
   prove: ({ account_id, payment_attempt_id, quote_token }) =>
     deps.getAttemptReport({ account_id, payment_attempt_id, quote_token }),
   describe: (row) => ({

@@ -13,7 +13,7 @@ const show = (row: ReservationRow) => ({
   amount: formatMicro(row.amount),
   service_id: row.service_id,
   delegate_id: row.delegate_id,
-  payout_address: storedClaims(row.quote_token).payout_address,
+  payout_address: row.payout_address ?? storedClaims(row.quote_token!).payout_address,
   payer: { account_id: row.payer_account_id, owner: row.payer_owner },
   paid: isPaid(row.chain_status),
 });

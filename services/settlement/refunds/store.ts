@@ -10,9 +10,11 @@ const Reservation = z.object({
   vendor_account_id: z.string(),
   service_id: z.string(),
   delegate_id: z.string().nullable(),
-  payer_account_id: z.string(),
+  // Null: a payer of another protocol.
+  payer_account_id: z.string().nullable(),
   payer_owner: z.string(),
-  quote_token: z.string(),
+  quote_token: z.string().nullable(),
+  payout_address: z.string().nullable(),
   chain_status: z.enum(chainStatuses.states),
 });
 export type ReservationRow = z.infer<typeof Reservation>;
@@ -21,10 +23,11 @@ export type ReservationRow = z.infer<typeof Reservation>;
 export const findReservation = (db: Db, refundId: string): Promise<ReservationRow | null> =>
   db.maybeOne(sql.type(Reservation)`
     select r.amount, r.released_at is not null as released, s.settlement_id, s.vendor_account_id, s.service_id, s.delegate_id,
-      s.account_id as payer_account_id, p.owner as payer_owner, s.quote_token, s.chain_status
+      s.account_id as payer_account_id, coalesce(p.owner, s.source_account) as payer_owner, s.quote_token,
+      s.payout_address, s.chain_status
     from refund_reservations r
     join settlements s on s.settlement_id = r.settlement_id
-    join payers p on p.wallet_id = s.wallet_id
+    left join payers p on p.wallet_id = s.wallet_id
     where r.refund_id = ${refundId}`);
 
 /** Reserves an amount. False when the refund has a row already: of a repeat, or released before. */

@@ -39,6 +39,8 @@ export const acceptedEvent = ({ claims, ...attempt }: Attempt, trace: Trace): Me
     {
       settlement_id: attempt.settlementId,
       quote_id: claims.quote_id,
+      rail: 'quittance',
+      payer_address: null,
       account_id: attempt.accountId,
       delegate_id: attempt.delegateId,
       wallet_id: attempt.walletId,

@@ -90,7 +90,7 @@ const quarantineContradiction = async (deps: Deps, progress: Progress): Promise<
   if (row === null) return reportUnknown(deps, settlementId);
   if (row.chain_status !== (status === 'failed' ? 'finalized' : 'failed')) return;
   // The confirmation from before the fork of a reversed settlement may be delivered once more.
-  if (status === 'confirmed' && row.settlement_token !== null) return;
+  if (status === 'confirmed' && row.issued_at !== null) return;
   count('quittance_anomalies_total', 1, { kind: 'contradicted_record' });
   logger.error(
     { settlement_id: settlementId, recorded: row.chain_status, status, signature },
@@ -106,23 +106,29 @@ const quarantineContradiction = async (deps: Deps, progress: Progress): Promise<
 
 type ConfirmedProgress = Progress & { tx_hash: string; slot: number; traceparent: string | null };
 
+/**
+ * The token of a confirmed settlement and the end of its window. A payment of another rail has
+ * neither: its signed message identifies it.
+ */
+const issuedFor = (deps: Deps, terms: Terms, issuedAt: number) => {
+  const { quote_id, redeem_window_seconds: seconds, settlement_id, service_id, quote_amount } = terms;
+  if (quote_id === null || seconds === null) return { redeemExpiresAt: null, settlementToken: null };
+  const redeemExpiresAt = issuedAt + seconds * 1000;
+  const claims = {
+    env: deps.environment,
+    settlement_id,
+    quote_id,
+    service_id,
+    quote_amount: formatMicro(quote_amount),
+    issued_at: isoTime(issuedAt),
+    redeem_expires_at: isoTime(redeemExpiresAt),
+  };
+  return { redeemExpiresAt, settlementToken: signToken('settlement', claims, deps.signingKey) };
+};
+
 const confirmationOf = (deps: Deps, progress: ConfirmedProgress, terms: Terms): Confirmation => {
   const { object_id: settlementId, status, generation, tx_hash: txHash, slot, traceparent } = progress;
   const issuedAt = deps.clock();
-  const redeemExpiresAt = issuedAt + terms.redeem_window_seconds * 1000;
-  const settlementToken = signToken(
-    'settlement',
-    {
-      env: deps.environment,
-      settlement_id: settlementId,
-      quote_id: terms.quote_id,
-      service_id: terms.service_id,
-      quote_amount: formatMicro(terms.quote_amount),
-      issued_at: isoTime(issuedAt),
-      redeem_expires_at: isoTime(redeemExpiresAt),
-    },
-    deps.signingKey,
-  );
   return {
     settlementId,
     generation,
@@ -130,8 +136,7 @@ const confirmationOf = (deps: Deps, progress: ConfirmedProgress, terms: Terms): 
     slot,
     finalized: status === 'finalized',
     issuedAt,
-    redeemExpiresAt,
-    settlementToken,
+    ...issuedFor(deps, terms, issuedAt),
     messages: confirmedEvents(terms, { txHash, issuedAt }, { traceparent }),
   };
 };
@@ -219,6 +224,8 @@ const failed = async (deps: Deps, progress: Progress): Promise<void> => {
   deps.relay.dispatch(outbox);
   // The last snapshot showed more than the chain holds. Without a new one the next attempt would
   // fail in the same way.
-  const payer = code === 'payment_failed' ? null : await findPayer(deps.pool, row.account_id, row.wallet_id);
+  const { account_id: accountId, wallet_id: walletId } = row;
+  if (code === 'payment_failed' || accountId === null || walletId === null) return;
+  const payer = await findPayer(deps.pool, accountId, walletId);
   if (payer !== null) await refreshPayer(deps, payer);
 };

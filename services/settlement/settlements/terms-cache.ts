@@ -15,6 +15,8 @@ export const createTermsCache = () => {
     add: ({ settlementId, accountId, delegateId, walletId, claims }: Attempt, createdAt: number): void => {
       entries.set(settlementId, {
         settlement_id: settlementId,
+        rail: 'quittance',
+        payer_address: null,
         quote_id: claims.quote_id,
         account_id: accountId,
         delegate_id: delegateId,
@@ -27,6 +29,8 @@ export const createTermsCache = () => {
         created_at: createdAt,
       });
     },
+    /** Adds the terms of a payment of another protocol. */
+    addTerms: (terms: Terms): void => void entries.set(terms.settlement_id, terms),
     /** Undefined: another replica accepted the payment, or this one accepted it long ago. */
     find: (settlementId: string): Terms | undefined => entries.get(settlementId),
     delete: (settlementId: string): void => void entries.delete(settlementId),

@@ -25,9 +25,9 @@ export const scopeOf = (caller: Caller, role?: 'payer' | 'vendor'): Scope => {
 export const statusNow = (row: Pick<SettlementRow, 'status' | 'elapsed'>): SettlementRow['status'] =>
   row.status === 'issued' && row.elapsed ? 'expired' : row.status;
 
-/** The quote's scope, which only its signed token has. */
+/** The quote's scope, which only its signed token has; null without a quote. */
 export const quoteScopeOf = (row: Pick<SettlementRow, 'quote_token'>): QuoteClaims['scope'] =>
-  storedClaims(row.quote_token).scope;
+  row.quote_token === null ? null : storedClaims(row.quote_token).scope;
 
 /** The units of a prepaid settlement; nothing for another one. */
 export const unitsShown = ({
@@ -45,15 +45,34 @@ export const amountsOf = (row: Pick<SettlementRow, 'quote_amount' | 'fee_amount'
 
 const isPayer = (row: SettlementRow, caller: Caller): boolean =>
   caller.kind !== 'service_key' && caller.account_id === row.account_id;
+const isVendor = (row: SettlementRow, caller: Caller): boolean => caller.account_id === row.vendor_account_id;
+
+/** What only a payment of another protocol has. */
+const foreignShown = (row: SettlementRow, caller: Caller) =>
+  row.rail === 'quittance'
+    ? {}
+    : {
+        payer_address: row.payer_address!,
+        ...(row.resource !== null && { resource: row.resource }),
+        ...(isVendor(row, caller) && row.rail === 'x402' && { accrued_fee: formatMicro(row.accrued_fee) }),
+      };
+/** What only the payer of a quote may see. */
+const payerShown = (row: SettlementRow) => ({
+  payment_attempt_id: row.payment_attempt_id!,
+  wallet_id: row.wallet_id!,
+  delegate_id: row.delegate_id,
+  ...(row.settlement_token !== null && row.status !== 'failed' && { settlement_token: row.settlement_token }),
+});
 
 /** A settlement as the caller may see it: only the payer sees token and attempt. */
 export const showSettlement = (row: SettlementRow, caller: Caller): z.infer<typeof Settlement> => ({
   settlement_id: row.settlement_id,
   status: statusNow(row),
   chain_status: row.chain_status,
+  rail: row.rail,
   quote_id: row.quote_id,
   service_id: row.service_id,
-  service_name: storedClaims(row.quote_token).service_name,
+  service_name: row.service_name ?? storedClaims(row.quote_token!).service_name,
   ...amountsOf(row),
   scope: quoteScopeOf(row),
   ...unitsShown(row),
@@ -66,13 +85,8 @@ export const showSettlement = (row: SettlementRow, caller: Caller): z.infer<type
     row.failure_code === null
       ? null
       : { code: row.failure_code, message: row.failure_message ?? 'the payment failed' },
-  ...(isPayer(row, caller) && {
-    payment_attempt_id: row.payment_attempt_id,
-    wallet_id: row.wallet_id,
-    delegate_id: row.delegate_id,
-    ...(row.settlement_token !== null &&
-      row.status !== 'failed' && { settlement_token: row.settlement_token }),
-  }),
+  ...foreignShown(row, caller),
+  ...(isPayer(row, caller) && payerShown(row)),
 });
 
 /**
@@ -81,14 +95,16 @@ export const showSettlement = (row: SettlementRow, caller: Caller): z.infer<type
  */
 export const showWithQuote = (row: SettlementRow, caller: Caller): z.infer<typeof Settlement> => ({
   ...showSettlement(row, caller),
-  ...(isPayer(row, caller) && { quote_token: row.quote_token }),
+  ...(isPayer(row, caller) && { quote_token: row.quote_token! }),
 });
 
 /** Who pays whom, and how much, for the events. */
 export const partiesOf = (row: Terms) => ({
+  rail: row.rail,
   account_id: row.account_id,
   delegate_id: row.delegate_id,
   wallet_id: row.wallet_id,
+  payer_address: row.payer_address,
   service_id: row.service_id,
   vendor_account_id: row.vendor_account_id,
   quote_amount: formatMicro(row.quote_amount),

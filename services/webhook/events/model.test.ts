@@ -11,6 +11,8 @@ const parties = {
   account_id: payer,
   delegate_id: newId('del'),
   wallet_id: newId('wal'),
+  rail: 'quittance' as const,
+  payer_address: null,
   service_id: newServiceId(),
   vendor_account_id: vendor,
   quote_amount: '1000000',

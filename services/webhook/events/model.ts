@@ -21,11 +21,14 @@ export type NewEvent = {
 /** The fields by which every event of settlement names its payer and vendor. */
 type PaymentEvent = {
   settlement_id: string;
-  quote_id: string;
-  account_id: string;
+  rail: string;
+  /** Null on another rail, as are the payer's account and wallet. */
+  quote_id: string | null;
+  account_id: string | null;
   vendor_account_id: string;
   delegate_id: string | null;
-  wallet_id: string;
+  wallet_id: string | null;
+  payer_address: string | null;
   service_id: string;
   quote_amount: string;
   fee_amount: string;
@@ -38,15 +41,16 @@ const amountsOf = ({ quote_amount, fee_amount }: PaymentEvent) => ({
 });
 
 /**
- * Payer and vendor each get the fields that they may see. An account that pays itself gets both.
+ * Payer and vendor each get the fields that they may see. An account that pays itself gets both. A
+ * payer of another protocol has no account.
  */
 const paymentEvents = (
   type: EventType,
   event: PaymentEvent,
   own: { both?: Record<string, Json>; vendor?: Record<string, Json> } = {},
 ): NewEvent[] => {
-  const { settlement_id, quote_id, service_id, wallet_id, delegate_id } = event;
-  const shared = { settlement_id, quote_id, service_id, ...amountsOf(event), ...own.both };
+  const { settlement_id, rail, quote_id, service_id, account_id, wallet_id, delegate_id } = event;
+  const shared = { settlement_id, rail, quote_id, service_id, ...amountsOf(event), ...own.both };
   const of = (role: 'payer' | 'vendor', account_id: string, more: Record<string, Json>): NewEvent => ({
     account_id,
     type,
@@ -54,9 +58,10 @@ const paymentEvents = (
     data: { ...shared, role, ...more },
     event_key: `${type}:${settlement_id}:${role}`,
   });
+  const payerAddress = event.payer_address === null ? {} : { payer_address: event.payer_address };
   return [
-    of('payer', event.account_id, { wallet_id, delegate_id }),
-    of('vendor', event.vendor_account_id, { ...own.vendor }),
+    ...(account_id === null ? [] : [of('payer', account_id, { wallet_id, delegate_id })]),
+    of('vendor', event.vendor_account_id, { ...payerAddress, ...own.vendor }),
   ];
 };
 
@@ -66,6 +71,7 @@ const paymentEvents = (
  */
 const quoteEvents = (type: 'quote.settling' | 'quote.settled', event: PaymentEvent): NewEvent[] => {
   const { quote_id, settlement_id, service_id, vendor_account_id: account_id } = event;
+  if (quote_id === null) return [];
   const data = { quote_id, service_id, settlement_id, ...amountsOf(event) };
   return [{ account_id, type, object_id: quote_id, data, event_key: `${type}:${quote_id}:${settlement_id}` }];
 };
@@ -129,10 +135,9 @@ export const ACCOUNT_EVENTS: { [N in EventName]: ((event: EventPayload<N>) => Ne
   'funding.refundChanged': ({ vendor_account_id, payer_account_id, refund }) => {
     const { status, refund_id } = refund;
     if (status === 'pending_signature') return [];
-    // An account that refunds itself gets one event.
-    return [...new Set([vendor_account_id, payer_account_id])].map((account_id) =>
-      objectEvent(account_id, `refund.${status}`, refund_id, refund),
-    );
+    // An account that refunds itself gets one event. A payer of another protocol has no account.
+    const accounts = new Set([vendor_account_id, payer_account_id].filter((id) => id !== null));
+    return [...accounts].map((account_id) => objectEvent(account_id, `refund.${status}`, refund_id, refund));
   },
   'funding.depositChanged': ({ account_id, deposit }) => {
     const { status, deposit_id } = deposit;

@@ -15,7 +15,7 @@ export const events = {
   withdrawalChanged: z.strictObject({ account_id: AccountId, withdrawal: Withdrawal }),
   refundChanged: z.strictObject({
     vendor_account_id: AccountId,
-    payer_account_id: AccountId,
+    payer_account_id: AccountId.nullable(),
     refund: Refund,
   }),
   /** Without the address of the provider's page, because anyone who has it can pay there. */

@@ -66,8 +66,9 @@ export const internal = {
   }),
   ...operatorOperations,
   findService: internalOperation({
-    summary: 'A service with its account, for a quote. Null if it does not exist.',
-    callers: ['quote'],
+    summary:
+      'A service with its account, for a quote or a payment of another protocol. Null if it does not exist.',
+    callers: ['quote', 'settlement'],
     input: z.strictObject({ service_id: ServiceId }),
     output: z.strictObject({ ...Service.shape, account_id: AccountId }).nullable(),
   }),

@@ -57,6 +57,12 @@ export const tokenAccountOwner = (account: ChainAccount, mint: string): string |
   return live && key(data, 0) === mint ? key(data, 32) : null;
 };
 
+/** The balance of a token account of the mint that may be spent; null for any other account. */
+export const spendableMicro = (account: ChainAccount | null, mint: string): bigint | null =>
+  account === null || tokenAccountOwner(account, mint) === null
+    ? null
+    : Buffer.from(account.data).readBigUInt64LE(64);
+
 /** Decimals of an initialised mint of the token program; null for any other account. */
 export const readMintDecimals = (account: ChainAccount | null): number | null =>
   account?.owner === PROGRAMS.token && account.data.length === MINT_BYTES && account.data[45] === 1

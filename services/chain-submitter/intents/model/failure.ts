@@ -56,9 +56,9 @@ export const settleFailure = (
   return failed('payment_failed', 'the chain refused the payment');
 };
 
-/** The failure of any other order. Only a withdrawal or refund can lack money. */
+/** The failure of any other order. Only a transfer can lack money. */
 export const otherFailure = (kind: Order['kind'], error: ChainError): Failure => {
-  const transfers = kind === 'withdrawal' || kind === 'refund';
+  const transfers = kind === 'withdrawal' || kind === 'refund' || kind === 'foreign';
   if (transfers && tokenErrorCode(error) === 1)
     return failed('insufficient_funds', 'the balance of the wallet that signs is too small');
   const own = kind === 'fund' || kind === 'createTokenAccount';
@@ -81,3 +81,8 @@ export const EXPIRED = failed(
   'payment_failed',
   'the transaction expired before it was included; prepare it again',
 );
+export const EXPIRED_FOREIGN = failed(
+  'payment_failed',
+  'the transaction expired before it was included; no money moved',
+);
+export const CLOSED = failed('payment_failed', 'the payment was ended before it was signed; no money moved');

@@ -65,11 +65,28 @@ export type TransferOrder = {
   reference: string;
   since: number;
 };
+/** A payment that a client of x402 or MPP has built and signed, and the platform co-signs. */
+export type ForeignOrder = {
+  kind: 'foreign';
+  /** The vendor. Its budget pays for the transaction. */
+  accountId: string;
+  /** The owner or delegate that signed for the source. */
+  authority: string;
+  source: string;
+  /** Transfers to token accounts. */
+  legs: readonly { destination: string; amountMicro: bigint }[];
+};
 /** Orders that the platform signs alone. */
 export type OwnOrder = SettleOrder | FundOrder | CreateTokenAccountOrder;
 /** Orders whose owner signs first. They cannot be signed again, so they have one generation. */
 export type UserOrder = DelegationOrder | TransferOrder;
-export type Order = OwnOrder | UserOrder;
+/** Orders whose transaction this service builds. */
+export type BuiltOrder = OwnOrder | UserOrder;
+export type Order = BuiltOrder | ForeignOrder;
+
+/** Whether somebody else has signed the message, so that it has one generation. */
+export const isSignedOnce = (order: Order): order is UserOrder | ForeignOrder =>
+  order.kind === 'foreign' || isUserSigned(order);
 
 /** Whether the owner has to sign. */
 export const isUserSigned = (order: Order): order is UserOrder =>

@@ -17,6 +17,15 @@ export const expectedDeltas = (order: Order, { feeAccount }: Network): [account:
       [order.destination, order.amountMicro],
     ];
   }
+  if (order.kind === 'foreign') {
+    const deltas = new Map<string, bigint>();
+    const add = (account: string, micro: bigint) => deltas.set(account, (deltas.get(account) ?? 0n) + micro);
+    for (const { destination, amountMicro } of order.legs) {
+      add(order.source, -amountMicro);
+      add(destination, amountMicro);
+    }
+    return [...deltas];
+  }
   return order.kind === 'fund' ? [[order.destination, order.amountMicro]] : [];
 };
 

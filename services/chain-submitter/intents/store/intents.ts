@@ -16,7 +16,7 @@ import { type Event, intents } from '../model/state.ts';
 
 const Row = z.object({
   intent_id: z.string(),
-  kind: z.enum(['settle', 'fund', 'createTokenAccount', 'delegation', 'withdrawal', 'refund']),
+  kind: z.enum(INTENT_KINDS),
   object_id: z.string(),
   request: z.unknown(),
   status: z.enum(intents.states),

@@ -12,7 +12,8 @@ const Row = z.object({
   service_id: z.string(),
   delegate_id: z.string().nullable(),
   payout_address: z.string(),
-  payer_account_id: z.string(),
+  /** Null: a payer of another protocol, whose token account gets the refund. */
+  payer_account_id: z.string().nullable(),
   reason: z.string().nullable(),
   ...transferShape('pending_signature'),
 });

@@ -3,23 +3,23 @@ import { eachPair } from '../../../../test/support/each-pair.ts';
 import { type ChainStatus, chainStatuses, type Event, next, type Status, statuses } from './status.ts';
 
 // biome-ignore format: a table
-const EVENTS = ['signed', 'confirmed', 'finalized', 'failed', 'reopened', 'redeem', 'consume', 'elapse'] as const;
+const EVENTS = ['signed', 'confirmed', 'finalized', 'failed', 'reopened', 'redeem', 'consume', 'elapse', 'reissue'] as const;
 
 test.each([
   // biome-ignore format: a table
   ...eachPair(statuses, EVENTS, {
-    pending:  ['-', 'issued',   'issued',   'failed',   '-',        '-',        '-',        '-'],
-    issued:   ['-', 'issued',   'issued',   'failed',   'issued',   'redeemed', 'redeemed', 'expired'],
-    redeemed: ['-', 'redeemed', 'redeemed', 'redeemed', 'redeemed', '-',        'redeemed', '-'],
-    expired:  ['-', 'expired',  'expired',  'failed',   'expired',  '-',        '-',        '-'],
-    failed:   ['-', '-',        '-',        '-',        '-',        '-',        '-',        '-'],
+    pending:  ['-', 'issued',   'issued',   'failed',   '-',        '-',        '-',        '-',       '-'],
+    issued:   ['-', 'issued',   'issued',   'failed',   'issued',   'redeemed', 'redeemed', 'expired', '-'],
+    redeemed: ['-', 'redeemed', 'redeemed', 'redeemed', 'redeemed', '-',        'redeemed', '-',       'issued'],
+    expired:  ['-', 'expired',  'expired',  'failed',   'expired',  '-',        '-',        '-',       '-'],
+    failed:   ['-', '-',        '-',        '-',        '-',        '-',        '-',        '-',       '-'],
   }),
   // biome-ignore format: a table
   ...eachPair(chainStatuses, EVENTS, {
-    pending:   ['-', 'confirmed', 'finalized', 'failed', '-',       '-',         '-',         '-'],
-    confirmed: ['-', '-',         'finalized', 'failed', 'pending', 'confirmed', 'confirmed', 'confirmed'],
-    finalized: ['-', '-',         '-',         '-',      '-',       'finalized', 'finalized', 'finalized'],
-    failed:    ['-', '-',         '-',         '-',      '-',       '-',         '-',         '-'],
+    pending:   ['-', 'confirmed', 'finalized', 'failed', '-',       '-',         '-',         '-',         '-'],
+    confirmed: ['-', '-',         'finalized', 'failed', 'pending', 'confirmed', 'confirmed', 'confirmed', 'confirmed'],
+    finalized: ['-', '-',         '-',         '-',      '-',       'finalized', 'finalized', 'finalized', 'finalized'],
+    failed:    ['-', '-',         '-',         '-',      '-',       '-',         '-',         '-',         '-'],
   }),
 ])('in one column: %s on %s: %s', (_state, _event, actual, expected) => {
   expect(actual).toBe(expected);
@@ -57,6 +57,9 @@ test.each<[string, Event, string | null]>([
   ['issued/finalized', 'redeem', 'redeemed/finalized'],
   ['redeemed/confirmed', 'redeem', null],
   ['redeemed/confirmed', 'elapse', null],
+  ['redeemed/confirmed', 'reissue', 'issued/confirmed'],
+  ['redeemed/pending', 'reissue', null],
+  ['issued/confirmed', 'reissue', null],
   ['redeemed/confirmed', 'reopened', 'redeemed/pending'],
   ['redeemed/pending', 'confirmed', 'redeemed/confirmed'],
   ['redeemed/pending', 'failed', 'redeemed/failed'],

@@ -14,7 +14,8 @@ export type Status = z.infer<typeof SettlementStatus>;
 /** How far its transaction is on the chain. */
 export type ChainStatus = z.infer<typeof ChainStatusShape>;
 /**
- * The events: those of chain-submitter, the vendor's redeem and consume, and the end of the window.
+ * The events: those of chain-submitter, the vendor's redeem and consume, the end of the window, and
+ * the reissue of an x402 payment whose vendor did not deliver.
  */
 export type Event =
   | 'signed'
@@ -24,7 +25,8 @@ export type Event =
   | 'reopened'
   | 'redeem'
   | 'consume'
-  | 'elapse';
+  | 'elapse'
+  | 'reissue';
 
 /**
  * A payment that is confirmed issues the settlement. `failed` after `confirmed` means reversed on
@@ -47,6 +49,7 @@ export const statuses = stateMachine<Status, Event>({
     reopened: 'redeemed',
     failed: 'redeemed',
     consume: 'redeemed',
+    reissue: 'issued',
   },
   expired: { confirmed: 'expired', finalized: 'expired', reopened: 'expired', failed: 'failed' },
   failed: {},
@@ -66,8 +69,9 @@ export const chainStatuses = stateMachine<ChainStatus, Event>({
     redeem: 'confirmed',
     consume: 'confirmed',
     elapse: 'confirmed',
+    reissue: 'confirmed',
   },
-  finalized: { redeem: 'finalized', consume: 'finalized', elapse: 'finalized' },
+  finalized: { redeem: 'finalized', consume: 'finalized', elapse: 'finalized', reissue: 'finalized' },
   failed: {},
 });
 

@@ -15,7 +15,8 @@ export const allows = (event: Event) => sql.fragment`${state.allows(event)} and 
  * does not lose the purchase to a fork. The first condition is the one that the index of the expiry
  * job serves.
  */
-export const windowElapsed = sql.fragment`(redeem_expires_at <= app_now() and chain_status <> 'pending'
+export const windowElapsed = sql.fragment`(redeem_expires_at is not null
+  and redeem_expires_at <= app_now() and chain_status <> 'pending'
   and redeem_expires_at + forked_for <= app_now())`;
 
 /**

@@ -31,7 +31,7 @@ export const claimStalled = (db: Db, limit: number): Promise<readonly DispatchRo
     from payers as p
     where p.wallet_id = s.wallet_id and s.settlement_id in (
       select settlement_id from settlements
-      where ${chainState.isOpen}
+      where ${chainState.isOpen} and rail = 'quittance'
         and progressed_at < app_now() - case chain_status when 'pending' then interval '15 seconds' else interval '45 seconds' end
       order by progressed_at limit ${limit} for update skip locked)
     ${returning}`);

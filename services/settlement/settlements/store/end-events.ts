@@ -6,13 +6,15 @@ import { insertEvents, isoText } from '../../../../shared/events/outbox.ts';
  */
 export const endColumns = (settlements: string) => {
   const table = sql.identifier([settlements]);
-  return sql.fragment`${table}.settlement_id, ${table}.redeem_id, quote_id, account_id, delegate_id, wallet_id,
-    ${table}.service_id, vendor_account_id, quote_amount, fee_amount, redeem_expires_at, redeemed_at`;
+  return sql.fragment`${table}.settlement_id, ${table}.redeem_id, rail, quote_id, account_id, delegate_id, wallet_id,
+    payer_address, ${table}.service_id, vendor_account_id, quote_amount, fee_amount, redeem_expires_at, redeemed_at`;
 };
 
 const about = {
   settlement_id: sql.fragment`changed.settlement_id`,
   quote_id: sql.fragment`changed.quote_id`,
+  rail: sql.fragment`changed.rail`,
+  payer_address: sql.fragment`changed.payer_address`,
   account_id: sql.fragment`changed.account_id`,
   delegate_id: sql.fragment`changed.delegate_id`,
   wallet_id: sql.fragment`changed.wallet_id`,

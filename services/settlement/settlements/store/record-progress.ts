@@ -9,6 +9,7 @@ import {
   outboxValues,
 } from '../../../../shared/events/outbox.ts';
 import { updateDelegateCounters } from '../../delegates/store.ts';
+import { returnFees } from '../../fee-accounts/store.ts';
 import { holdPayersAgain, releasePayers } from '../../payers/store.ts';
 import { allows, chainState, state } from './conditions.ts';
 import { Row } from './settlements.ts';
@@ -72,8 +73,9 @@ export type Confirmation = {
   slot: number;
   finalized: boolean;
   issuedAt: number;
-  redeemExpiresAt: number;
-  settlementToken: string;
+  /** Null on another rail: it does not expire, and has no token. */
+  redeemExpiresAt: number | null;
+  settlementToken: string | null;
   messages: { issued: Message; finalized: Message };
 };
 
@@ -154,7 +156,8 @@ export const recordConfirmed = async (
 export const recordReopened = (db: Db, settlementId: string, generation: number): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     with changed as (
-      update settlements set chain_status = ${chainState.after('reopened')}, holding = true, forked_at = app_now(), progressed_at = app_now()
+      update settlements set chain_status = ${chainState.after('reopened')},
+        holding = wallet_id is not null, forked_at = app_now(), progressed_at = app_now()
       where settlement_id = ${settlementId} and ${allows('reopened')} and not holding
         and generation = ${generation}
       returning wallet_id, quote_amount, delegate_id, delegate_day
@@ -183,8 +186,8 @@ export const recordFailed = (
       where s.settlement_id = before.settlement_id and s.generation <= ${generation}
         and ${allows('failed')}
       returning s.wallet_id, s.quote_amount, s.delegate_id, s.delegate_day, s.status, before.was, before.was_holding,
-        null::bigint as slot
-    ), delegated as (${released}), released as (${releasePayers})
+        null::bigint as slot, s.vendor_account_id, s.accrued_fee
+    ), delegated as (${released}), released as (${releasePayers}), returned as (${returnFees})
     insert into outbox (subject, msg_id, payload, traceparent)
     select message.* from ${outboxValues([messages.failed])} where exists (select from changed where status = 'failed')
     union all

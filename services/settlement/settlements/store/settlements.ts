@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Rail } from '../../../../shared/contract/settlement.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { matching, type Page, pageBy } from '../../../../shared/lists/page.ts';
 import { chainStatuses, statuses } from '../model/status.ts';
@@ -6,12 +7,14 @@ import { chainState, isConsumable, state, windowElapsed } from './conditions.ts'
 
 export const Row = z.object({
   settlement_id: z.string(),
-  account_id: z.string(),
-  payment_attempt_id: z.string(),
+  rail: Rail,
+  // Null on another rail, as are attempt, wallet and quote.
+  account_id: z.string().nullable(),
+  payment_attempt_id: z.string().nullable(),
   delegate_id: z.string().nullable(),
-  wallet_id: z.string(),
-  quote_id: z.string(),
-  quote_token: z.string(),
+  wallet_id: z.string().nullable(),
+  quote_id: z.string().nullable(),
+  quote_token: z.string().nullable(),
   vendor_account_id: z.string(),
   service_id: z.string(),
   quote_amount: z.bigint(),
@@ -22,7 +25,7 @@ export const Row = z.object({
   superseded_tx_hashes: z.array(z.string()),
   settlement_token: z.string().nullable(),
   issued_at: z.number().nullable(),
-  redeem_window_seconds: z.number(),
+  redeem_window_seconds: z.number().nullable(),
   redeem_expires_at: z.number().nullable(),
   redeemed_at: z.number().nullable(),
   redeem_id: z.string().nullable(),
@@ -31,6 +34,13 @@ export const Row = z.object({
   // Null: not prepaid.
   units_total: z.number().nullable(),
   units_consumed: z.number(),
+  // Only of another rail.
+  payer_address: z.string().nullable(),
+  source_account: z.string().nullable(),
+  service_name: z.string().nullable(),
+  payout_address: z.string().nullable(),
+  resource: z.string().nullable(),
+  accrued_fee: z.bigint(),
   created_at: z.number(),
   // At the time of the read: an issued settlement past its window counts as expired even before the
   // job has marked it.
@@ -38,10 +48,11 @@ export const Row = z.object({
 });
 export type SettlementRow = z.infer<typeof Row>;
 
-const columns = sql.fragment`settlement_id, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id,
+export const columns = sql.fragment`settlement_id, rail, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id,
   quote_token, vendor_account_id, service_id, quote_amount, fee_amount, status, chain_status, tx_hash,
   superseded_tx_hashes, settlement_token, issued_at, redeem_window_seconds, redeem_expires_at, redeemed_at, redeem_id,
-  failure_code, failure_message, units_total, units_consumed, created_at,
+  failure_code, failure_message, units_total, units_consumed, payer_address, source_account, service_name,
+  payout_address, resource, accrued_fee, created_at,
   coalesce(${windowElapsed}, false) as elapsed`;
 
 /** By id, in no scope: for the service's own use, never directly for an answer. */
@@ -54,6 +65,7 @@ export const findSettlement = (db: Db, settlementId: string): Promise<Settlement
 
 const Terms = Row.pick({
   settlement_id: true,
+  rail: true,
   quote_id: true,
   account_id: true,
   delegate_id: true,
@@ -63,6 +75,7 @@ const Terms = Row.pick({
   quote_amount: true,
   fee_amount: true,
   redeem_window_seconds: true,
+  payer_address: true,
   created_at: true,
 });
 /** The columns that never change and that every event has. */
@@ -71,8 +84,8 @@ export type Terms = z.infer<typeof Terms>;
 /** The terms of the settlements that this database has, in no order. */
 export const listTerms = (db: Db, settlementIds: readonly string[]): Promise<readonly Terms[]> =>
   db.any(sql.type(Terms)`
-    select settlement_id, quote_id, account_id, delegate_id, wallet_id, service_id, vendor_account_id, quote_amount,
-      fee_amount, redeem_window_seconds, created_at
+    select settlement_id, rail, quote_id, account_id, delegate_id, wallet_id, service_id, vendor_account_id,
+      quote_amount, fee_amount, redeem_window_seconds, payer_address, created_at
     from settlements where settlement_id = any(${sql.array([...settlementIds], 'text')})`);
 
 /** The attempt of a payer's account, or null. */
@@ -168,6 +181,7 @@ export const findForVerify = async (
 type SettlementFilter = {
   scope: Scope;
   status?: SettlementRow['status'] | undefined;
+  rail?: SettlementRow['rail'] | undefined;
   service_id?: string | undefined;
   payment_attempt_id?: string | undefined;
 };
@@ -175,12 +189,12 @@ type SettlementFilter = {
 /** A page of the settlements in scope, newest first, and one more row. */
 export const listSettlements = (
   db: Db,
-  { scope, status, service_id, payment_attempt_id }: SettlementFilter,
+  { scope, status, rail, service_id, payment_attempt_id }: SettlementFilter,
   page: Page,
 ): Promise<readonly SettlementRow[]> =>
   db.any(sql.type(Row)`
     select ${columns} from settlements
-    where ${inScope(scope)} ${matching({ service_id, payment_attempt_id })}
+    where ${inScope(scope)} ${matching({ rail, service_id, payment_attempt_id })}
       ${status === undefined ? sql.fragment`` : sql.fragment`and ${hasStatus(status)}`}
       ${pageBy('settlement_id', page)}`);
 

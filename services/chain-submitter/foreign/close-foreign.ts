@@ -1,0 +1,27 @@
+import type { chainSubmitter, Progress } from '../../../shared/contract/chain-submitter.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { foreignIntentId } from '../intents/intent-id.ts';
+import { CLOSED } from '../intents/model/failure.ts';
+import { findIntent } from '../intents/store/intents.ts';
+import { toProgress } from '../intents/view.ts';
+import { insertClosedIntent } from './store/intents.ts';
+
+/**
+ * Ends a payment that was not signed, or returns its progress. The failed intent that it inserts is
+ * found by a later submission of the same message. A concurrent submission inserts the same key, so
+ * exactly one of the two succeeds.
+ */
+export const closeForeign =
+  ({ pool }: { pool: Pool }): Handler<typeof chainSubmitter.internal.closeForeign> =>
+  async ({ message_hash, settlement_id }) => {
+    const nothing = { generation: 0, tx_hash: null, slot: null };
+    const closed: Progress = { object_id: settlement_id, status: 'failed', ...nothing, failure: CLOSED };
+    const intentId = foreignIntentId(message_hash);
+    if (await insertClosedIntent(pool, intentId, settlement_id)) return closed;
+    const intent = await findIntent(pool, intentId);
+    const progress = intent === null ? null : toProgress(intent);
+    if (progress === null) throw new Error('The intent of a payment of another client has no progress.');
+    // The message pays another settlement, so nothing is signed for this one.
+    return progress.object_id === settlement_id ? progress : closed;
+  };

@@ -1,0 +1,58 @@
+import type { Db, Pool } from '../../../shared/db/pool.ts';
+import { isConfirmed } from '../broadcast/model/agreement.ts';
+import type { Network } from '../chain/model/network.ts';
+import { spendableMicro } from '../chain/model/token-account.ts';
+import { readForCaller } from '../chain/read-for-caller.ts';
+import type { RpcPool } from '../chain/rpc-pool.ts';
+import { listUnconfirmedSignatures, lockSource, sumHeldMicro } from './store/intents.ts';
+
+/** The balance of a paying token account at a slot. */
+export type SourceBalance = {
+  slot: number;
+  balanceMicro: bigint;
+  /** Signatures of payments that the balance contains, although that is not recorded yet. */
+  contains: readonly string[];
+};
+
+type Deps = { pool: Pool; network: Network; rpc: RpcPool };
+
+/** Reads the balance of a paying token account at confirmed commitment. */
+export const readSourceBalance = async (
+  { network, rpc }: Pick<Deps, 'network' | 'rpc'>,
+  source: string,
+): Promise<SourceBalance> => {
+  const { slot, accounts } = await readForCaller(rpc.accounts([source]));
+  return { slot, balanceMicro: spendableMicro(accounts[0] ?? null, network.mint) ?? 0n, contains: [] };
+};
+
+/**
+ * As `readSourceBalance`, with the payments whose confirmation is not recorded yet. Without them,
+ * such a payment would count twice: in the balance and in what is held of it.
+ */
+export const readExactSourceBalance = async (deps: Deps, source: string): Promise<SourceBalance> => {
+  const signatures = await listUnconfirmedSignatures(deps.pool, source);
+  const balance = await readSourceBalance(deps, source);
+  if (signatures.length === 0) return balance;
+  const { statuses } = await readForCaller(
+    deps.rpc.first((provider) => provider.statuses(signatures, { history: false })),
+  );
+  const contains = signatures.filter((_, index) => {
+    const status = statuses[index] ?? null;
+    return status !== null && isConfirmed({ provider: 0, status }) && status.slot <= balance.slot;
+  });
+  return { ...balance, contains };
+};
+
+/**
+ * Whether a source's balance covers the payments that are held of it, with those that this
+ * transaction has inserted. The source is locked until the transaction ends, so that concurrent
+ * payments do not use the same balance.
+ */
+export const isCovered = async (
+  tx: Db,
+  source: string,
+  { slot, balanceMicro, contains }: SourceBalance,
+): Promise<boolean> => {
+  await lockSource(tx, source);
+  return (await sumHeldMicro(tx, source, { slot, except: contains })) <= balanceMicro;
+};

@@ -1,0 +1,278 @@
+import bs58 from 'bs58';
+import type { z } from 'zod';
+import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { Reservation } from '../../../shared/db/budget.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { OutboxRow } from '../../../shared/events/outbox.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
+import { failpoint } from '../../../shared/lib/failpoint.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
+import { count } from '../../../shared/lib/metrics.ts';
+import { formatMicro } from '../../../shared/lib/micro.ts';
+import { activeTraceparent } from '../../../shared/lib/trace.ts';
+import { broadcast } from '../broadcast/broadcast.ts';
+import { type InFlightTransactions, toInFlight } from '../broadcast/in-flight.ts';
+import { BLOCKHASH_BLOCKS } from '../chain/blockhashes.ts';
+import type { Network } from '../chain/model/network.ts';
+import { readForCaller } from '../chain/read-for-caller.ts';
+import type { RpcPool } from '../chain/rpc-pool.ts';
+import type { TokenAccounts } from '../chain/token-accounts.ts';
+import type { Executor } from '../intents/executor.ts';
+import { foreignIntentId } from '../intents/intent-id.ts';
+import type { ForeignOrder } from '../intents/model/order.ts';
+import { intents } from '../intents/model/state.ts';
+import type { ForeignRequest } from '../intents/parse-order.ts';
+import { commitSigned, type Generation } from '../intents/store/commit-signed.ts';
+import { findIntent, type IntentRow, insertIntents } from '../intents/store/intents.ts';
+import { BudgetUsedUp } from '../limits/fee-budgets.ts';
+import { foreignLamports } from '../limits/lamports.ts';
+import type { OwnBudgets } from '../limits/own-budgets.ts';
+import type { Caps } from '../limits/spending-caps.ts';
+import { isPaused } from '../operator/store/settings.ts';
+import { assemble } from '../transactions/message.ts';
+import { type Signers, signFor } from '../transactions/signer.ts';
+import { isCommitted } from '../transactions/store/transactions.ts';
+import { answerRefusal, ForeignRefusal, refuse } from './refusal.ts';
+import { messageHashOf, readSignedPayment, type SignedPayment } from './signed-payment.ts';
+import type { Simulations } from './simulations.ts';
+import {
+  isCovered,
+  readExactSourceBalance,
+  readSourceBalance,
+  type SourceBalance,
+} from './source-balance.ts';
+
+type Deps = {
+  pool: Pool;
+  relay: Pick<Relay, 'dispatch'>;
+  clock: Clock;
+  logger: Logger;
+  workerId: string;
+  network: Network;
+  rpc: RpcPool;
+  tokenAccounts: TokenAccounts;
+  signers: Signers;
+  simulations: Simulations;
+  ownBudgets: Pick<OwnBudgets, 'settleFees'>;
+  caps: Caps;
+  inFlight: InFlightTransactions;
+  executor: Pick<Executor, 'executeNow'>;
+};
+
+type Input = z.infer<typeof chainSubmitter.internal.submitForeign.input>;
+type Submitted = { outcome: 'submitted'; tx_hash: string };
+type Intent = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'traceparent'> & {
+  request: ForeignRequest;
+};
+
+const submitted = (signature: string): Submitted => ({ outcome: 'submitted', tx_hash: signature });
+
+/**
+ * The answer for a message that has an intent; null without one. The intent of a dead worker is
+ * executed at once.
+ * @throws ForeignRefusal when nothing was or will be signed for this settlement
+ */
+const findAnswer = async (deps: Deps, intentId: string, settlementId: string): Promise<Submitted | null> => {
+  const intent = await findIntent(deps.pool, intentId);
+  if (intent === null) return null;
+  if (intent.object_id !== settlementId)
+    return refuse('closed', 'the transaction pays another settlement; sign a new one');
+  const { signature, status, failure_message } = intent;
+  if (signature === null) return refuse('closed', failure_message ?? 'the payment was ended');
+  if (!intents.isTerminal(status) && !deps.inFlight.has(intentId)) await deps.executor.executeNow(intentId);
+  return submitted(signature);
+};
+
+/** Reserves the fees of the vendor's budget, and the amount of the hourly caps. */
+const reserve = async (
+  { ownBudgets, caps, clock }: Deps,
+  { source, totalMicro, priorityFeeLamports }: SignedPayment,
+  vendor: string,
+): Promise<Reservation> => {
+  const fees = await ownBudgets.settleFees
+    .reserve(vendor, foreignLamports(priorityFeeLamports))
+    .catch((error: unknown) => {
+      if (!(error instanceof BudgetUsedUp)) throw error;
+      return refuse('budget_exhausted', `${error.message}; it refills at midnight UTC`);
+    });
+  const reserved = await caps
+    .reserveMicro({ wallet: source, accountId: null }, totalMicro, clock())
+    .catch((error: unknown) => {
+      fees.release();
+      throw error;
+    });
+  if ('reached' in reserved) {
+    fees.release();
+    count('quittance_cap_refusals_total', 1, { cap: reserved.reached });
+    const of = reserved.reached === 'wallet' ? 'paying token account' : 'environment';
+    return refuse('budget_exhausted', `the hourly cap of the ${of} is reached; pay again in the next hour`);
+  }
+  return {
+    release: () => {
+      fees.release();
+      reserved.release();
+    },
+  };
+};
+
+/** Signs the message as the fee payer that it names. A former fee payer signs too. */
+const sign = async (
+  { signers }: Deps,
+  { message, feePayer, signature }: SignedPayment,
+  height: number,
+): Promise<Generation> => {
+  const [own] = await signFor(signers, [feePayer], message);
+  await failpoint('submitter.afterSign');
+  return {
+    signature: bs58.encode(own!),
+    wire: assemble(message, [own!, signature]),
+    lastValidBlockHeight: height + BLOCKHASH_BLOCKS,
+    creates: null,
+    signBefore: null,
+  };
+};
+
+/** Rolls the commit back, because the source's balance does not cover the payment. */
+class NotCovered extends Error {}
+
+/**
+ * Commits the intent with its only bytes.
+ * @returns null when the message has an intent already
+ * @throws NotCovered
+ */
+const commitOnce = (
+  { pool, workerId }: Deps,
+  intent: Intent,
+  { payment, signed }: { payment: SignedPayment; signed: Generation },
+  balance: SourceBalance,
+): Promise<readonly OutboxRow[] | null> =>
+  pool.transaction(async (tx) => {
+    const [inserted] = await insertIntents(tx, [intent], workerId);
+    if (inserted === null) return null;
+    if (!(await isCovered(tx, payment.source, balance))) throw new NotCovered();
+    const { intent_id: intentId, traceparent } = intent;
+    // That the bytes are signed is published when the payment takes long (broadcast/rebroadcast.ts).
+    const transition = { intentId, generation: 1, traceparent, message: null, signed, claim: null };
+    const [rows] = await commitSigned(tx, [transition]);
+    if (rows === undefined || typeof rows === 'string') throw new Error('A new intent was not signed.');
+    return rows;
+  });
+
+/**
+ * Commits the payment within its source's balance. A payment that is not covered is compared with
+ * an exact balance before it is refused.
+ * @returns false when the message has an intent already
+ */
+const commit = async (
+  deps: Deps,
+  intent: Intent,
+  bytes: { payment: SignedPayment; signed: Generation },
+  balance: SourceBalance,
+): Promise<boolean> => {
+  const { source } = bytes.payment;
+  const tooSmall = () =>
+    refuse('insufficient_funds', 'other payments need the balance of the paying account');
+  try {
+    const rows = await commitOnce(deps, intent, bytes, balance).catch(async (error: unknown) => {
+      if (!(error instanceof NotCovered)) throw error;
+      return commitOnce(deps, intent, bytes, await readExactSourceBalance(deps, source));
+    });
+    if (rows !== null) deps.relay.dispatch(rows);
+    return rows !== null;
+  } catch (error) {
+    if (error instanceof NotCovered) return tooSmall();
+    if (error instanceof ServiceError) throw error;
+    // The answer to the commit was lost. Bytes without a row are never sent.
+    const { intent_id } = intent;
+    deps.logger.warn({ err: error, intent: intent_id }, 'commit of signed bytes unclear, reading the row');
+    if (!(await isCommitted(deps.pool, bytes.signed.signature))) throw error;
+    return true;
+  }
+};
+
+/** @returns null when the message has an intent already */
+const signWithinLimits = async (
+  deps: Deps,
+  intent: Intent,
+  { payment, balance, height }: { payment: SignedPayment; balance: SourceBalance; height: number },
+): Promise<Generation | null> => {
+  const reservation = await reserve(deps, payment, intent.request.account_id);
+  let isNew = false;
+  try {
+    const signed = await sign(deps, payment, height);
+    isNew = await commit(deps, intent, { payment, signed }, balance);
+    return isNew ? signed : null;
+  } finally {
+    if (!isNew) reservation.release();
+  }
+};
+
+const requestOf = ({ settlement_id, account_id }: Input, payment: SignedPayment): ForeignRequest => ({
+  ...{ settlement_id, account_id, authority: payment.authority, source_account: payment.source },
+  legs: payment.legs.map(({ destination, amountMicro }) => ({
+    token_account: destination,
+    amount: formatMicro(amountMicro),
+  })),
+  amount: formatMicro(payment.totalMicro),
+});
+
+/** @returns null when the message has an intent already */
+const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
+  const payment = await readSignedPayment(deps, input);
+  const { authority, source, legs } = payment;
+  if (await isPaused(deps.pool))
+    refuse('signing_paused', 'the operator has paused payments; sign a new transaction later');
+  const slot = await deps.simulations.simulateUnlessFresh(payment);
+  // A provider that has reached the slot knows the blockhash, so it is no newer than this height.
+  const height = deps.rpc.first((provider) => provider.blockHeight('confirmed', slot));
+  const [balance, confirmedHeight] = await Promise.all([
+    readSourceBalance(deps, source),
+    readForCaller(height),
+  ]);
+  if (balance.balanceMicro < payment.totalMicro)
+    refuse('insufficient_funds', 'the balance of the paying token account is too small');
+
+  const intent: Intent = {
+    intent_id: foreignIntentId(payment.messageHash),
+    kind: 'foreign',
+    object_id: input.settlement_id,
+    traceparent: activeTraceparent(),
+    request: requestOf(input, payment),
+  };
+  const signed = await signWithinLimits(deps, intent, { payment, balance, height: confirmedHeight });
+  if (signed === null) return null;
+  await failpoint('submitter.afterCommit');
+  const order: ForeignOrder = { kind: 'foreign', accountId: input.account_id, authority, source, legs };
+  if (deps.inFlight.begin(intent.intent_id)) {
+    const state = { ...intent, status: 'signed', slot: null } as const;
+    broadcast(deps, toInFlight(state, order, { ...signed, generation: 1 }));
+  }
+  return submitted(signed.signature);
+};
+
+/**
+ * Checks a transaction of another client, commits it co-signed as the only generation of its intent,
+ * and broadcasts it. A repeated or concurrent call gets the same transaction.
+ */
+export const submitForeign =
+  (deps: Deps): Handler<typeof chainSubmitter.internal.submitForeign> =>
+  (input) =>
+    answerRefusal(async () => {
+      const intentId = foreignIntentId(messageHashOf(Buffer.from(input.transaction, 'base64')));
+      const answer = () => findAnswer(deps, intentId, input.settlement_id);
+      const existing = await answer();
+      if (existing !== null) return existing;
+      try {
+        const result = (await submit(deps, input)) ?? (await answer());
+        if (result !== null) return result;
+        throw new Error('The intent was not inserted and does not exist.');
+      } catch (error) {
+        // A concurrent call may have submitted the message, and the refusal may be its effect.
+        const late = error instanceof ForeignRefusal || error instanceof ServiceError ? await answer() : null;
+        if (late === null) throw error;
+        return late;
+      }
+    });

@@ -1,0 +1,127 @@
+import type { z } from 'zod';
+import {
+  conflict,
+  type ErrorCode,
+  invalid,
+  isErrorCode,
+  ServiceError,
+} from '../../../shared/contract/errors.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { settlement } from '../../../shared/contract/settlement.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
+import { isoTime } from '../../../shared/lib/clock.ts';
+import { type FeeRule, feeMicro } from '../../../shared/lib/fee.ts';
+import { count } from '../../../shared/lib/metrics.ts';
+import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
+import { END_BATCH_WINDOW_MS } from '../settlements/events.ts';
+import { failureExtras } from '../settlements/model/status.ts';
+import {
+  type ForeignRow,
+  findByMessage,
+  recordForeignRedeem,
+} from '../settlements/store/foreign-payments.ts';
+import { type ForeignOrder, type PayDeps, pay, type Refusal } from './pay.ts';
+import { type FindService, getVendor, type Vendor } from './vendor.ts';
+
+type Deps = PayDeps & { relay: Relay; findService: FindService; fee: FeeRule };
+type Input = z.infer<typeof settlement.operations.acceptForeign.input>;
+type Answer = z.infer<typeof settlement.operations.acceptForeign.output>;
+
+/** A vendor repeats the call after 202. */
+const WAIT_MS = 8000;
+
+const NO = { money_moved: 'no' } as const;
+
+/** Codes of refusals that are not about the bytes. */
+const CODES: Partial<Record<Refusal['reason'], ErrorCode>> = {
+  simulation_failed: 'payment_failed',
+  blockhash_expired: 'payment_failed',
+  closed: 'payment_failed',
+  budget_exhausted: 'service_unavailable',
+  signing_paused: 'service_unavailable',
+  facilitator_credit_exhausted: 'conflict',
+  other_service: 'conflict',
+  payment_identifier_conflict: 'conflict',
+};
+
+const toError = ({ reason, message }: Refusal): ServiceError => {
+  if (reason === 'insufficient_funds')
+    return new ServiceError('insufficient_funds', message, { ...NO, safe_action: 'top_up' });
+  const code = CODES[reason];
+  // The details name the reason, so that a client can tell the refusals apart.
+  if (code === undefined) return invalid('transaction', `${reason}: ${message}`, NO);
+  return new ServiceError(code, `${reason}: ${message}`, NO);
+};
+
+const orderOf = (
+  vendor: Vendor,
+  { rail, quote_amount, memo, transaction, resource }: Input,
+  rule: FeeRule,
+): ForeignOrder => {
+  const amountMicro = parseMicro(quote_amount);
+  const fee = rail === 'mpp' ? feeMicro(amountMicro, rule) : 0n;
+  if (fee >= amountMicro)
+    throw invalid(
+      'quote_amount',
+      `must exceed the fee of ${fee} micro-units, or the vendor would receive nothing`,
+    );
+  return {
+    ...{ rail, vendor, amountMicro, feeMicro: fee, transaction },
+    memos: [memo],
+    externalId: null,
+    resource: resource ?? null,
+  };
+};
+
+const confirmed = (row: ForeignRow, redeemedAt: number, redeemId: string, replayed: boolean): Answer => ({
+  settlement_id: row.settlement_id,
+  status: 'confirmed',
+  tx_hash: row.tx_hash!,
+  quote_amount: formatMicro(row.quote_amount),
+  fee_amount: formatMicro(row.fee_amount),
+  payer_address: row.payer_address!,
+  source_account: row.source_account!,
+  redeemed_at: isoTime(redeemedAt),
+  redeem_id: redeemId,
+  replayed,
+});
+
+/** Redeems a payment that is no longer pending, or reports who has redeemed it. */
+const redeemEnded = async (deps: Deps, row: ForeignRow, redeemId: string): Promise<Answer> => {
+  const { pool, relay, waiting } = deps;
+  if (row.status === 'failed') {
+    const code = isErrorCode(row.failure_code) ? row.failure_code : 'payment_failed';
+    throw new ServiceError(code, row.failure_message ?? 'the payment failed', failureExtras(code));
+  }
+  if (row.status === 'issued') {
+    const redeemed = await recordForeignRedeem(pool, row.settlement_id, { redeemId, handOutId: null });
+    if (redeemed !== null) {
+      relay.dispatch([redeemed], { batchWindowMs: END_BATCH_WINDOW_MS });
+      waiting.wake(row.settlement_id);
+    }
+  }
+  const now = (await findByMessage(pool, row.message_hash)) ?? row;
+  if (now.status === 'issued') {
+    if (now.chain_status === 'pending' || now.handed_out)
+      return { settlement_id: now.settlement_id, status: 'pending', tx_hash: now.tx_hash };
+    throw conflict('the whole net amount is refunded, or a refund of it is under way', {
+      money_moved: 'yes',
+    });
+  }
+  const replayed = row.status === 'redeemed' || now.redeem_id !== redeemId;
+  if (replayed) count('quittance_idempotent_replays_total', 1, { operation: 'acceptForeign' });
+  return confirmed(now, now.redeemed_at!, now.redeem_id!, replayed);
+};
+
+/** POST /v1/settlements/foreign: settles a payment of x402 or MPP, and redeems it. */
+export const acceptForeign =
+  (deps: Deps): Handler<typeof settlement.operations.acceptForeign> =>
+  async (input, caller) => {
+    const until = performance.now() + WAIT_MS;
+    const vendor = await getVendor(deps, caller);
+    const outcome = await pay(deps, orderOf(vendor, input, deps.fee), until);
+    if (outcome.kind === 'refused') throw toError(outcome.refusal);
+    if (outcome.kind === 'pending')
+      return { settlement_id: outcome.row.settlement_id, status: 'pending', tx_hash: outcome.txHash };
+    return redeemEnded(deps, outcome.row, input.redeem_id);
+  };

@@ -1,0 +1,33 @@
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { settlement } from '../../../shared/contract/settlement.ts';
+import type { FeeRule } from '../../../shared/lib/fee.ts';
+import { formatMicro } from '../../../shared/lib/micro.ts';
+import { type FindService, getVendor } from './vendor.ts';
+import type { TermsDeps } from './x402-terms.ts';
+
+const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+const MAINNET = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
+
+type Deps = TermsDeps & { findService: FindService; feeWallet: string; fee: FeeRule };
+
+/** GET /v1/settlements/foreign/terms: what a 402 of x402 or MPP contains. */
+export const foreignTerms =
+  (deps: Deps): Handler<typeof settlement.operations.foreignTerms> =>
+  async (_input, caller) => {
+    const { payoutAddress } = await getVendor(deps, caller);
+    const feePayers = await deps.getFeePayers();
+    return {
+      network: deps.x402Network,
+      mpp_network: deps.x402Network === MAINNET ? 'mainnet-beta' : 'devnet',
+      mint: deps.mint,
+      decimals: 6,
+      token_program: TOKEN_PROGRAM,
+      fee_payer: feePayers[0]!,
+      payout_address: payoutAddress,
+      fee: {
+        bps: Number(deps.fee.bps),
+        min: formatMicro(deps.fee.minMicro),
+        fee_wallet: deps.feeWallet,
+      },
+    };
+  };

@@ -1,0 +1,40 @@
+import type { z } from 'zod';
+import type { chainSubmitter, Progress } from '../../../shared/contract/chain-submitter.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
+import { claimStalledForeign } from '../settlements/store/foreign-payments.ts';
+
+type CloseForeign = (typeof chainSubmitter.internal.closeForeign)['input'];
+
+const BATCH = 50;
+
+/**
+ * Asks chain-submitter about payments without progress. One for which nothing was signed ends, and
+ * is never submitted later, because its call is over and its buyer signs anew.
+ */
+export const resumeForeign =
+  ({
+    pool,
+    logger,
+    closeForeign,
+    applyProgress,
+  }: {
+    pool: Pool;
+    logger: Logger;
+    closeForeign: (payment: z.infer<CloseForeign>) => Promise<Progress>;
+    applyProgress: (progress: Progress) => Promise<void>;
+  }) =>
+  async (): Promise<void> => {
+    const stalled = await claimStalledForeign(pool, BATCH);
+    const results = await Promise.allSettled(
+      stalled.map(async ({ settlement_id, message_hash }) =>
+        applyProgress(await closeForeign({ settlement_id, message_hash })),
+      ),
+    );
+    for (const [index, result] of results.entries())
+      if (result.status === 'rejected')
+        logger.warn(
+          { err: result.reason, settlement_id: stalled[index]!.settlement_id },
+          'payment without progress: chain-submitter did not answer, asking again later',
+        );
+  };

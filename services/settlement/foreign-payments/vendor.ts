@@ -1,0 +1,30 @@
+import type { z } from 'zod';
+import { conflict, notFound } from '../../../shared/contract/errors.ts';
+import type { identity } from '../../../shared/contract/index.ts';
+import type { PrincipalOf } from '../../../shared/contract/principal.ts';
+
+/** The vendor of a payment: the service of the key that calls. */
+export type Vendor = { accountId: string; serviceId: string; serviceName: string; payoutAddress: string };
+
+export type FindService = (
+  serviceId: string,
+) => Promise<z.infer<(typeof identity.internal.findService)['output']>>;
+
+/**
+ * The service of a key.
+ * @throws ServiceError not_found for a service that was deleted, conflict for one that closes
+ */
+export const getVendor = async (
+  { findService }: { findService: FindService },
+  { account_id, service_id }: PrincipalOf<readonly ['service_key']>,
+): Promise<Vendor> => {
+  const service = await findService(service_id);
+  if (service === null || service.account_id !== account_id) throw notFound('service');
+  if (service.status !== 'active') throw conflict('the service is closing and accepts no new payments');
+  return {
+    accountId: account_id,
+    serviceId: service_id,
+    serviceName: service.name,
+    payoutAddress: service.payout_address,
+  };
+};

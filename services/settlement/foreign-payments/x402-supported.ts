@@ -1,0 +1,21 @@
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { settlement } from '../../../shared/contract/settlement.ts';
+import { v1NetworkOf } from './model/x402-request.ts';
+import type { TermsDeps } from './x402-terms.ts';
+
+/** GET /v1/x402/supported. A stock vendor reads it once, so the fee payer may change later. */
+export const x402Supported =
+  ({
+    x402Network,
+    getFeePayers,
+  }: Pick<TermsDeps, 'x402Network' | 'getFeePayers'>): Handler<typeof settlement.operations.x402Supported> =>
+  async () => {
+    const feePayers = await getFeePayers();
+    const extra = { feePayer: feePayers[0]! };
+    const v1 = v1NetworkOf(x402Network);
+    const kinds = [
+      { x402Version: 2, scheme: 'exact', network: x402Network, extra },
+      ...(v1 === null ? [] : [{ x402Version: 1, scheme: 'exact', network: v1, extra }]),
+    ];
+    return { kinds, extensions: ['payment-identifier'], signers: { 'solana:*': [...feePayers] } };
+  };
