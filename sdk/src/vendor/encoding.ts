@@ -58,14 +58,17 @@ export const canonicalJson = (value: Canonical): string => {
 export const hash = async (bytes: Uint8Array): Promise<Uint8Array> =>
   new Uint8Array(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>));
 
-export const hmacKey = (secret: Uint8Array<ArrayBuffer>): Promise<CryptoKey> =>
+/** Derived, because Node's and the browsers' types name it differently. */
+export type HmacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+
+export const hmacKey = (secret: Uint8Array<ArrayBuffer>): Promise<HmacKey> =>
   crypto.subtle.importKey('raw', secret, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
 
-export const sign = async (key: CryptoKey, text: string): Promise<string> =>
+export const sign = async (key: HmacKey, text: string): Promise<string> =>
   base64Url(new Uint8Array(await crypto.subtle.sign('HMAC', key, utf8(text))));
 
 /** Compares in constant time. @param mac base64url */
-export const isSigned = async (key: CryptoKey, text: string, mac: string): Promise<boolean> => {
+export const isSigned = async (key: HmacKey, text: string, mac: string): Promise<boolean> => {
   const bytes = fromBase64(mac);
   return bytes !== null && crypto.subtle.verify('HMAC', key, bytes, utf8(text));
 };

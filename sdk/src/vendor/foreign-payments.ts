@@ -12,6 +12,8 @@ type ForeignPayment = Input<'settlement.acceptForeign'>;
 
 /** The wait before the same call while the payment is pending. The API waits itself too. */
 const PENDING_MS = 2000;
+/** The pause before a repeat while the vendor has to act. */
+const VENDOR_MS = 60_000;
 /** Refusals of the payment itself. Any other refusal concerns the vendor or the moment. */
 const REFUSALS = new Set([
   'conflict',
@@ -21,6 +23,15 @@ const REFUSALS = new Set([
   'payload_too_large',
 ]);
 
+/** What only the vendor can change. A buyer who signed again would get the same. */
+const OF_THE_VENDOR = new Set(['facilitator_credit_exhausted']);
+
+/** The code that a message begins with: `simulation_failed` of `simulation_failed: no funds`. */
+const reasonIn = ({ code, message, details }: ApiError): string => {
+  const text = details.find(({ path }) => path === 'transaction')?.message ?? message;
+  return /^([a-z]+(?:_[a-z]+)+): /.exec(text)?.[1] ?? code;
+};
+
 /**
  * Why a payment is not accepted, if that is certain. Clients of these protocols sign a further
  * payment for each 402, so an open outcome must never be one.
@@ -29,13 +40,15 @@ const decisionOf = (error: unknown): Refusal | null => {
   if (error instanceof NoAnswerError) return null;
   if (!(error instanceof ApiError)) throw error;
   if (error.retryable || error.moneyMoved === 'unknown') return null;
-  if (REFUSALS.has(error.code)) return failed(error.code);
+  const reason = reasonIn(error);
+  if (OF_THE_VENDOR.has(reason)) return unavailable(reason, VENDOR_MS);
+  if (REFUSALS.has(error.code)) return failed(reason);
   return unavailable('vendor_configuration');
 };
 
 /**
- * Settles the payments of one vendor. An undecided call is repeated for `waitMs`, then the answer is
- * 503, after which the same credential can be sent again.
+ * Settles the payments of one vendor. An undecided call is repeated for `waitMs`. Then the answer
+ * is 503, after which the same credential can be sent again.
  * @param waitMs of the whole wait
  */
 export const createAcceptForeign = (client: Client, pendingMs = PENDING_MS) => {

@@ -3,6 +3,7 @@ import type { Bill, Dialect, DialectFactory, Offer, PaywallContext } from './dia
 import {
   base64Url,
   canonicalJson,
+  type HmacKey,
   hmacKey,
   isSigned,
   jsonBase64Url,
@@ -17,8 +18,8 @@ import type { ForeignTerms } from './foreign-terms.ts';
 import type { Incoming } from './incoming.ts';
 import { createOffers } from './offers.ts';
 
-export type MppOptions = {
-  /** Signs the challenges, shared by the replicas: at least 32 characters, from a secure generator. */
+type MppOptions = {
+  /** Signs the challenges, shared by the replicas: at least 32 random characters. */
   secret: string;
   /** The protection space that clients see. Default: the host of `publicUrl`. */
   realm?: string;
@@ -97,7 +98,7 @@ const createDialect = (paywall: PaywallContext, { secret, realm: given }: MppOpt
   const { findTerms, serviceId, publicUrl } = paywall;
   const realm = given ?? new URL(publicUrl).host;
   const offers = createOffers(secret, `quittance mpp offer ${serviceId}`);
-  let imported: Promise<CryptoKey> | null = null;
+  let imported: Promise<HmacKey> | null = null;
   const keyOf = () => {
     imported ??= hmacKey(utf8(secret));
     return imported;

@@ -55,6 +55,12 @@ const pairs = (headers: unknown): [string, string][] => {
   );
 };
 
+const setHeaders = (response: NodeResponse, headers: Record<string, string>): void => {
+  // A cache would deliver paid content for free. A handler may override this.
+  if (!response.hasHeader('cache-control')) response.setHeader('cache-control', 'private, no-store');
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+};
+
 /**
  * Records what a handler sends, and ends the delivery with it. The stored copy is what the handler
  * wrote, before earlier middleware (compression) changes it, so that a repeat passes through the
@@ -62,9 +68,7 @@ const pairs = (headers: unknown): [string, string][] => {
  */
 export const captureNode = (response: NodeResponse, admitted: Admitted, limit: number): void => {
   const { finish } = admitted;
-  // A cache would deliver paid content for free. A handler may override this.
-  if (!response.hasHeader('cache-control')) response.setHeader('cache-control', 'private, no-store');
-  for (const [name, value] of Object.entries(admitted.headers)) response.setHeader(name, value);
+  setHeaders(response, admitted.headers);
   const inner = response as unknown as Record<
     'writeHead' | 'write' | 'end' | 'destroy',
     (...args: unknown[]) => unknown

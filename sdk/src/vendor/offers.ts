@@ -1,4 +1,14 @@
-import { base64Url, hash, hmacKey, isSigned, jsonBase64Url, objectOfBase64, sign, utf8 } from './encoding.ts';
+import {
+  base64Url,
+  type HmacKey,
+  hash,
+  hmacKey,
+  isSigned,
+  jsonBase64Url,
+  objectOfBase64,
+  sign,
+  utf8,
+} from './encoding.ts';
 
 /**
  * Stateless offers for clients of other protocols: `base64url(JSON).base64url(HMAC-SHA256)`. An
@@ -32,7 +42,7 @@ export type PresentedOffer = {
 const hashOf = async (text: string): Promise<string> => base64Url(await hash(utf8(text)));
 
 /** The key of one purpose, so that a secret that is used elsewhere signs nothing of this kind. */
-const deriveKey = async (secret: string, purpose: string): Promise<CryptoKey> => {
+const deriveKey = async (secret: string, purpose: string): Promise<HmacKey> => {
   const source = await crypto.subtle.importKey('raw', utf8(secret), 'HKDF', false, ['deriveBits']);
   const settings = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info: utf8(purpose) };
   return hmacKey(new Uint8Array(await crypto.subtle.deriveBits(settings, source, 256)));
@@ -44,7 +54,7 @@ const deriveKey = async (secret: string, purpose: string): Promise<CryptoKey> =>
  * @param purpose names dialect and service
  */
 export const createOffers = (secret: string, purpose: string) => {
-  let derived: Promise<CryptoKey> | null = null;
+  let derived: Promise<HmacKey> | null = null;
   // Not before the first request, because workers allow no cryptography while they load.
   const keyOf = () => {
     derived ??= deriveKey(secret, purpose);

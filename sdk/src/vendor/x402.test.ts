@@ -21,6 +21,11 @@ beforeEach(async () => {
 afterEach(() => api.stop());
 const sell = (options: Parameters<typeof x402>[0] = {}) =>
   sellBy(api, undefined, { dialects: [x402(options)] });
+/** A message as the API gives it, and the details of an invalid field. */
+const detailed = (message: string) => {
+  const [, path, rest] = /^(transaction): (.+)$/.exec(message) ?? [];
+  return { message, ...(path === undefined ? {} : { details: [{ path, message: rest }] }) };
+};
 const settled = () => [...api.foreign.values()][0]!;
 
 describe('version 2', () => {
@@ -68,21 +73,28 @@ describe('version 2', () => {
   test.each([
     ['insufficient_funds', 402, 'insufficient_funds'],
     ['payment_failed', 409, 'invalid_exact_svm_transaction_failed'],
-    ['validation_error', 400, 'invalid_payload'],
-    ['conflict', 409, 'conflict'],
-  ])('a payment refused with %s has PAYMENT-RESPONSE with the reason', async (code, status, reason) => {
-    const { serve } = sell();
-    const payment = paymentOn.x402((await serve(at('/report'))).headers);
-    api.faults.push(({ call }) => (call === 'POST /v1/settlements/foreign' ? refusal(status, code) : null));
-    const { headers } = await serve(at('/report', payment));
-    expect(fromBase64(headers.get('payment-response'))).toEqual({
-      success: false,
-      errorReason: reason,
-      transaction: '',
-      network: TERMS.network,
-    });
-    expect(fromBase64(headers.get('payment-required')).error).toBe(reason);
-  });
+    ['payment_failed', 409, 'invalid_exact_svm_transaction_simulation_failed', 'simulation_failed: no funds'],
+    ['validation_error', 400, 'mint_mismatch', 'transaction: mint_mismatch: another mint'],
+    ['validation_error', 400, 'validation_error', 'rail: is unknown'],
+    ['conflict', 409, 'conflict', 'Something else.'],
+  ])(
+    'a payment refused with %s has PAYMENT-RESPONSE with the reason',
+    async (code, status, reason, message = '') => {
+      const { serve } = sell();
+      const payment = paymentOn.x402((await serve(at('/report'))).headers);
+      api.faults.push(({ call }) =>
+        call === 'POST /v1/settlements/foreign' ? refusal(status, code, detailed(message)) : null,
+      );
+      const { headers } = await serve(at('/report', payment));
+      expect(fromBase64(headers.get('payment-response'))).toEqual({
+        success: false,
+        errorReason: reason,
+        transaction: '',
+        network: TERMS.network,
+      });
+      expect(fromBase64(headers.get('payment-required')).error).toBe(reason);
+    },
+  );
 
   test('an open outcome has none of the headers with which a client begins anew', async () => {
     const { serve } = sell();

@@ -7,13 +7,13 @@ import type { ForeignTerms } from './foreign-terms.ts';
 import type { Incoming } from './incoming.ts';
 import { type CreatedOffer, createOffers, OFFER_SECONDS } from './offers.ts';
 
-export type X402Options = {
+type X402Options = {
   /**
    * Also serves clients of version 1. They return no offer, so their payment counts for any route
    * of the same price. Default false.
    */
   v1?: boolean;
-  /** Signs the offers, shared by the replicas. Default: a key that is derived from the service key. */
+  /** Signs the offers, shared by the replicas. Default: derived from the service key. */
   secret?: string;
 };
 
@@ -35,11 +35,13 @@ const VERSIONS = {
 } as const;
 type Version = keyof typeof VERSIONS;
 
-/** Reasons of the paywall under the names of the reference facilitator. */
+/** Reasons of the API and the paywall under the names of the reference facilitator. */
 const REASONS: Record<string, string> = {
   spent: 'duplicate_settlement',
+  insufficient_funds: 'insufficient_funds',
   payment_failed: 'invalid_exact_svm_transaction_failed',
-  validation_error: 'invalid_payload',
+  blockhash_expired: 'invalid_exact_svm_transaction_simulation_failed',
+  simulation_failed: 'invalid_exact_svm_transaction_simulation_failed',
 };
 const errorOf = ({ reason }: Refusal): string => REASONS[reason] ?? reason;
 
