@@ -1,7 +1,9 @@
-import { globSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { networkOf } from '../deploy/local/stack/networks.ts';
 import { programNames } from '../deploy/local/stack/programs.ts';
 import { durables, STREAMS } from '../shared/bus/topology.ts';
 import { METRICS } from '../shared/lib/metrics-catalog.ts';
@@ -33,6 +35,19 @@ test('k8s/base has a folder for each process and no other', () => {
   const folders = globSync('*/kustomization.yaml', { cwd: path.join(root, 'k8s/base') });
   expect(folders.map(path.dirname).sort()).toEqual([...services, 'common', 'setup'].sort());
 });
+
+test.each(['test', 'live', 'single-node'])(
+  'overlay %s: the network and its USDC belong together',
+  (overlay) => {
+    const text = readFileSync(path.join(root, 'k8s/overlays', overlay, 'settings.env'), 'utf8');
+    const values = parseEnv(text) as Record<string, string>;
+    const { caip2, usdcMint } = networkOf(values.ENVIRONMENT!);
+    expect([values.X402_NETWORK, values.USDC_MINT]).toEqual([caip2, usdcMint]);
+    expect(`solana:${values.GENESIS_HASH}`.startsWith(caip2)).toBe(true);
+    const gateway = parseEnv(readFileSync(path.join(root, 'k8s/overlays/gateway/settings.env'), 'utf8'));
+    expect(JSON.parse(gateway.USDC_MINTS!)[values.ENVIRONMENT!]).toBe(usdcMint);
+  },
+);
 
 describe('as written', () => {
   const objects = written();

@@ -35,7 +35,7 @@ const run = async () => {
     environment: 'test',
     postgresUrl: database.adminUrl,
     rpcUrl: chain.url,
-    mint: keys.mint.address,
+    mint: keys.mint,
     feeWallet: keys.feeWallet.address,
     feePayers: [keys.feePayer.address],
   });

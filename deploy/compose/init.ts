@@ -13,7 +13,7 @@ import { urlAs } from '../local/servers/database.ts';
 import { natsConf, natsUserName } from '../local/servers/nats-conf.ts';
 import { superuserPassword } from '../local/servers/postgres-server.ts';
 import { natsAccounts } from '../local/stack/bus.ts';
-import { type EnvironmentKeys, environmentKeys } from '../local/stack/keys.ts';
+import { type EnvironmentKeys, environmentKeys, genesisMint } from '../local/stack/keys.ts';
 import {
   gatewayEnvironment,
   type RunningEnvironment,
@@ -61,7 +61,7 @@ const composeEnvironment = (
     genesisHash: createLedger(seed).genesisHash,
     rpc_url: 'http://chain:8899',
     ws_url: 'ws://chain:8900',
-    usdc_mint: keys.mint.address,
+    usdc_mint: keys.mint,
     fee_wallet: keys.feeWallet.address,
     fee_payer: keys.feePayer.address,
     moonpay_url: 'http://onramps:8090/moonpay',
@@ -132,7 +132,13 @@ export const composeFiles = (folder: string): Record<string, string> => {
       NATS_PASSWORD: keys.natsPasswords.admin,
     },
     postgres: { POSTGRES_PASSWORD: password, POSTGRES_DB: DATABASE },
-    chain: { CHAIN_HOST: '0.0.0.0', CHAIN_PORT: '8899', CHAIN_DATA_DIR: '/data', CHAIN_SEED: seed },
+    chain: {
+      CHAIN_HOST: '0.0.0.0',
+      CHAIN_PORT: '8899',
+      CHAIN_DATA_DIR: '/data',
+      CHAIN_SEED: seed,
+      CHAIN_GENESIS_MINT: genesisMint(keys),
+    },
     seed: { RPC_URL: environment.rpc_url, ENVIRONMENT_KEYS: JSON.stringify(keys) },
     mail: { MAIL_HOST: '0.0.0.0', MAIL_SMTP_PORT: '1025', MAIL_HTTP_PORT: '8025', MAIL_DATA_DIR: '/data' },
     onramps: { ...onramps, ONRAMPS_HOST: 'onramps', ONRAMPS_DATA_DIR: '/data' },

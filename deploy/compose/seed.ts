@@ -1,4 +1,4 @@
-// A job of compose.yaml: creates the mint and the fee account on the local chain and sends SOL. A
+// A job of compose.yaml: creates the fee account and the treasury's USDC on the local chain, and sends SOL. A
 // second run changes nothing.
 
 import { seedChain } from '../local/seed/seed-chain.ts';

@@ -149,7 +149,7 @@ create table refunds (
   progressed_at timestamp with time zone default app_now() not null,
   constraint refunds_pkey PRIMARY KEY (refund_id),
   constraint refunds_amount_check CHECK (amount > 0),
-  constraint refunds_check CHECK ((status = ANY (ARRAY['new'::text, 'void'::text])) OR amount IS NOT NULL AND service_id IS NOT NULL AND payout_address IS NOT NULL AND payer_account_id IS NOT NULL AND destination_address IS NOT NULL AND destination_token_account IS NOT NULL),
+  constraint refunds_check CHECK ((status = ANY (ARRAY['new'::text, 'void'::text])) OR amount IS NOT NULL AND service_id IS NOT NULL AND payout_address IS NOT NULL AND destination_address IS NOT NULL AND destination_token_account IS NOT NULL),
   constraint refunds_check1 CHECK ((status <> ALL (ARRAY['submitted'::text, 'confirmed'::text, 'finalized'::text])) OR tx_hash IS NOT NULL),
   constraint refunds_check2 CHECK ((status = 'failed'::text) = (failure_code IS NOT NULL)),
   constraint refunds_status_check CHECK (status = ANY (ARRAY['new'::text, 'void'::text, 'pending_signature'::text, 'submitted'::text, 'confirmed'::text, 'finalized'::text, 'failed'::text, 'cancelled'::text, 'expired'::text]))

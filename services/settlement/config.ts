@@ -12,6 +12,13 @@ export const config = z.object({
   /** Owner of the platform's fee token account, which cannot be a payer. */
   FEE_WALLET: SolanaAddress,
   CURSOR_KEY: SecretBytes,
+  /** The network's CAIP-2 id, by which clients of x402 know it. */
+  X402_NETWORK: z.string().regex(/^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/),
+  /** The fee of payments without a quote, as in services/quote/config.ts. */
+  FEE_BPS: z.coerce.bigint().min(0n).max(10_000n).default(50n),
+  FEE_MIN_MICRO: z.coerce.bigint().min(0n).default(10_000n),
+  /** Micro-units of USDC for a SOL, at which lamports are charged. */
+  SOL_PRICE_MICRO: z.coerce.bigint().min(0n).default(200_000_000n),
   ...hourlyCapsConfig,
   /**
    * How long a settle waits for its confirmation before it answers 202 (docs/spec/decisions.md,

@@ -118,6 +118,7 @@ const deps: Deps = {
   getFeePayers: async () => (await readFeePayers('feePayers')).fee_payers,
   checkForeign: (payment) => call(bus, chainSubmitter, 'checkForeign', payment),
   submitForeign: (payment) => call(bus, chainSubmitter, 'submitForeign', payment),
+  closeForeign: (payment) => call(bus, chainSubmitter, 'closeForeign', payment),
 };
 const applyProgress = onSettleProgressed(deps);
 
@@ -139,16 +140,7 @@ await runService(base, {
   jobs: [
     everyMs(1000, 'expireSettlements', expireSettlements(deps), logger),
     everyMs(1000, 'resumeSettlements', resumeSettlements(deps), logger),
-    everyMs(
-      1000,
-      'resumeForeign',
-      resumeForeign({
-        ...deps,
-        applyProgress,
-        closeForeign: (payment) => call(bus, chainSubmitter, 'closeForeign', payment),
-      }),
-      logger,
-    ),
+    everyMs(1000, 'resumeForeign', resumeForeign({ ...deps, applyProgress }), logger),
     everyMs(HOUR_MS, 'deleteOldSpending', () => deleteOldSpending(pool), logger),
   ],
   gauges: [collectAttempts(pool), collectIntake(pool), collectCaps(pool, limits)],

@@ -46,6 +46,15 @@ create table delegates (
 );
 CREATE INDEX delegates_by_account ON delegates USING btree (account_id, delegate_id);
 
+create table fee_accounts (
+  account_id text collate "C" not null,
+  accrued bigint default 0 not null,
+  paid bigint default 0 not null,
+  constraint fee_accounts_pkey PRIMARY KEY (account_id),
+  constraint fee_accounts_accrued_check CHECK (accrued >= 0),
+  constraint fee_accounts_paid_check CHECK (paid >= 0)
+);
+
 create table intake (
   only_row boolean default true not null,
   paused_at timestamp with time zone,
@@ -128,18 +137,19 @@ create table restores (
 
 create table settlements (
   settlement_id text collate "C" not null,
-  account_id text collate "C" not null,
-  payment_attempt_id text collate "C" not null,
+  rail text default 'quittance'::text not null,
+  account_id text collate "C",
+  payment_attempt_id text collate "C",
   delegate_id text collate "C",
   delegate_day date,
-  wallet_id text collate "C" not null,
-  quote_id text collate "C" not null,
-  quote_token text not null,
+  wallet_id text collate "C",
+  quote_id text collate "C",
+  quote_token text,
   vendor_account_id text collate "C" not null,
   service_id uuid not null,
   quote_amount bigint not null,
   fee_amount bigint not null,
-  redeem_window_seconds integer not null,
+  redeem_window_seconds integer,
   units_total integer,
   units_consumed integer default 0 not null,
   refund_reserved bigint default 0 not null,
@@ -158,18 +168,35 @@ create table settlements (
   redeem_id text,
   failure_code text,
   failure_message text,
+  message_hash text collate "C",
+  payer_address text,
+  source_account text,
+  service_name text,
+  payout_address text,
+  external_id text collate "C",
+  resource text,
+  accrued_fee bigint default 0 not null,
+  handed_out_at timestamp with time zone,
+  hand_out_id text,
   dispatch_count integer default 1 not null,
   progressed_at timestamp with time zone default app_now() not null,
   created_at timestamp with time zone default app_now() not null,
   constraint settlements_pkey PRIMARY KEY (settlement_id),
+  constraint settlements_accrued_fee_check CHECK (accrued_fee >= 0),
   constraint settlements_chain_status_check CHECK (chain_status = ANY (ARRAY['pending'::text, 'confirmed'::text, 'finalized'::text, 'failed'::text])),
   constraint settlements_check CHECK (fee_amount >= 0 AND fee_amount < quote_amount),
   constraint settlements_check1 CHECK (refund_reserved >= 0 AND refund_reserved <= (quote_amount - fee_amount)),
-  constraint settlements_check2 CHECK ((status = ANY (ARRAY['issued'::text, 'redeemed'::text, 'expired'::text])) <= (settlement_token IS NOT NULL AND issued_at IS NOT NULL)),
+  constraint settlements_check2 CHECK ((status = ANY (ARRAY['issued'::text, 'redeemed'::text, 'expired'::text])) <= (issued_at IS NOT NULL AND (settlement_token IS NOT NULL OR rail <> 'quittance'::text))),
   constraint settlements_check3 CHECK ((status = 'redeemed'::text) = (redeemed_at IS NOT NULL)),
   constraint settlements_check4 CHECK ((failure_code IS NOT NULL) = (status = 'failed'::text OR chain_status = 'failed'::text)),
   constraint settlements_delegate_day CHECK (delegate_day IS NULL OR delegate_id IS NOT NULL),
   constraint settlements_quote_amount_check CHECK (quote_amount > 0),
+  constraint settlements_rail CHECK (
+CASE rail
+    WHEN 'quittance'::text THEN num_nulls(account_id, payment_attempt_id, wallet_id, quote_id, quote_token, redeem_window_seconds) = 0 AND num_nonnulls(message_hash, source_account, payer_address, hand_out_id) = 0 AND accrued_fee = 0
+    ELSE num_nonnulls(account_id, payment_attempt_id, wallet_id, quote_id, quote_token, delegate_id, redeem_window_seconds, settlement_token) = 0 AND num_nulls(message_hash, source_account, payer_address, service_name, payout_address) = 0
+END),
+  constraint settlements_rail_check CHECK (rail = ANY (ARRAY['quittance'::text, 'x402'::text, 'mpp'::text])),
   constraint settlements_status_check CHECK (status = ANY (ARRAY['pending'::text, 'issued'::text, 'redeemed'::text, 'expired'::text, 'failed'::text])),
   constraint settlements_units CHECK (units_consumed >= 0 AND units_consumed <= COALESCE(units_total, 0)),
   constraint settlements_units_total_check CHECK (units_total >= 1 AND units_total <= 1000000000),
@@ -177,6 +204,8 @@ create table settlements (
 );
 CREATE UNIQUE INDEX settlements_by_attempt ON settlements USING btree (account_id, payment_attempt_id);
 CREATE INDEX settlements_by_delegate ON settlements USING btree (account_id, delegate_id, settlement_id DESC) WHERE (delegate_id IS NOT NULL);
+CREATE UNIQUE INDEX settlements_by_external_id ON settlements USING btree (service_id, source_account, external_id) WHERE ((external_id IS NOT NULL) AND (status <> 'failed'::text));
+CREATE UNIQUE INDEX settlements_by_message ON settlements USING btree (message_hash) WHERE (message_hash IS NOT NULL);
 CREATE INDEX settlements_by_payer ON settlements USING btree (account_id, settlement_id DESC);
 CREATE UNIQUE INDEX settlements_by_quote ON settlements USING btree (quote_id) WHERE (status <> 'failed'::text);
 CREATE INDEX settlements_by_service ON settlements USING btree (service_id, settlement_id DESC);

@@ -140,10 +140,16 @@ type OperationDefinition = {
    */
   money?: 'prepares' | 'moves';
   /**
-   * The fields that another protocol wants beside our error (gateway/http/dialects.ts). A settle of
-   * x402 whose outcome is unknown is answered without JSON.
+   * The protocol whose fields an error has beside ours (services/gateway/http/dialects.ts). A settle
+   * of x402 whose outcome is unknown is answered without JSON.
    */
   dialect?: 'x402Verify' | 'x402Settle';
+  /**
+   * The gateway repeats the call for so long, while a field of the answer has this value or the
+   * outcome is unknown. Each call waits for `timeoutSeconds`, so that a service that dies costs one
+   * of them.
+   */
+  repeatsWhile?: { field: string; equals: string; seconds: number };
   /**
    * True if the gateway confirms to the service that the answer was sent: `extra.quittance` of the
    * answer names the settlement and the hand-out.

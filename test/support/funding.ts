@@ -4,6 +4,7 @@ import path from 'node:path';
 import { expect } from '@jest/globals';
 import pg from 'pg';
 import { environmentKeys } from '../../deploy/local/stack/keys.ts';
+import { networkOf } from '../../deploy/local/stack/networks.ts';
 import { forward } from '../../shared/bus/call.ts';
 import type { Bus } from '../../shared/bus/connect.ts';
 import { serve } from '../../shared/bus/serve.ts';
@@ -117,8 +118,9 @@ export const startFundingFixture = async () => {
       {
         SIGNING_KEYS: `${settlement.kid}:${settlement.seed}`,
         PUBLIC_KEYS: JSON.stringify([quote, settlement].map(({ kid, publicKey }) => ({ kid, x: publicKey }))),
-        USDC_MINT: keys.mint.address,
+        USDC_MINT: keys.mint,
         FEE_WALLET: keys.feeWallet.address,
+        X402_NETWORK: networkOf('test').caip2,
         CURSOR_KEY: keys.cursorKey,
         SETTLE_WAIT_MS: '3000',
       },
@@ -200,7 +202,7 @@ export const startFundingFixture = async () => {
         {
           ...{ env: 'test', quote_id: newId('q'), vendor_account_id: vendor.account_id },
           ...{ service_id: vendor.service_id, service_name: 'Weather', payout_address: vendor.payout },
-          ...{ mint: keys.mint.address, quote_amount: '1000000', fee_amount: '10000', currency: 'USDC' },
+          ...{ mint: keys.mint, quote_amount: '1000000', fee_amount: '10000', currency: 'USDC' },
           ...{ issued_at: isoTime(now), expires_at: isoTime(now + 600_000) },
           ...{ redeem_window_seconds: 900, scope: null },
         },

@@ -31,10 +31,13 @@ export const startChain = async ({
   slotMs = 20,
   control = true,
   dataDir,
+  genesisMint,
 }: {
   slotMs?: number;
   control?: boolean;
   dataDir?: string;
+  /** `<mint>:<mint authority>` of a new chain. */
+  genesisMint?: string;
 } = {}) => {
   const port = await createPortPicker().anyPair();
   const folder = dataDir ? { path: dataDir, remove: () => {} } : newFolder();
@@ -46,6 +49,7 @@ export const startChain = async ({
       CHAIN_DATA_DIR: folder.path,
       CHAIN_SLOT_MS: String(slotMs),
       CHAIN_CONTROL: control ? '1' : '0',
+      ...(genesisMint && { CHAIN_GENESIS_MINT: genesisMint }),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

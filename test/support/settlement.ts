@@ -2,6 +2,7 @@ import pg from 'pg';
 import { listDelegateSpending } from '../../services/settlement/delegates/list-delegate-spending.ts';
 import { delegateOperations } from '../../services/settlement/delegates/operations.ts';
 import { upsertDelegate } from '../../services/settlement/delegates/upsert-delegate.ts';
+import { foreignPaymentOperations } from '../../services/settlement/foreign-payments/operations.ts';
 import { operatorOperations } from '../../services/settlement/operator/operations.ts';
 import { quarantineResolver } from '../../services/settlement/operator/quarantine-resolver.ts';
 import { getPausedAt } from '../../services/settlement/operator/store.ts';
@@ -29,6 +30,7 @@ import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { createTestBus, type TestBus } from './bus.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { publishEvent } from './publish.ts';
+import { FEE_PAYER, foreignServices, foreignSettings, serveForeign } from './settlement-foreign.ts';
 import { chainCondition, consumer, frozen, payments, servePeers, wallets } from './settlement-peers.ts';
 import {
   MINT,
@@ -52,7 +54,8 @@ export const HASH = ['5'.repeat(80), '6'.repeat(80)] as const;
 type Deps = Parameters<typeof settlementOperations>[0] &
   Parameters<typeof operatorOperations>[0] &
   Parameters<typeof onSettleProgressed>[0] &
-  Parameters<typeof quarantineResolver>[0];
+  Parameters<typeof quarantineResolver>[0] &
+  Omit<Parameters<typeof foreignPaymentOperations>[0], 'applyProgress'>;
 
 export let database: TestDatabase;
 export let testBus: TestBus;
@@ -104,6 +107,12 @@ const createDeps = (): Deps => ({
   isFrozen: async (accountId) => frozen.has(accountId),
   findPayment: async ({ quote_token }) => payments.get(quote_token) ?? { paid: false, owner: null },
   getAttemptReport: (attempt) => call(base.bus, chainSubmitter, 'getAttemptReport', attempt),
+  ...foreignSettings,
+  findService: async (service_id) => foreignServices.get(service_id) ?? null,
+  getFeePayers: async () => [FEE_PAYER],
+  checkForeign: (payment) => call(base.bus, chainSubmitter, 'checkForeign', payment),
+  submitForeign: (payment) => call(base.bus, chainSubmitter, 'submitForeign', payment),
+  closeForeign: (payment) => call(base.bus, chainSubmitter, 'closeForeign', payment),
 });
 
 const listenToEvents = async (): Promise<void> => {
@@ -137,18 +146,21 @@ export const startFixture = async (): Promise<void> => {
   });
   deps = createDeps();
   const { bus, pool, quarantine } = base;
+  const applyProgress = onSettleProgressed(deps);
   const consuming = [
-    subscribe(bus, chainSubmitter, { settleProgressed: onSettleProgressed(deps) }, quarantine),
+    subscribe(bus, chainSubmitter, { settleProgressed: applyProgress }, quarantine),
     subscribe(bus, wallet, { delegationChanged: onDelegationChanged(deps) }, quarantine),
   ];
   const serving = serve(bus, settlement, {
     ...settlementOperations(deps),
     ...delegateOperations(deps),
     ...refundOperations(deps),
+    ...foreignPaymentOperations({ ...deps, applyProgress }),
     ...operatorOperations(deps),
     ...operatorHandlers({ pool, consuming, resolver: quarantineResolver(deps) }),
   });
   chain = await servePeers(testBus);
+  await serveForeign(chain);
   gateway = await testBus.as('gateway');
   funding = await testBus.as('funding');
   operator = await testBus.as('operator');

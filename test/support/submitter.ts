@@ -11,7 +11,7 @@ import bs58 from 'bs58';
 import { connect } from 'nats';
 import pg from 'pg';
 import { seedChain } from '../../deploy/local/seed/seed-chain.ts';
-import { type EnvironmentKeys, environmentKeys } from '../../deploy/local/stack/keys.ts';
+import { type EnvironmentKeys, environmentKeys, genesisMint } from '../../deploy/local/stack/keys.ts';
 import type { Bus } from '../../shared/bus/connect.ts';
 import { publish } from '../../shared/bus/publish.ts';
 import type { Progress } from '../../shared/contract/chain-submitter.ts';
@@ -45,7 +45,7 @@ export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number }
   const stateDir = mkdtempSync(path.join(tmpdir(), 'submitter-test-'));
   const keys: EnvironmentKeys = environmentKeys(stateDir, 'test');
   const [chain, testBus, database] = await Promise.all([
-    startChain({ slotMs }),
+    startChain({ slotMs, genesisMint: genesisMint(keys) }),
     createTestBus(),
     createTestDatabase(),
   ]);
@@ -61,7 +61,7 @@ export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number }
     testBus.as('wallet'),
   ]);
   const events = await listen(testBus);
-  const outside = chainOf({ rpc_url: chain.url, usdc_mint: keys.mint.address } as never);
+  const outside = chainOf({ rpc_url: chain.url, usdc_mint: keys.mint } as never);
   const authority = keys.delegateAuthorities[0]!;
   const services: ServiceProcess[] = [];
 
@@ -79,7 +79,7 @@ export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number }
     LOG_LEVEL: 'info',
     SOLANA_RPC_URLS: chain.url,
     GENESIS_HASH: genesisHash,
-    USDC_MINT: keys.mint.address,
+    USDC_MINT: keys.mint,
     FEE_PAYER_KEYS: `1:${keys.feePayer.secretKey}`,
     DELEGATE_AUTHORITY_KEYS: keys.delegateAuthorities
       .map(({ number, secretKey }) => `${number}:${secretKey}`)
@@ -147,7 +147,7 @@ export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number }
     payout = Keypair.generate().publicKey,
     expiresInMs = 600_000,
     vendor = newId('acct'),
-    mint = keys.mint.address,
+    mint = keys.mint,
   } = {}): Quote => {
     const now = Date.now();
     const quote_id = newId('q');

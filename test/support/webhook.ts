@@ -95,6 +95,8 @@ export const payment = (payer: string, vendor: string) => ({
   account_id: payer,
   delegate_id: null,
   wallet_id: newId('wal'),
+  rail: 'quittance' as const,
+  payer_address: null,
   service_id: newServiceId(),
   vendor_account_id: vendor,
   quote_amount: '1000000',

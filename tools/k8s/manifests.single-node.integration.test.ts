@@ -48,7 +48,9 @@ let nats: ChildProcess;
     const [rpcPort, natsPort, monitorPort] = [await ports.anyPair(), await ports.any(), await ports.any()];
     supervisor = createSupervisor({ logDir: folder, stackFile: path.join(folder, 'stack.json') });
     const settings = { stateDir: folder, stackFile: '', print: () => {}, chainSlotMs: 20 };
-    await supervisor.start([chainSpec({ settings, environment: 'test', port: rpcPort, first: true })]);
+    await supervisor.start([
+      chainSpec({ settings, environment: { name: 'test', keys }, port: rpcPort, first: true }),
+    ]);
     const { genesisHash } = await seedChain(`http://127.0.0.1:${rpcPort}`, keys);
 
     const find = (kind: string, name: string) =>
@@ -91,8 +93,8 @@ let nats: ChildProcess;
           SOLANA_RPC_URLS: `http://127.0.0.1:${rpcPort}`,
           GENESIS_HASH: genesisHash,
         }),
-        ...(values.USDC_MINT && { USDC_MINT: keys.mint.address }),
-        ...(values.USDC_MINTS && { USDC_MINTS: JSON.stringify({ test: keys.mint.address }) }),
+        ...(values.USDC_MINT && { USDC_MINT: keys.mint }),
+        ...(values.USDC_MINTS && { USDC_MINTS: JSON.stringify({ test: keys.mint }) }),
         ...(values.REDIS_URL && { REDIS_URL: process.env.REDIS_URL! }),
         ...(values.LIMITS_FILE && { LIMITS_FILE: limitsFileOf(object, sources, folder) }),
         HTTP_PORT: String(own.http),

@@ -66,6 +66,8 @@ export const SOURCES: Record<string, Source> = {
   // ---------- quote, settlement, wallet ----------
   FEE_BPS: settings,
   FEE_MIN_MICRO: settings,
+  X402_NETWORK: settings,
+  SOL_PRICE_MICRO: settings,
   SETTLE_WAIT_MS: settings,
   CHAIN_WAIT_MS: settings,
   WATCH_EVERY_MS: settings,

@@ -5,7 +5,7 @@ import type {
   TransactionMetadata,
 } from 'litesvm/dist/internal.js';
 import { type TransactionError, toTransactionError } from './errors.ts';
-import { type Key, keyNamed, keyOf, LOOKUP_TABLE_PROGRAM } from './keys.ts';
+import { type Key, keyNamed, keyOf, LOOKUP_TABLE_PROGRAM, SYSTEM_PROGRAM } from './keys.ts';
 import { isWritable, type Transaction } from './wire.ts';
 
 // The raw class, not the wrapper for kit, because it accepts bytes and is twice as fast.
@@ -147,11 +147,11 @@ export const createBank = () => {
     },
 
     /**
-     * Puts lamports into an account outside of any transaction, only for accounts that exist from
-     * genesis on.
+     * Puts lamports, and the data of a program, into an account outside of any transaction, only for
+     * accounts that exist from genesis on.
      */
-    endow: (key: Key, lamports: bigint): void => {
-      put(key.name, new Account(lamports, new Uint8Array(), new Uint8Array(32), false, RENT_EXEMPT_EPOCH));
+    endow: (key: Key, lamports: bigint, data = new Uint8Array(), owner = SYSTEM_PROGRAM): void => {
+      put(key.name, new Account(lamports, data, owner.bytes, false, RENT_EXEMPT_EPOCH));
     },
 
     /** The names of the accounts that changed in slots that are not final yet. */

@@ -1,7 +1,8 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { Keypair, type PublicKey, type Transaction } from '@solana/web3.js';
+import { createAssociatedTokenAccount, MintLayout, mintTo, TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import { Keypair, PublicKey, type Transaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import {
   base64,
@@ -126,6 +127,59 @@ test('a second restart, a truncated last line and a damaged snapshot lose no sta
   writeFileSync(journal, whole);
   await expect(startPaused(first.dataDir)).rejects.toThrow('the journal is damaged at byte 0');
   first.remove();
+});
+
+test('the genesis mint is visible at every commitment from the start on, and a restart keeps it', async () => {
+  const authority = Keypair.generate();
+  // An address without a secret key: the mint cannot come from a transaction.
+  const mint = new PublicKey('4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU');
+  const genesisMint = `${mint.toBase58()}:${authority.publicKey.toBase58()}`;
+  const first = await startChain({ genesisMint });
+  const shown = (chain: TestChain, encoding: string) =>
+    chain.call<{ value: { owner: string; data: unknown } | null }>('getAccountInfo', mint.toBase58(), {
+      encoding,
+    });
+  const { value: raw } = await shown(first, 'base64');
+  expect(raw?.owner).toBe(TOKEN_PROGRAM_ID.toBase58());
+  expect(MintLayout.decode(Buffer.from((raw!.data as [string])[0], 'base64')).decimals).toBe(6);
+  const parsed = (supply: string) => ({
+    value: {
+      data: {
+        program: 'spl-token',
+        parsed: {
+          type: 'mint',
+          info: {
+            decimals: 6,
+            freezeAuthority: null,
+            isInitialized: true,
+            mintAuthority: authority.publicKey.toBase58(),
+            supply,
+          },
+        },
+      },
+    },
+  });
+  expect(await shown(first, 'jsonParsed')).toMatchObject(parsed('0'));
+
+  const connection = first.connection();
+  await first.call('requestAirdrop', authority.publicKey.toBase58(), 10 ** 9);
+  const account = await createAssociatedTokenAccount(connection, authority, mint, someone());
+  await mintTo(connection, authority, mint, account, authority, 7);
+  first.closeSockets();
+  // Once from the journal alone, and once from a snapshot. Neither start names the mint again.
+  await first.stop('SIGKILL');
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    const next = await startChain({ dataDir: first.dataDir });
+    await next.call('chain_advance', 32);
+    expect(await shown(next, 'jsonParsed')).toMatchObject(parsed('7'));
+    expect(next.output()).not.toContain('"level":40');
+    await next.stop(signal);
+  }
+  first.remove();
+
+  await expect(startChain({ genesisMint: `${'1'.repeat(44)}:${mint.toBase58()}` })).rejects.toThrow(
+    'correct CHAIN_GENESIS_MINT',
+  );
 });
 
 test('two chains share neither genesis hash nor blockhashes, and control methods are off by default', async () => {

@@ -7,10 +7,11 @@ import { createFaucet } from './faucet.ts';
 import { createHistory, type IncludedTransaction } from './history.ts';
 import { openJournal, openTip, readWhole, writeWhole } from './journal.ts';
 import { parseExact } from './json.ts';
-import type { Key } from './keys.ts';
+import { type Key, keyNamed, TOKEN_PROGRAM } from './keys.ts';
 import { type Commitment, createLedger, FINALIZED_AFTER_SLOTS } from './ledger.ts';
 import { memoOf, metaOf } from './meta.ts';
 import { type Entry, restoreChain, saveSnapshot, type TransactionEntry } from './storage.ts';
+import { newMintData } from './token.ts';
 import { decodeTransaction, type Transaction } from './wire.ts';
 
 export type ChainEvent =
@@ -21,37 +22,50 @@ export type ChainEvent =
 
 type SendOptions = { skipPreflight: boolean; preflightCommitment: Commitment };
 export type Chain = ReturnType<typeof openChain>;
+/** Addresses of a mint and of the authority that issues its tokens. */
+export type GenesisMint = { address: string; authority: string };
+type Genesis = { seed: string; mint?: GenesisMint | undefined };
 
 const SNAPSHOT_EVERY_SLOTS = 150;
+const MINT_DECIMALS = 6;
 
-const loadSeed = (dataDir: string, first = randomBytes(32).toString('hex')): string => {
+const address = (name: string): Key => {
+  const key = keyNamed(name);
+  if (!key) throw new Error(`${name} is no address: correct CHAIN_GENESIS_MINT`);
+  return key;
+};
+
+const loadGenesis = (dataDir: string, first: Partial<Genesis>): Genesis => {
   const path = join(dataDir, 'genesis.json');
   const stored = readWhole(path);
   // A new seed would invalidate every stored blockhash and transaction.
   if (stored === 'damaged') throw new Error(`${path} is damaged: start with an empty folder`);
-  if (stored !== 'missing') return (JSON.parse(stored.content) as { seed: string }).seed;
-  writeWhole(path, JSON.stringify({ seed: first }));
-  return first;
+  if (stored !== 'missing') return JSON.parse(stored.content) as Genesis;
+  const genesis = { seed: first.seed ?? randomBytes(32).toString('hex'), mint: first.mint };
+  writeWhole(path, JSON.stringify(genesis));
+  return genesis;
 };
 
 /**
  * A chain with its state in `dataDir`, which is created if it is missing. A new chain uses `seed`
- * if one is given. All calls are synchronous, so no request sees the intermediate state of another.
+ * and `genesisMint` if they are given; an existing chain keeps its own. All calls are synchronous, so no request sees the intermediate state of another.
  * Time passes only when `tick` is called.
  *
- * @throws Error if the stored state is damaged.
+ * @throws Error if the stored state is damaged, or an address of `genesisMint` is none.
  */
 export const openChain = ({
   dataDir,
   seed: first,
+  genesisMint,
   log,
 }: {
   dataDir: string;
   seed?: string | undefined;
+  genesisMint?: GenesisMint | undefined;
   log: Logger;
 }) => {
   const journal = openJournal(join(dataDir, 'journal'));
-  const seed = loadSeed(dataDir, first);
+  const { seed, mint } = loadGenesis(dataDir, { ...(first && { seed: first }), mint: genesisMint });
   const tip = openTip(join(dataDir, 'tip'));
   const snapshotPath = join(dataDir, 'snapshot');
   const ledger = createLedger(seed);
@@ -82,6 +96,11 @@ export const openChain = ({
   };
 
   bank.endow(faucet.key, faucet.lamports);
+  // At an address without a secret key, as USDC of the public networks has in every client.
+  if (mint) {
+    const data = newMintData(address(mint.authority), MINT_DECIMALS);
+    bank.endow(address(mint.address), bank.minimumBalance(data.length), data, TOKEN_PROGRAM);
+  }
   restoreChain({ snapshotPath, journal, ledger, bank, history, tip: tip.read(), log });
   snapshotSlot = ledger.slot();
   snapshotCount = journal.end();

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { GenesisMint } from './chain.ts';
 
 const schema = z.object({
   CHAIN_PORT: z.coerce.number().int().min(1).max(65_534).default(8899),
@@ -8,6 +9,10 @@ const schema = z.object({
   CHAIN_SEED: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
+    .optional(),
+  CHAIN_GENESIS_MINT: z
+    .string()
+    .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}:[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'expected <mint>:<mint authority>')
     .optional(),
   CHAIN_CONTROL: z.enum(['0', '1']).default('0'),
 });
@@ -21,6 +26,8 @@ type Config = {
    * The seed of a new chain, which makes its genesis hash known before it runs. Default: random.
    */
   seed: string | undefined;
+  /** A token mint that a new chain has from its genesis on. */
+  genesisMint: GenesisMint | undefined;
   /** Milliseconds per slot; 0 confirms at once, see `createLedger`. */
   slotMs: number;
   /** Whether the `chain_…` methods exist. */
@@ -34,11 +41,13 @@ type Config = {
  */
 export const readConfig = (env: Record<string, string | undefined>): Config => {
   const parsed = schema.parse(env);
+  const [address, authority] = parsed.CHAIN_GENESIS_MINT?.split(':') ?? [];
   return {
     port: parsed.CHAIN_PORT,
     host: parsed.CHAIN_HOST,
     dataDir: parsed.CHAIN_DATA_DIR,
     seed: parsed.CHAIN_SEED,
+    genesisMint: address && authority ? { address, authority } : undefined,
     slotMs: parsed.CHAIN_SLOT_MS,
     control: parsed.CHAIN_CONTROL === '1',
   };

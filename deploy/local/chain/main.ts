@@ -12,7 +12,8 @@ import { startServer } from './server.ts';
 
 const config = readConfig(process.env);
 const log = pino({ name: 'chain' });
-const chain = openChain({ dataDir: config.dataDir, seed: config.seed, log });
+const { dataDir, seed, genesisMint } = config;
+const chain = openChain({ dataDir, seed, genesisMint, log });
 const clock = createClock(chain, config.slotMs);
 const faults = createFaults();
 const methods = {

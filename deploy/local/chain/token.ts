@@ -79,6 +79,16 @@ export const tokenMint = (account: Account | null): Mint | undefined => {
   };
 };
 
+/** The data of a mint without a supply and without a freeze authority. */
+export const newMintData = (authority: Key, decimals: number): Uint8Array<ArrayBuffer> => {
+  const data = Buffer.alloc(MINT_BYTES);
+  data.writeUInt32LE(1, 0);
+  data.set(authority.bytes, 4);
+  data[44] = decimals;
+  data[45] = 1;
+  return new Uint8Array(data);
+};
+
 /** An amount of base units as Solana's `UiTokenAmount`. */
 export const uiAmount = (amount: bigint, decimals: number) => {
   const digits = amount.toString().padStart(decimals + 1, '0');

@@ -51,7 +51,7 @@ beforeAll(async () => {
     ONRAMPS_WEBHOOKS: merchantUrl,
     ONRAMPS_ENVIRONMENT: 'test',
     ONRAMPS_RPC_URL: 'http://127.0.0.1:1',
-    ONRAMPS_MINT: keys.mint.address,
+    ONRAMPS_MINT: keys.mint,
     ONRAMPS_TREASURY_KEY: keys.onrampTreasury.secretKey,
     ONRAMPS_KEYS: keys.onramps,
   });

@@ -1,19 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createAssociatedTokenAccountIdempotentInstruction,
-  createInitializeMint2Instruction,
   createMintToInstruction,
   getAssociatedTokenAddressSync,
-  getMinimumBalanceForRentExemptMint,
-  MINT_SIZE,
-  TOKEN_PROGRAM_ID,
 } from '@solana/spl-token';
 import {
   Connection,
   Keypair,
   LAMPORTS_PER_SOL,
   PublicKey,
-  SystemProgram,
   Transaction,
   type TransactionInstruction,
 } from '@solana/web3.js';
@@ -30,10 +25,10 @@ const confirmMilliseconds = 20_000;
 
 /**
  * Prepares the chain for an environment: SOL for the fee payer, the mint authority and the treasury
- * of the sandboxes; the mint; the token account of the fee wallet; USDC for the treasury. Existing
- * accounts stay as they are, so it runs at every start.
+ * of the sandboxes; the token account of the fee wallet; USDC for the treasury. The mint is in the
+ * chain's genesis. Existing accounts stay as they are, so it runs at every start.
  * @returns the genesis hash
- * @throws if a transaction is not confirmed within 20 s
+ * @throws if the chain has no such mint, or a transaction is not confirmed within 20 s
  */
 export async function seedChain(rpcUrl: string, keys: EnvironmentKeys): Promise<{ genesisHash: string }> {
   const connection = new Connection(rpcUrl, { commitment: 'confirmed', disableRetryOnRateLimit: true });
@@ -45,42 +40,31 @@ export async function seedChain(rpcUrl: string, keys: EnvironmentKeys): Promise<
   ]);
 
   const authority = keypair(keys.mintAuthority);
-  const mint = keypair(keys.mint);
+  const mint = new PublicKey(keys.mint);
   const feeOwner = new PublicKey(keys.feeWallet.address);
-  const feeAccount = getAssociatedTokenAddressSync(mint.publicKey, feeOwner);
+  const feeAccount = getAssociatedTokenAddressSync(mint, feeOwner);
   const treasuryOwner = new PublicKey(keys.onrampTreasury.address);
-  const treasury = getAssociatedTokenAddressSync(mint.publicKey, treasuryOwner);
-  const [mintInfo, feeInfo, treasuryInfo] = await connection.getMultipleAccountsInfo([
-    mint.publicKey,
-    feeAccount,
-    treasury,
-  ]);
+  const treasury = getAssociatedTokenAddressSync(mint, treasuryOwner);
+  const accounts = [mint, feeAccount, treasury];
+  const [mintInfo, feeInfo, treasuryInfo] = await connection.getMultipleAccountsInfo(accounts);
+  if (!mintInfo)
+    throw new Error(
+      `the chain at ${rpcUrl} has no mint ${keys.mint}: start it with CHAIN_GENESIS_MINT and an empty folder (\`npm start -- --fresh\`)`,
+    );
 
   const instructions: TransactionInstruction[] = [];
-  if (!mintInfo) {
-    instructions.push(
-      SystemProgram.createAccount({
-        fromPubkey: authority.publicKey,
-        newAccountPubkey: mint.publicKey,
-        space: MINT_SIZE,
-        lamports: await getMinimumBalanceForRentExemptMint(connection),
-        programId: TOKEN_PROGRAM_ID,
-      }),
-      createInitializeMint2Instruction(mint.publicKey, usdcDecimals, authority.publicKey, null),
-    );
-  }
   const create = createAssociatedTokenAccountIdempotentInstruction;
   if ((treasuryInfo?.data.readBigUInt64LE(amountOffset) ?? 0n) < treasuryUsdc / 10n) {
     instructions.push(
-      create(authority.publicKey, treasury, treasuryOwner, mint.publicKey),
-      createMintToInstruction(mint.publicKey, treasury, authority.publicKey, treasuryUsdc),
+      create(authority.publicKey, treasury, treasuryOwner, mint),
+      createMintToInstruction(mint, treasury, authority.publicKey, treasuryUsdc),
     );
   }
   if (!feeInfo) {
-    instructions.push(create(authority.publicKey, feeAccount, feeOwner, mint.publicKey));
+    instructions.push(create(authority.publicKey, feeAccount, feeOwner, mint));
   }
   if (instructions.length > 0) {
-    await sendAndConfirm(connection, instructions, mintInfo ? [authority] : [authority, mint]);
+    await sendAndConfirm(connection, instructions, authority);
   }
   return { genesisHash };
 }
@@ -94,11 +78,11 @@ async function fillUp(connection: Connection, { address }: SolanaKeypair): Promi
 async function sendAndConfirm(
   connection: Connection,
   instructions: TransactionInstruction[],
-  signers: [Keypair, ...Keypair[]],
+  signer: Keypair,
 ): Promise<void> {
   const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash();
-  const transaction = new Transaction({ feePayer: signers[0].publicKey, blockhash, lastValidBlockHeight });
-  transaction.add(...instructions).sign(...signers);
+  const transaction = new Transaction({ feePayer: signer.publicKey, blockhash, lastValidBlockHeight });
+  transaction.add(...instructions).sign(signer);
   await confirmed(connection, await connection.sendRawTransaction(transaction.serialize()));
 }
 

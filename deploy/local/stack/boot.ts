@@ -115,7 +115,7 @@ function runningEnvironment(
     genesisHash: '',
     rpc_url: `http://${host}:${chainPort}`,
     ws_url: `ws://${host}:${chainPort + 1}`,
-    usdc_mint: keys.mint.address,
+    usdc_mint: keys.mint,
     fee_wallet: keys.feeWallet.address,
     fee_payer: keys.feePayer.address,
     moonpay_url: `http://${host}:${onrampsPort}/moonpay`,
@@ -150,7 +150,7 @@ async function startChain(
   settings: Settings,
   supervisor: Supervisor,
 ): Promise<string> {
-  await supervisor.start([chainSpec({ settings, environment: name, port, first: index === 0 })]);
+  await supervisor.start([chainSpec({ settings, environment: { name, keys }, port, first: index === 0 })]);
   // Loading the Solana libraries takes half a second, during which the servers start.
   const { seedChain } = await import('../seed/seed-chain.ts');
   return (await seedChain(`http://${host}:${port}`, keys)).genesisHash;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { environmentKeys } from './keys.ts';
+import { environmentKeys, genesisMint } from './keys.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -38,6 +38,13 @@ test('the keys have the formats that their users expect', () => {
   expect(feePayer.publicKey.toBase58()).toBe(keys.feePayer.address);
 });
 
+test('the mint is the USDC that clients know, and its authority is in the genesis of the chain', () => {
+  const [test, live] = ['test', 'live'].map((name) => environmentKeys(folder, name));
+  expect(test!.mint).toBe('4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU');
+  expect(live!.mint).toBe('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v');
+  expect(genesisMint(live!)).toBe(`${live!.mint}:${live!.mintAuthority.address}`);
+});
+
 test('a file of an earlier version keeps its keys and gets the missing ones', () => {
   const file = path.join(folder, 'keys-test.json');
   const first = environmentKeys(folder, 'test');
@@ -46,14 +53,13 @@ test('a file of an earlier version keeps its keys and gets the missing ones', ()
 
   const second = environmentKeys(folder, 'test');
 
-  expect(second.mint).toEqual(first.mint);
   expect(second.natsPasswords.quote).toBe(natsPasswords.quote);
   expect(second.natsPasswords.wallet).toMatch(/^[\w-]{43}$/);
   expect(second.identitySecret).toMatch(/^[\w-]{43}$/);
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(second);
 });
 
-test('a damaged file is an error and does not lead to a new mint', () => {
+test('a damaged file is an error and does not lead to new keys', () => {
   writeFileSync(path.join(folder, 'keys-test.json'), '{');
   expect(() => environmentKeys(folder, 'test')).toThrow(/--fresh/);
 });

@@ -4,6 +4,7 @@ import path from 'node:path';
 import bs58 from 'bs58';
 import { type BusUser, SERVICE_NAMES, type ServiceName } from '../../../shared/contract/service.ts';
 import { writeAtomically } from '../processes/atomic-file.ts';
+import { networkOf } from './networks.ts';
 import { busUserNames } from './programs.ts';
 
 /** Signs the tokens of one purpose; `seed` and `publicKey` are 32 bytes as base64url. */
@@ -12,7 +13,7 @@ type SigningKey = { kid: string; seed: string; publicKey: string };
 /** `secretKey` is Solana's 64 bytes (seed, public key) in base58. */
 export type SolanaKeypair = { address: string; secretKey: string };
 
-/** All secrets of one environment of the local stack. They are worthless elsewhere. */
+/** All secrets of one environment of the local stack, and the address of its USDC. They are worthless elsewhere. */
 export type EnvironmentKeys = {
   signing: Record<'quote' | 'settlement' | 'session', SigningKey>;
   feePayer: SolanaKeypair;
@@ -22,7 +23,8 @@ export type EnvironmentKeys = {
   feeWallet: SolanaKeypair;
   /** Mints test USDC, and is also the funding authority. */
   mintAuthority: SolanaKeypair;
-  mint: SolanaKeypair;
+  /** Address of the environment's USDC, which is in the genesis of the local chain. */
+  mint: string;
   /** Owner of the USDC that the sandboxes sell. */
   onrampTreasury: SolanaKeypair;
   /** Shared with the sandboxes, as a merchant shares keys with the real providers. */
@@ -51,6 +53,7 @@ export function environmentKeys(stateDir: string, environment: string): Environm
   const keys: EnvironmentKeys = {
     ...made,
     ...stored,
+    mint: made.mint,
     signing: { ...made.signing, ...stored.signing },
     databasePasswords: { ...made.databasePasswords, ...stored.databasePasswords },
     natsPasswords: { ...made.natsPasswords, ...stored.natsPasswords },
@@ -58,6 +61,11 @@ export function environmentKeys(stateDir: string, environment: string): Environm
   const text = `${JSON.stringify(keys, null, 2)}\n`;
   if (JSON.stringify(stored) !== JSON.stringify(keys)) writeAtomically(file, text, 0o600);
   return keys;
+}
+
+/** The chain's variable CHAIN_GENESIS_MINT: the environment's USDC, which its mint authority issues. */
+export function genesisMint({ mint, mintAuthority }: EnvironmentKeys): string {
+  return `${mint}:${mintAuthority.address}`;
 }
 
 function readStored(file: string): Partial<EnvironmentKeys> {
@@ -84,7 +92,7 @@ function newKeys(environment: string): EnvironmentKeys {
     delegateAuthorities: [{ number: 1, ...solanaKeypair() }],
     feeWallet: solanaKeypair(),
     mintAuthority: solanaKeypair(),
-    mint: solanaKeypair(),
+    mint: networkOf(environment).usdcMint,
     onrampTreasury: solanaKeypair(),
     onramps: onrampKeys(),
     cursorKey: secret(),

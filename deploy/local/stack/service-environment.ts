@@ -1,9 +1,13 @@
 import type { BusUser, ServiceName } from '../../../shared/contract/service.ts';
 import type { EnvironmentKeys } from './keys.ts';
+import { networkOf } from './networks.ts';
 import type { HourlyCaps } from './settings.ts';
 import type { StackEnvironment } from './stack-file.ts';
 
 const host = '127.0.0.1';
+
+/** Quotes and offers of other protocols have the same fee. */
+const fees = { FEE_BPS: '50', FEE_MIN_MICRO: '10000' };
 
 /** An environment of the stack with everything that configures its services. */
 export type RunningEnvironment = StackEnvironment & {
@@ -70,12 +74,15 @@ export function serviceEnvironment(
       PUBLIC_KEYS: publicKeys([environment]),
       USDC_MINT: environment.usdc_mint,
       CURSOR_KEY: keys.cursorKey,
+      ...fees,
     },
     settlement: {
       SIGNING_KEYS: signing('settlement'),
       PUBLIC_KEYS: publicKeys([environment]),
       USDC_MINT: environment.usdc_mint,
       FEE_WALLET: environment.fee_wallet,
+      X402_NETWORK: networkOf(environment.name).caip2,
+      ...fees,
       CURSOR_KEY: keys.cursorKey,
       ...shared.hourlyCaps,
     },

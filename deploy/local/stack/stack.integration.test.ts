@@ -151,7 +151,9 @@ test('the chain has the mint, the fee account and SOL, and seeding again changes
   const connection = new Connection(rpc_url, 'confirmed');
   const mint = new PublicKey(usdc_mint);
   const feeAccount = getAssociatedTokenAddressSync(mint, new PublicKey(fee_wallet));
+  expect(usdc_mint).toBe('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v');
   expect((await getMint(connection, mint)).decimals).toBe(6);
+  expect(environmentOf('settlement@live').X402_NETWORK).toBe('solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp');
   expect((await connection.getTokenAccountBalance(feeAccount)).value.amount).toBe('0');
   const balance = await connection.getBalance(new PublicKey(fee_payer));
   expect(balance).toBe(1000 * LAMPORTS_PER_SOL);

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { ProcessSpec } from '../processes/process-spec.ts';
+import { genesisMint } from './keys.ts';
 import type { RunningEnvironment } from './service-environment.ts';
 import type { Settings } from './settings.ts';
 
@@ -41,19 +42,21 @@ export function tracesSpec(port: number): ProcessSpec {
 /** The local chain of an environment: RPC on `port`, WebSocket on the next one too. */
 export function chainSpec(options: {
   settings: Settings;
-  environment: string;
+  environment: Pick<RunningEnvironment, 'name' | 'keys'>;
   port: number;
   first: boolean;
 }): ProcessSpec {
-  const { settings, environment, port, first } = options;
+  const { settings, port, first } = options;
+  const { name, keys } = options.environment;
   return {
-    name: first ? 'chain' : `chain@${environment}`,
+    name: first ? 'chain' : `chain@${name}`,
     kind: 'tool',
     command: process.execPath,
     args: [program('chain')],
     env: {
       CHAIN_PORT: String(port),
-      CHAIN_DATA_DIR: path.join(settings.stateDir, `chain-${environment}`),
+      CHAIN_DATA_DIR: path.join(settings.stateDir, `chain-${name}`),
+      CHAIN_GENESIS_MINT: genesisMint(keys),
       CHAIN_SLOT_MS: String(settings.chainSlotMs ?? 400),
       ...(settings.chainControl ? { CHAIN_CONTROL: '1' } : {}),
     },

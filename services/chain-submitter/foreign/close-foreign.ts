@@ -5,7 +5,7 @@ import { foreignIntentId } from '../intents/intent-id.ts';
 import { CLOSED } from '../intents/model/failure.ts';
 import { findIntent } from '../intents/store/intents.ts';
 import { toProgress } from '../intents/view.ts';
-import { insertClosedIntent } from './store/intents.ts';
+import { insertFailedIntent } from './store/intents.ts';
 
 /**
  * Ends a payment that was not signed, or returns its progress. The failed intent that it inserts is
@@ -18,7 +18,8 @@ export const closeForeign =
     const nothing = { generation: 0, tx_hash: null, slot: null };
     const closed: Progress = { object_id: settlement_id, status: 'failed', ...nothing, failure: CLOSED };
     const intentId = foreignIntentId(message_hash);
-    if (await insertClosedIntent(pool, intentId, settlement_id)) return closed;
+    const row = { intentId, settlementId: settlement_id, reason: null, failure: CLOSED };
+    if (await insertFailedIntent(pool, row)) return closed;
     const intent = await findIntent(pool, intentId);
     const progress = intent === null ? null : toProgress(intent);
     if (progress === null) throw new Error('The intent of a payment of another client has no progress.');

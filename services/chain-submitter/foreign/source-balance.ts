@@ -6,7 +6,7 @@ import { readForCaller } from '../chain/read-for-caller.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import { listUnconfirmedSignatures, lockSource, sumHeldMicro } from './store/intents.ts';
 
-/** The balance of a paying token account at a slot. */
+/** What the signer of a payment can spend of the paying token account at a slot. */
 export type SourceBalance = {
   slot: number;
   balanceMicro: bigint;
@@ -14,24 +14,25 @@ export type SourceBalance = {
   contains: readonly string[];
 };
 
+type Source = { source: string; authority: string };
 type Deps = { pool: Pool; network: Network; rpc: RpcPool };
 
 /** Reads the balance of a paying token account at confirmed commitment. */
 export const readSourceBalance = async (
   { network, rpc }: Pick<Deps, 'network' | 'rpc'>,
-  source: string,
+  { source, authority }: Source,
 ): Promise<SourceBalance> => {
   const { slot, accounts } = await readForCaller(rpc.accounts([source]));
-  return { slot, balanceMicro: spendableMicro(accounts[0] ?? null, network.mint) ?? 0n, contains: [] };
+  return { slot, balanceMicro: spendableMicro(accounts[0] ?? null, network.mint, authority), contains: [] };
 };
 
 /**
  * As `readSourceBalance`, with the payments whose confirmation is not recorded yet. Without them,
  * such a payment would count twice: in the balance and in what is held of it.
  */
-export const readExactSourceBalance = async (deps: Deps, source: string): Promise<SourceBalance> => {
-  const signatures = await listUnconfirmedSignatures(deps.pool, source);
-  const balance = await readSourceBalance(deps, source);
+export const readExactSourceBalance = async (deps: Deps, paying: Source): Promise<SourceBalance> => {
+  const signatures = await listUnconfirmedSignatures(deps.pool, paying.source);
+  const balance = await readSourceBalance(deps, paying);
   if (signatures.length === 0) return balance;
   const { statuses } = await readForCaller(
     deps.rpc.first((provider) => provider.statuses(signatures, { history: false })),

@@ -1,5 +1,6 @@
 import bs58 from 'bs58';
 import type { z } from 'zod';
+import type { ForeignReason } from '../../../shared/contract/chain-submitter/foreign.ts';
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
@@ -44,6 +45,7 @@ import {
   readSourceBalance,
   type SourceBalance,
 } from './source-balance.ts';
+import { insertFailedIntent } from './store/intents.ts';
 
 type Deps = {
   pool: Pool;
@@ -80,10 +82,29 @@ const findAnswer = async (deps: Deps, intentId: string, settlementId: string): P
   if (intent === null) return null;
   if (intent.object_id !== settlementId)
     return refuse('closed', 'the transaction pays another settlement; sign a new one');
-  const { signature, status, failure_message } = intent;
-  if (signature === null) return refuse('closed', failure_message ?? 'the payment was ended');
+  const { signature, status, request, failure_message } = intent;
+  if (signature === null) {
+    const { reason } = request as { reason?: ForeignReason };
+    return refuse(reason ?? 'closed', failure_message ?? '');
+  }
   if (!intents.isTerminal(status) && !deps.inFlight.has(intentId)) await deps.executor.executeNow(intentId);
   return submitted(signature);
+};
+
+/**
+ * Makes a refusal final: a late repeat of the call finds it and signs nothing. A concurrent call may
+ * have submitted the message, and the refusal may be its effect.
+ */
+const recordRefusal = async (
+  deps: Deps,
+  intent: { intentId: string; settlementId: string },
+  refusal: ForeignRefusal,
+): Promise<Submitted> => {
+  const { reason, message } = refusal;
+  const code = reason === 'insufficient_funds' ? reason : 'payment_failed';
+  if (await insertFailedIntent(deps.pool, { ...intent, reason, failure: { code, message } })) throw refusal;
+  const answer = await findAnswer(deps, intent.intentId, intent.settlementId);
+  return answer ?? Promise.reject(refusal);
 };
 
 /** Reserves the fees of the vendor's budget, and the amount of the hourly caps. */
@@ -172,13 +193,12 @@ const commit = async (
   bytes: { payment: SignedPayment; signed: Generation },
   balance: SourceBalance,
 ): Promise<boolean> => {
-  const { source } = bytes.payment;
   const tooSmall = () =>
     refuse('insufficient_funds', 'other payments need the balance of the paying account');
   try {
     const rows = await commitOnce(deps, intent, bytes, balance).catch(async (error: unknown) => {
       if (!(error instanceof NotCovered)) throw error;
-      return commitOnce(deps, intent, bytes, await readExactSourceBalance(deps, source));
+      return commitOnce(deps, intent, bytes, await readExactSourceBalance(deps, bytes.payment));
     });
     if (rows !== null) deps.relay.dispatch(rows);
     return rows !== null;
@@ -229,7 +249,7 @@ const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
   // A provider that has reached the slot knows the blockhash, so it is no newer than this height.
   const height = deps.rpc.first((provider) => provider.blockHeight('confirmed', slot));
   const [balance, confirmedHeight] = await Promise.all([
-    readSourceBalance(deps, source),
+    readSourceBalance(deps, payment),
     readForCaller(height),
   ]);
   if (balance.balanceMicro < payment.totalMicro)
@@ -261,8 +281,9 @@ export const submitForeign =
   (deps: Deps): Handler<typeof chainSubmitter.internal.submitForeign> =>
   (input) =>
     answerRefusal(async () => {
+      const { settlement_id: settlementId } = input;
       const intentId = foreignIntentId(messageHashOf(Buffer.from(input.transaction, 'base64')));
-      const answer = () => findAnswer(deps, intentId, input.settlement_id);
+      const answer = () => findAnswer(deps, intentId, settlementId);
       const existing = await answer();
       if (existing !== null) return existing;
       try {
@@ -270,8 +291,9 @@ export const submitForeign =
         if (result !== null) return result;
         throw new Error('The intent was not inserted and does not exist.');
       } catch (error) {
-        // A concurrent call may have submitted the message, and the refusal may be its effect.
-        const late = error instanceof ForeignRefusal || error instanceof ServiceError ? await answer() : null;
+        if (error instanceof ForeignRefusal) return recordRefusal(deps, { intentId, settlementId }, error);
+        // The chain may have refused the message because a concurrent call has paid with it.
+        const late = error instanceof ServiceError ? await answer() : null;
         if (late === null) throw error;
         return late;
       }

@@ -236,7 +236,7 @@ test.each<[string, () => string]>([
   ['the token program', () => 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'],
   ['the System program', () => '11111111111111111111111111111111'],
   ['a sysvar', () => 'SysvarC1ock11111111111111111111111111111111'],
-  ['the mint', () => fixture.keys.mint.address],
+  ['the mint', () => fixture.keys.mint],
   ['a token account', () => fixture.outside.tokenAccount(fixture.keys.feeWallet.address).toBase58()],
   ['the fee payer', () => fixture.keys.feePayer.address],
   ['a key of small order', () => new PublicKey(Uint8Array.of(1, ...new Uint8Array(31))).toBase58()],
@@ -254,7 +254,7 @@ test.each<[string, () => string]>([
 
 test('the error for a refused address names the field of the public call', async () => {
   const identity = await fixture.identityBus();
-  const { address } = fixture.keys.mint;
+  const { mint: address } = fixture.keys;
   const named = (path: string) => ({ extras: { details: [{ path }] } });
   const payout = { payout_address: address, allow_off_curve: false };
   await expect(call(identity, chainSubmitter, 'checkPayoutAddress', payout)).rejects.toMatchObject(

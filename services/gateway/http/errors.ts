@@ -9,6 +9,7 @@ import {
   ServiceError,
 } from '../../../shared/contract/errors.ts';
 import type { HttpOperation } from '../../../shared/contract/service.ts';
+import { inDialect, UNKNOWN } from './dialects.ts';
 
 /** Headers of every answer: no cache may store it, and no browser may guess its type. */
 export const BASE_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
@@ -86,10 +87,20 @@ export const errorAnswer = (error: ServiceError | null, money: Money) => {
   };
 };
 
-/** Answers with an error. Shape and headers are the same for errors of every origin. */
-export const sendError = (reply: FastifyReply, error: ServiceError | null, money?: Money): FastifyReply => {
-  const { status, body, headers } = errorAnswer(error, money);
-  return reply.code(status).headers(headers).type('application/json; charset=utf-8').send(body);
+/**
+ * Answers with an error. Shape and headers are the same for errors of every origin. An operation of
+ * another protocol adds its fields.
+ */
+export const sendError = (
+  reply: FastifyReply,
+  error: ServiceError | null,
+  operation?: Pick<HttpOperation, 'money' | 'dialect'>,
+): FastifyReply => {
+  const { status, body, headers } = errorAnswer(error, operation?.money);
+  const answer = inDialect(operation?.dialect, status, body);
+  if (answer === null)
+    return reply.code(UNKNOWN.status).headers(headers).type('text/plain; charset=utf-8').send(UNKNOWN.text);
+  return reply.code(status).headers(headers).type('application/json; charset=utf-8').send(answer);
 };
 
 const SOCKET_ERRORS: Record<string, readonly [string, string]> = {

@@ -1,5 +1,8 @@
-import { forward as forwardOnBus } from '../../../shared/bus/call.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { call as callOnBus, forward as forwardOnBus } from '../../../shared/bus/call.ts';
 import { REQUEST_ID } from '../../../shared/bus/trace.ts';
+import { ERRORS, ServiceError } from '../../../shared/contract/errors.ts';
+import { settlement } from '../../../shared/contract/index.ts';
 import type { HttpOperation, ServiceContract } from '../../../shared/contract/service.ts';
 import type { Authenticated } from '../credentials/authenticate.ts';
 
@@ -22,15 +25,14 @@ export const answerOf = ({ http }: Pick<HttpOperation, 'http'>, result: unknown)
   return { status, body: status === 204 ? null : result, headers: {} };
 };
 
-/**
- * Sends a validated call to its service and waits for the answer. Throws the errors of the service.
- */
-export const forward = (
+type Call = { requestId: string; idempotencyKey: string | undefined; onReplay: () => void };
+
+const forwardOnce = (
   contract: ServiceContract,
   name: string,
   input: unknown,
   { environment, principal }: Authenticated,
-  call: { requestId: string; idempotencyKey: string | undefined; onReplay: () => void },
+  call: Call,
 ): Promise<unknown> =>
   forwardOnBus(environment.bus(), contract, name, input, principal, {
     timeoutMs: contract.operations[name]!.timeoutSeconds * 1000,
@@ -38,3 +40,65 @@ export const forward = (
     idempotencyKey: call.idempotencyKey,
     onReplay: call.onReplay,
   });
+
+/** A service that restarts answers again within seconds. */
+const REPEAT_MS = 250;
+/** Within the 5 s in which no other call gets the success. */
+const HAND_OUT_ATTEMPTS = 3;
+const HAND_OUT_TIMEOUT_MS = 1000;
+
+const isUnknown = (error: unknown): boolean =>
+  error instanceof ServiceError && ERRORS[error.code].http >= 500 && error.extras.money_moved === 'unknown';
+
+/**
+ * Sends a validated call to its service and waits for the answer. Throws the errors of the service.
+ * A call that `repeatsWhile` names is repeated while its outcome is open.
+ */
+export const forward = async (
+  contract: ServiceContract,
+  name: string,
+  input: unknown,
+  caller: Authenticated,
+  call: Call,
+): Promise<unknown> => {
+  const { repeatsWhile } = contract.operations[name]!;
+  if (repeatsWhile === undefined) return forwardOnce(contract, name, input, caller, call);
+  const { field, equals, seconds } = repeatsWhile;
+  const until = performance.now() + seconds * 1000;
+  for (;;) {
+    const isLast = () => performance.now() + REPEAT_MS >= until;
+    try {
+      const answer = (await forwardOnce(contract, name, input, caller, call)) as Record<string, unknown>;
+      if (answer[field] !== equals || isLast()) return answer;
+    } catch (error) {
+      if (!isUnknown(error) || isLast()) throw error;
+      await sleep(REPEAT_MS);
+    }
+  }
+};
+
+type HandOut = { extra?: { quittance?: { settlement_id: string; hand_out_id?: string } } };
+
+/**
+ * Confirms to the settlement service that the success of an x402 payment was sent. If it is not confirmed within 5 s, the next settle of the payload gets the success again.
+ */
+export const confirmHandOut = async (answer: unknown, { environment }: Authenticated): Promise<void> => {
+  const { settlement_id, hand_out_id } = (answer as HandOut).extra?.quittance ?? {};
+  if (settlement_id === undefined || hand_out_id === undefined) return;
+  for (let attempts = 0; attempts < HAND_OUT_ATTEMPTS; attempts++) {
+    try {
+      const timeoutMs = HAND_OUT_TIMEOUT_MS;
+      await callOnBus(
+        environment.bus(),
+        settlement,
+        'recordHandOut',
+        { settlement_id, hand_out_id },
+        { timeoutMs },
+      );
+      return;
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      await sleep(REPEAT_MS);
+    }
+  }
+};

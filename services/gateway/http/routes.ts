@@ -3,6 +3,7 @@ import { invalid } from '../../../shared/contract/errors.ts';
 import { IDEMPOTENT_REPLAYED } from '../../../shared/contract/idempotency.ts';
 import { contractList, gateway } from '../../../shared/contract/index.ts';
 import type { Handlers, HttpOperation, ServiceContract } from '../../../shared/contract/service.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
 import { type Authenticate, type Authenticated, authorize } from '../credentials/authenticate.ts';
 import { withBrowserNonce } from '../credentials/browser-cookie.ts';
 import { moveTokenIntoCookie, withRefreshToken } from '../credentials/refresh-cookie.ts';
@@ -12,7 +13,7 @@ import type { Limits } from '../limits/limits.ts';
 import { admit, type Quota } from '../limits/quota.ts';
 import { addressGroup } from './address.ts';
 import { parseBody, rawBodyOf } from './body.ts';
-import { answerOf, forward } from './forward.ts';
+import { answerOf, confirmHandOut, forward } from './forward.ts';
 import {
   DEFAULT_ENVIRONMENT,
   environmentNameOf,
@@ -42,6 +43,7 @@ export type RouteDeps = {
   environments: ReadonlyMap<string, GatewayEnvironment>;
   authenticate: Authenticate;
   limits: Pick<Limits, 'count'>;
+  logger: Logger;
   /** Origins of the pages that may keep a refresh token in the cookie. */
   browserOrigins: readonly string[];
 };
@@ -137,6 +139,13 @@ const createAnswerForwarded = (deps: RouteDeps, countCall: CountCall) => {
       idempotencyKey: idempotencyKeyOf(operation, request),
       onReplay: () => void reply.header(IDEMPOTENT_REPLAYED, 'true'),
     });
+    if (operation.confirmsHandOut === true)
+      // `finish`: the whole answer was handed to the operating system.
+      reply.raw.once('finish', () => {
+        void confirmHandOut(answer, caller).catch((error: unknown) =>
+          deps.logger.error({ err: error, request_id: request.id }, 'hand-out not confirmed'),
+        );
+      });
     return moveTokenIntoCookie(operation, sent, caller.environment.name, answer, request, reply);
   };
 };

@@ -89,7 +89,6 @@ const measure = (request: FastifyRequest, { statusCode, elapsedTime }: FastifyRe
 type ServerDeps = RouteDeps &
   PageDeps & {
     readiness: Pick<Readiness, 'isDraining'>;
-    logger: Logger;
     /** The output of `console/build.ts`. */
     consoleFolder: string;
     /** Origins whose scripts may call the API; `*` is all of them, without cookies. */
@@ -181,7 +180,7 @@ const answerErrors = (app: FastifyInstance, logger: Logger): void => {
     if (expected === null) logger.error({ err: error, request_id: request.id }, 'request failed');
     // Fastify has set `connection: close`, because it does not read the rest of a refused body.
     if (reply.hasHeader('connection')) await discardBody(request);
-    return sendError(reply, expected, request.routeOptions.config.operation?.money);
+    return sendError(reply, expected, request.routeOptions.config.operation);
   });
   app.setNotFoundHandler((_request, reply) => sendError(reply, notFound('path')));
 };

@@ -4,22 +4,24 @@ import { type Db, sql } from '../../../shared/db/pool.ts';
 /** How much an account may owe, in micro-units: before its first payment of fees, and after it. */
 export type Credit = { firstMicro: bigint; laterMicro: bigint };
 
-/** What an account with these sums may still owe. `of`: the table's alias. */
-const creditLeft = ({ firstMicro, laterMicro }: Credit) =>
-  sql.fragment`(case when f.paid > 0 then ${laterMicro}::bigint else ${firstMicro}::bigint end - (f.accrued - f.paid))`;
+/** Inserts the row of an account, which concurrent payments lock. */
+export const insertFeeAccount = (db: Db, accountId: string): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    insert into fee_accounts (account_id) values (${accountId}) on conflict do nothing`);
 
 /**
- * CTE that reserves the fee of a new settlement, in the statement that inserts it. It returns no
- * row if the credit of the account does not suffice.
+ * CTE `fee_account`: the locked row of an account, and whether its credit suffices for one more fee.
+ * It has no row for an account without one.
  */
-export const reserveFee = (accountId: string, feeMicro: bigint, credit: Credit) => sql.fragment`
-  insert into fee_accounts as f (account_id, accrued)
-  select ${accountId}, ${feeMicro}::bigint
-  where ${feeMicro}::bigint <= ${credit.firstMicro}::bigint
-    or exists (select from fee_accounts where account_id = ${accountId})
-  on conflict (account_id) do update set accrued = f.accrued + excluded.accrued
-    where excluded.accrued <= ${creditLeft(credit)}
-  returning account_id`;
+export const lockFeeAccount = (accountId: string, feeMicro: bigint, credit: Credit) => sql.fragment`
+  select account_id, accrued - paid + ${feeMicro}::bigint
+    <= case when paid > 0 then ${credit.laterMicro}::bigint else ${credit.firstMicro}::bigint end as has_credit
+  from fee_accounts where account_id = ${accountId} for update`;
+
+/** CTE that adds the fees of new settlements: the rows of the statement's CTE `inserted`. */
+export const reserveFees = sql.fragment`
+  update fee_accounts as f set accrued = f.accrued + inserted.accrued_fee
+  from inserted where f.account_id = inserted.vendor_account_id and inserted.accrued_fee > 0`;
 
 /** CTE that returns the fees of failed settlements: the rows of the statement's CTE `changed`. */
 export const returnFees = sql.fragment`

@@ -23,7 +23,7 @@ import { messageHashOf } from './message-hash.ts';
 import type { Vendor } from './vendor.ts';
 
 type Internal = typeof chainSubmitter.internal;
-type CallOf<N extends 'checkForeign' | 'submitForeign'> = (
+type CallOf<N extends 'checkForeign' | 'submitForeign' | 'closeForeign'> = (
   input: z.infer<Internal[N]['input']>,
 ) => Promise<z.infer<Internal[N]['output']>>;
 type Checked = Extract<z.infer<Internal['checkForeign']['output']>, { outcome: 'accepted' }>;
@@ -51,7 +51,7 @@ export type Refusal = {
 export type Outcome =
   | { kind: 'refused'; refusal: Refusal }
   | { kind: 'ended'; row: ForeignRow }
-  | { kind: 'pending'; row: ForeignRow; txHash: string };
+  | { kind: 'pending'; row: ForeignRow; txHash: string | null };
 
 export type PayDeps = {
   pool: Pool;
@@ -63,6 +63,7 @@ export type PayDeps = {
   credit: Credit;
   checkForeign: CallOf<'checkForeign'>;
   submitForeign: CallOf<'submitForeign'>;
+  closeForeign: CallOf<'closeForeign'>;
   /** Records a progress that is known without its event. */
   applyProgress: (progress: Progress) => Promise<void>;
   isPaused: () => Promise<boolean>;
@@ -175,6 +176,21 @@ const accept = async (
 };
 
 /**
+ * Ends a payment that chain-submitter refused to sign. A concurrent call may have submitted it since,
+ * so it fails only if chain-submitter has recorded that nothing was signed and nothing will be.
+ */
+const close = async (
+  { closeForeign, applyProgress }: PayDeps,
+  { settlement_id, message_hash }: ForeignRow,
+  { reason, message }: { reason: ForeignReason; message: string },
+): Promise<void> => {
+  const progress = await closeForeign({ settlement_id, message_hash });
+  const code = reason === 'insufficient_funds' ? reason : 'payment_failed';
+  const isRefused = progress.status === 'failed' && progress.generation === 0;
+  await applyProgress(isRefused ? { ...progress, failure: { code, message } } : progress);
+};
+
+/**
  * Submits a pending payment, which any call may repeat, and waits for its end.
  * @throws ServiceError service_unavailable when chain-submitter does not answer: the outcome is
  *   unknown
@@ -191,7 +207,7 @@ const submitAndWait = async (
     settlement_id,
     account_id: order.vendor.accountId,
   });
-  if (submitted.outcome === 'refused') await deps.applyProgress(refusedProgress(settlement_id, submitted));
+  if (submitted.outcome === 'refused') await close(deps, row, submitted);
   const ended = await readUntil(deps.waiting, settlement_id, {
     read: async () => (await findByMessage(deps.pool, row.message_hash)) ?? row,
     done: ({ status }) => status !== 'pending',
@@ -199,23 +215,12 @@ const submitAndWait = async (
     againMs: POLL_MS,
   });
   if (ended.status !== 'pending') return { kind: 'ended', row: ended };
-  const txHash = submitted.outcome === 'submitted' ? submitted.tx_hash : null;
-  if (txHash === null) throw new Error('A refused payment is still pending. This is a bug.');
-  return { kind: 'pending', row: ended, txHash };
+  return {
+    kind: 'pending',
+    row: ended,
+    txHash: submitted.outcome === 'submitted' ? submitted.tx_hash : ended.tx_hash,
+  };
 };
-
-/** The progress of a payment that chain-submitter refused for good before signing. */
-const refusedProgress = (
-  settlementId: string,
-  { reason, message }: { reason: ForeignReason; message: string },
-): Progress => ({
-  object_id: settlementId,
-  status: 'failed',
-  generation: 0,
-  tx_hash: null,
-  slot: null,
-  failure: { code: reason === 'insufficient_funds' ? reason : 'payment_failed', message },
-});
 
 /**
  * Carries out an order once, however often it is presented: the signed message identifies it

@@ -96,7 +96,8 @@ export const foreignOperations = {
     output: z.discriminatedUnion('status', [Confirmed, Pending]),
     errors: ['conflict', 'insufficient_funds', 'payment_failed'],
     money: 'moves',
-    timeoutSeconds: 55,
+    timeoutSeconds: 10,
+    repeatsWhile: { field: 'status', equals: 'pending', seconds: 15 },
   }),
   reissueForeign: operation({
     summary: 'Allow the success of an undelivered x402 payment to be handed out once more',

@@ -113,7 +113,7 @@ export const x402Operations = {
     output: VerifyResponse,
     errors: [],
     dialect: 'x402Verify',
-    timeoutSeconds: 20,
+    timeoutSeconds: 10,
   }),
   x402Settle: operation({
     summary: 'Settle an x402 payment',
@@ -131,6 +131,7 @@ export const x402Operations = {
     money: 'moves',
     dialect: 'x402Settle',
     confirmsHandOut: true,
-    timeoutSeconds: 58,
+    timeoutSeconds: 10,
+    repeatsWhile: { field: 'errorReason', equals: 'settlement_pending', seconds: 50 },
   }),
 };

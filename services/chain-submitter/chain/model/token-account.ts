@@ -57,11 +57,20 @@ export const tokenAccountOwner = (account: ChainAccount, mint: string): string |
   return live && key(data, 0) === mint ? key(data, 32) : null;
 };
 
-/** The balance of a token account of the mint that may be spent; null for any other account. */
-export const spendableMicro = (account: ChainAccount | null, mint: string): bigint | null =>
-  account === null || tokenAccountOwner(account, mint) === null
-    ? null
-    : Buffer.from(account.data).readBigUInt64LE(64);
+/**
+ * What an authority can spend of a token account of the mint: all of it as its owner, and its
+ * allowance as its delegate. Nothing of any other account.
+ */
+export const spendableMicro = (account: ChainAccount | null, mint: string, authority: string): bigint => {
+  const owner = account && tokenAccountOwner(account, mint);
+  if (account === null || owner === null) return 0n;
+  const read = readTokenAccount(account, { owner, mint });
+  if (read.state !== 'ready') return 0n;
+  const { balanceMicro, delegate, allowanceMicro } = read;
+  if (owner === authority) return balanceMicro;
+  if (delegate !== authority) return 0n;
+  return allowanceMicro < balanceMicro ? allowanceMicro : balanceMicro;
+};
 
 /** Decimals of an initialised mint of the token program; null for any other account. */
 export const readMintDecimals = (account: ChainAccount | null): number | null =>

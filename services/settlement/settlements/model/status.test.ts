@@ -80,7 +80,7 @@ test.each<[string, Event, string | null]>([
 
 test('a payment under way is pending or confirmed on the chain, and no event leaves its end there', () => {
   expect(chainStatuses.open).toEqual(['pending', 'confirmed']);
-  expect(statuses.states.filter(statuses.isTerminal)).toEqual(['redeemed', 'failed']);
+  expect(statuses.states.filter(statuses.isTerminal)).toEqual(['failed']);
 });
 
 test('no other states occur', () => {

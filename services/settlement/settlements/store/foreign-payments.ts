@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { type OutboxRow, outboxRow } from '../../../../shared/events/outbox.ts';
-import { hasErrorCode } from '../../../../shared/lib/error-causes.ts';
 import { activeTraceparent } from '../../../../shared/lib/trace.ts';
-import { type Credit, reserveFee } from '../../fee-accounts/store.ts';
+import { type Credit, insertFeeAccount, lockFeeAccount, reserveFees } from '../../fee-accounts/store.ts';
 import { chainState, isRedeemable, isUnreserved, state } from './conditions.ts';
 import { endColumns, redeemedEvents } from './end-events.ts';
 import { columns, Row, type SettlementRow } from './settlements.ts';
@@ -11,8 +10,6 @@ import { columns, Row, type SettlementRow } from './settlements.ts';
 /*
  * Settlements that a client of another protocol has signed (docs/adr/0043).
  */
-
-const UNIQUE_VIOLATION = /^23505$/;
 
 const ForeignRow = Row.extend({
   message_hash: z.string(),
@@ -43,36 +40,42 @@ export type NewForeignPayment = {
   resource: string | null;
 };
 
+const Evaluation = z.object({ has_credit: z.boolean().nullable(), inserted: z.boolean() });
+
 /**
  * Inserts a pending settlement, and reserves its accrued fee on the vendor's account, in one
- * statement. A unique violation rolls both back.
- * @returns the settlement; `taken`: the message or the payment-identifier has a settlement; `no_credit`: the vendor
- *   owes too much
+ * statement. Concurrent payments of one account lock its row in turn.
+ * @returns the settlement; `taken`: the message or the payment-identifier has a settlement;
+ *   `no_credit`: the vendor owes too much
  */
 export const insertForeignPayment = async (
   db: Db,
   row: NewForeignPayment,
   credit: Credit,
 ): Promise<ForeignRow | 'taken' | 'no_credit'> => {
-  const accrues = row.accrued_fee > 0n;
   const { vendor_account_id: vendor, accrued_fee: fee } = row;
-  const reserved = accrues ? reserveFee(vendor, fee, credit) : sql.fragment`select 1 as account_id`;
-  try {
-    const inserted = await db.maybeOne(sql.type(ForeignRow)`
-      with reserved as (${reserved})
-      insert into settlements (settlement_id, rail, vendor_account_id, service_id, service_name, payout_address,
-        quote_amount, fee_amount, accrued_fee, message_hash, payer_address, source_account, external_id, resource,
-        holding)
-      select ${row.settlement_id}, ${row.rail}, ${vendor}, ${row.service_id}::uuid, ${row.service_name},
-        ${row.payout_address}, ${row.quote_amount}::bigint, ${row.fee_amount}::bigint, ${fee}::bigint,
-        ${row.message_hash}, ${row.payer_address}, ${row.source_account}, ${row.external_id}, ${row.resource}, false
-      from reserved
-      returning ${foreignColumns}`);
-    return inserted ?? 'no_credit';
-  } catch (error) {
-    if (hasErrorCode(error, UNIQUE_VIOLATION)) return 'taken';
-    throw error;
+  const account = fee > 0n ? lockFeeAccount(vendor, fee, credit) : sql.fragment`select true as has_credit`;
+  const insert = () =>
+    db.one(sql.type(Evaluation)`
+      with fee_account as (${account}), inserted as (
+        insert into settlements (settlement_id, rail, vendor_account_id, service_id, service_name, payout_address,
+          quote_amount, fee_amount, accrued_fee, message_hash, payer_address, source_account, external_id, resource,
+          holding)
+        select ${row.settlement_id}, ${row.rail}, ${vendor}, ${row.service_id}::uuid, ${row.service_name},
+          ${row.payout_address}, ${row.quote_amount}::bigint, ${row.fee_amount}::bigint, ${fee}::bigint,
+          ${row.message_hash}, ${row.payer_address}, ${row.source_account}, ${row.external_id}, ${row.resource}, false
+        from fee_account where has_credit
+        on conflict do nothing
+        returning vendor_account_id, accrued_fee
+      ), reserved as (${reserveFees})
+      select (select has_credit from fee_account) as has_credit, exists (select from inserted) as inserted`);
+  let evaluated = await insert();
+  if (evaluated.has_credit === null) {
+    await insertFeeAccount(db, vendor);
+    evaluated = await insert();
   }
+  if (!evaluated.has_credit) return 'no_credit';
+  return evaluated.inserted ? (await findByMessage(db, row.message_hash))! : 'taken';
 };
 
 /** The settlement of a signed message, or null. */

@@ -1,0 +1,136 @@
+import { createTransferCheckedInstruction } from '@solana/spl-token';
+import {
+  ComputeBudgetProgram,
+  type Keypair,
+  PublicKey,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
+import type { z } from 'zod';
+import { PROGRAMS } from '../../services/chain-submitter/chain/addresses.ts';
+import { call } from '../../shared/bus/call.ts';
+import { chainSubmitter } from '../../shared/contract/chain-submitter.ts';
+import { newId } from '../../shared/lib/id.ts';
+import type { Payer, SubmitterFixture } from './submitter.ts';
+
+type Internal = typeof chainSubmitter.internal;
+type Operation = 'getFeePayers' | 'checkForeign' | 'submitForeign' | 'closeForeign';
+type Draft = {
+  /** By default one to the vendor. */
+  legs?: { owner: PublicKey; amount: bigint }[];
+  feePayer?: string;
+  blockhash?: string;
+  /** Signs for the buyer's token account instead of the buyer. */
+  delegate?: Keypair;
+};
+
+/** The price of the payments, in micro-units. */
+export const PRICE = 50_000n;
+
+const memo = (text: string) =>
+  new TransactionInstruction({ programId: new PublicKey(PROGRAMS.memo), keys: [], data: Buffer.from(text) });
+
+/** Payments as the stock clients of x402 and MPP sign them, over a running fixture. */
+export const foreignPaymentsOver = (fixture: () => SubmitterFixture, vendor: () => Payer) => {
+  const ask = <N extends Operation>(
+    name: N,
+    input: z.infer<Internal[N]['input']>,
+  ): Promise<z.infer<Internal[N]['output']>> =>
+    call(fixture().settlementBus, chainSubmitter, name, input, { timeoutMs: 20_000 }) as never;
+
+  const latestBlockhash = async (): Promise<string> => {
+    const options = { commitment: 'confirmed' };
+    type Answer = { value: { blockhash: string } };
+    return (await fixture().chain.call<Answer>('getLatestBlockhash', options)).value.blockhash;
+  };
+
+  /**
+   * The bytes that the stock client signs: version 0, compute budget, and a transfer and a memo for
+   * each leg.
+   */
+  const signed = async (buyer: Payer, draft: Draft = {}) => {
+    const { outside, keys } = fixture();
+    const { legs = [{ owner: vendor().owner.publicKey, amount: PRICE }] } = draft;
+    const memos = legs.map(() => newId('evt'));
+    const signer = draft.delegate ?? buyer.owner;
+    const source = outside.tokenAccount(buyer.owner.publicKey);
+    const transfers = legs.map(({ owner, amount }) =>
+      createTransferCheckedInstruction(
+        source,
+        outside.mint,
+        outside.tokenAccount(owner),
+        signer.publicKey,
+        amount,
+        6,
+      ),
+    );
+    const transaction = new VersionedTransaction(
+      new TransactionMessage({
+        payerKey: new PublicKey(draft.feePayer ?? keys.feePayer.address),
+        recentBlockhash: draft.blockhash ?? (await latestBlockhash()),
+        instructions: [
+          ComputeBudgetProgram.setComputeUnitLimit({ units: 20_000 }),
+          ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1 }),
+          ...transfers,
+          ...memos.map(memo),
+        ],
+      }).compileToV0Message(),
+    );
+    transaction.sign([signer]);
+    return {
+      transaction: Buffer.from(transaction.serialize()).toString('base64'),
+      legs: legs.map(({ owner, amount }) => ({ owner: owner.toBase58(), amount: `${amount}` })),
+      memos,
+    };
+  };
+  type Payment = Awaited<ReturnType<typeof signed>>;
+
+  const check = (payment: Payment, simulate = true) => ask('checkForeign', { ...payment, simulate });
+  return {
+    ask,
+    signed,
+    check,
+    submit: (payment: Payment, settlement_id: string = newId('stl')) =>
+      ask('submitForeign', { ...payment, settlement_id, account_id: vendor().account_id }),
+    /** The hash of the message, as the check reports it. */
+    hashOf: async (payment: Payment): Promise<string> => {
+      const checked = await check(payment, false);
+      if (checked.outcome !== 'accepted') throw new Error(checked.message);
+      return checked.message_hash;
+    },
+    /** The number of transactions that were signed for a settlement. */
+    countSigned: async (settlementId: string): Promise<number> => {
+      const { rows } = await fixture().admin.query(
+        'select count(*)::int as signed from transactions join intents using (intent_id) where object_id = $1',
+        [settlementId],
+      );
+      return rows[0].signed;
+    },
+    /** Runs work while bytes that are sent do not reach the chain. */
+    withDroppedSends: async (work: () => Promise<void>): Promise<void> => {
+      const { chain } = fixture();
+      await chain.call('chain_fault', { method: 'sendTransaction', kind: 'drop' });
+      try {
+        await work();
+      } finally {
+        await chain.call('chain_fault');
+      }
+    },
+  };
+};
+export type ForeignPayment = Awaited<ReturnType<ReturnType<typeof foreignPaymentsOver>['signed']>>;
+
+type Answer =
+  | { outcome: 'accepted' | 'submitted'; tx_hash?: string }
+  | { outcome: 'refused'; reason: string; message: string };
+
+/** The reason of a refusal, or else the outcome. */
+export const reasonOf = (answer: Answer): string =>
+  answer.outcome === 'refused' ? answer.reason : answer.outcome;
+
+/** The transaction of a submitted payment. @throws for a refusal */
+export const txHashOf = (answer: Answer): string => {
+  if (answer.outcome === 'refused') throw new Error(`${answer.reason}: ${answer.message}`);
+  return answer.tx_hash!;
+};
