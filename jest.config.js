@@ -33,7 +33,7 @@ export default {
     {
       ...common,
       displayName: 'e2e',
-      testMatch: ['<rootDir>/test/{e2e,browser}/*.test.ts'],
+      testMatch: ['<rootDir>/test/{e2e,browser,interop}/*.test.ts'],
       setupFilesAfterEnv: ['<rootDir>/test/support/clear-of-midnight.ts'],
       globalSetup: '<rootDir>/test/support/e2e-setup.ts',
       globalTeardown: '<rootDir>/test/support/e2e-teardown.ts',

@@ -125,6 +125,13 @@ test('fault timeout_after_accept: the transaction is included and the call gets 
   expect(await statusOf(nameOf(transaction))).toMatchObject({ err: null });
 });
 
+test('fault drop_after_accept: the transaction is included and the connection is closed', async () => {
+  const transaction = await signedTransfer(chain, payer, someone(), 1_000_000);
+  await chain.call('chain_fault', { method: 'sendTransaction', kind: 'drop_after_accept', count: 1 });
+  await expect(send(transaction)).rejects.toThrow();
+  expect(await statusOf(nameOf(transaction))).toMatchObject({ err: null });
+});
+
 test('fault duplicate: a transaction that is sent twice is included once', async () => {
   const transaction = await signedTransfer(chain, payer, someone(), 1_000_000);
   const stats = () => chain.call<{ executed: number; duplicate: number }>('chain_stats');

@@ -12,7 +12,7 @@ import { type Commitment, createLedger, FINALIZED_AFTER_SLOTS } from './ledger.t
 import { memoOf, metaOf } from './meta.ts';
 import { type Entry, restoreChain, saveSnapshot, type TransactionEntry } from './storage.ts';
 import { newMintData } from './token.ts';
-import { decodeTransaction, type Transaction } from './wire.ts';
+import { decodeTransaction, messageHashOf, type Transaction } from './wire.ts';
 
 export type ChainEvent =
   | { type: 'slot' }
@@ -121,7 +121,7 @@ export const openChain = ({
    */
   const refusalOf = (transaction: Transaction, commitment: Commitment): TransactionError | undefined => {
     if (!ledger.isBlockhashValid(transaction.message.blockhash, commitment)) return 'BlockhashNotFound';
-    return history.get(transaction.signature) ? 'AlreadyProcessed' : undefined;
+    return history.ofMessage(messageHashOf(transaction)) ? 'AlreadyProcessed' : undefined;
   };
 
   const record = (transaction: Transaction, outcome: Outcome) => {
@@ -134,7 +134,8 @@ export const openChain = ({
     const { err } = outcome;
     const entry: Entry = { t: 'tx', slot, time: unixSeconds, signature, err, memo, keys, wire, meta };
     const at = append(entry);
-    const included = { signature, slot, time: unixSeconds, err, memo, ...at, lost: false };
+    const messageHash = messageHashOf(transaction);
+    const included = { signature, messageHash, slot, time: unixSeconds, err, memo, ...at, lost: false };
     history.add(included, keys);
     if (err === null) stats.executed += 1;
     else stats.failed += 1;

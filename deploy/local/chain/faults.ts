@@ -13,7 +13,15 @@ export const fault = z
   .strictObject({
     /** The method with the fault. `*` stands for every method except the control methods. */
     method: z.string().min(1),
-    kind: z.enum(['drop', 'delay', 'duplicate', 'timeout_after_accept', 'lie_null', 'swap']),
+    kind: z.enum([
+      'drop',
+      'delay',
+      'duplicate',
+      'timeout_after_accept',
+      'drop_after_accept',
+      'lie_null',
+      'swap',
+    ]),
     /**
      * The number of affected calls. Without it the fault lasts until it is cleared or `for_ms` has
      * passed.

@@ -5,6 +5,7 @@ import type { TransactionError } from './errors.ts';
  */
 export type IncludedTransaction = {
   signature: string;
+  messageHash: string;
   slot: number;
   /** Unix seconds. */
   time: number;
@@ -25,11 +26,15 @@ export type History = ReturnType<typeof createHistory>;
 export const createHistory = () => {
   const inOrder: IncludedTransaction[] = [];
   const bySignature = new Map<string, IncludedTransaction>();
+  const byMessage = new Map<string, IncludedTransaction>();
   const byAddress = new Map<string, IncludedTransaction[]>();
 
   return {
     count: () => inOrder.length,
     get: (signature: string): IncludedTransaction | undefined => bySignature.get(signature),
+
+    /** The transaction with this message, whatever stands in place of its signatures. */
+    ofMessage: (hash: string): IncludedTransaction | undefined => byMessage.get(hash),
 
     /** Transactions that name the address, oldest first. */
     of: (address: string): IncludedTransaction[] =>
@@ -38,6 +43,7 @@ export const createHistory = () => {
     add: (transaction: IncludedTransaction, addresses: Iterable<string>): void => {
       inOrder.push(transaction);
       bySignature.set(transaction.signature, transaction);
+      byMessage.set(transaction.messageHash, transaction);
       for (const address of addresses) {
         const list = byAddress.get(address);
         if (list) list.push(transaction);
@@ -55,6 +61,7 @@ export const createHistory = () => {
         const transaction = inOrder.pop()!;
         transaction.lost = true;
         bySignature.delete(transaction.signature);
+        byMessage.delete(transaction.messageHash);
         lost.push(transaction);
       }
       return lost;

@@ -199,6 +199,14 @@ test('a simulation works with and without signatures and blockhash', async () =>
   expect(await value({ replaceRecentBlockhash: true, sigVerify: true })).toMatchObject({ code: -32602 });
 });
 
+test('an included transaction is recognized by its message, whatever stands in its signatures', async () => {
+  const transaction = await signedTransfer(chain, payer, someone(), 1_000_000);
+  await send(transaction);
+  transaction.signatures[0]!.signature = null;
+  const answer = await simulate(transaction, {});
+  expect(answer.result).toMatchObject({ value: { err: 'AlreadyProcessed' } });
+});
+
 test('a fee consists of a part per signature and the compute price', async () => {
   const transaction = await signedTransfer(chain, payer, someone(), 1_000_000);
   const fee = (message: Uint8Array) =>

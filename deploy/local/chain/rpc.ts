@@ -77,6 +77,7 @@ export const createRpc = ({ methods, faults, log }: { methods: Methods; faults: 
     if (met.kind === 'delay') await sleep(met.ms ?? 0);
     const response = run(id, method, params);
     if (met.kind === 'duplicate') run(id, method, params);
+    if (met.kind === 'drop_after_accept') return 'drop';
     if (met.kind === 'timeout_after_accept') return 'silence';
     if (met.kind === 'swap') return swap(response);
     if (met.kind === 'lie_null' && 'result' in response) {

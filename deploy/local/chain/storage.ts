@@ -5,7 +5,7 @@ import type { History } from './history.ts';
 import { type Journal, readWhole, writeWhole } from './journal.ts';
 import { FINALIZED_AFTER_SLOTS, type Ledger, type LedgerState } from './ledger.ts';
 import type { Meta } from './meta.ts';
-import { decodeTransaction } from './wire.ts';
+import { decodeTransaction, messageHashOf, type Transaction } from './wire.ts';
 
 export type TransactionEntry = {
   t: 'tx';
@@ -86,10 +86,10 @@ export const restoreChain = (parts: {
   }
 
   let reRun = 0;
-  const applyTransaction = (entry: TransactionEntry): void => {
+  const applyTransaction = (entry: TransactionEntry, transaction: Transaction): void => {
     bank.setClock(entry.slot, entry.time);
     // Its signatures were verified when it was included.
-    const outcome = bank.execute(decodeTransaction(Buffer.from(entry.wire, 'base64')), entry.slot, false);
+    const outcome = bank.execute(transaction, entry.slot, false);
     reRun += 1;
     if (JSON.stringify(outcome?.err) !== JSON.stringify(entry.err)) {
       log.warn(
@@ -113,9 +113,12 @@ export const restoreChain = (parts: {
       history.fork(entry.firstLostSlot);
       continue;
     }
-    if (slot > finalSlot) applyTransaction(entry);
+    const transaction = decodeTransaction(Buffer.from(entry.wire, 'base64'));
+    if (slot > finalSlot) applyTransaction(entry, transaction);
     const { signature, time, err, memo } = entry;
-    history.add({ signature, slot, time, err, memo, offset, length, lost: false }, entry.keys);
+    const messageHash = messageHashOf(transaction);
+    const included = { signature, messageHash, slot, time, err, memo, offset, length, lost: false };
+    history.add(included, entry.keys);
   }
   ledger.advanceTo(tip ?? 0);
   bank.finalize(ledger.slot() - FINALIZED_AFTER_SLOTS);

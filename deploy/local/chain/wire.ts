@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import bs58 from 'bs58';
 import { type Key, keyOf } from './keys.ts';
 
@@ -134,6 +135,16 @@ export const decodeTransaction = (bytes: Uint8Array): Transaction => {
   check(signatures.length === message.requiredSignatures);
   return { bytes, signatures, signature: signatures[0]!, message };
 };
+
+/**
+ * SHA-256 of the message, base64. Solana recognizes a transaction by it: other bytes in place of a
+ * signature do not make another transaction.
+ */
+export const messageHashOf = ({ bytes, signatures }: Pick<Transaction, 'bytes' | 'signatures'>): string =>
+  // The number of signatures is one byte, because more than 127 do not fit into a transaction.
+  createHash('sha256')
+    .update(bytes.subarray(1 + 64 * signatures.length))
+    .digest('base64');
 
 /**
  * Decodes a message without signatures, as getFeeForMessage receives it.

@@ -12,12 +12,10 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { repositoryRoot } from '../servers/binaries.mjs';
+import { installLocked, npm } from './npm.mjs';
 
 const modules = path.join(repositoryRoot, 'node_modules');
 const stampFile = path.join(modules, '.stamp');
-// The warnings concern the Node version, which is not the one that is used later, and peer
-// dependencies.
-const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
 const nodeBinary = path.join(modules, 'node/bin/node');
 
 /** @throws if neither `npm ci` nor its fallback succeeds. */
@@ -49,16 +47,7 @@ const packagesIn = (file) => JSON.parse(readFileSync(file, 'utf8')).packages;
 
 function install(say) {
   say('installing node modules (npm ci)');
-  // Without install scripts: only `node` and Postgres need theirs, and the other packages would
-  // compile optional extensions for 10 s if there is a compiler.
-  if (npm(['ci', ...quiet]) !== 0) {
-    // `npm ci` refuses a lock file in which an optional package of another platform is missing.
-    // `npm install` does not, and it follows the lock file too.
-    say('npm ci failed, trying npm install --no-save');
-    if (npm(['install', '--no-save', ...quiet]) !== 0) {
-      throw new Error('the node modules could not be installed; the messages of npm are above');
-    }
-  }
+  installLocked(repositoryRoot, say);
 }
 
 /**
@@ -67,7 +56,7 @@ function install(say) {
  */
 function ensureNode(say) {
   if (runs(nodeBinary)) return;
-  npm(['rebuild', 'node']);
+  npm(['rebuild', 'node'], repositoryRoot);
   if (runs(nodeBinary)) return;
   const { version } = JSON.parse(readFileSync(path.join(modules, 'node/package.json'), 'utf8'));
   const system = process.platform === 'win32' ? 'win' : process.platform;
@@ -76,15 +65,8 @@ function ensureNode(say) {
   say(`fetching Node ${version} (${name})`);
   const prefix = path.join(repositoryRoot, '.local/node');
   mkdirSync(prefix, { recursive: true });
-  const status = npm([
-    'install',
-    '--no-save',
-    '--no-audit',
-    '--no-fund',
-    '--prefix',
-    prefix,
-    `${name}@${version}`,
-  ]);
+  const wanted = ['--prefix', prefix, `${name}@${version}`];
+  const status = npm(['install', '--no-save', '--no-audit', '--no-fund', ...wanted], repositoryRoot);
   const fetched = path.join(prefix, 'node_modules', name, 'bin/node');
   if (status !== 0 || !runs(fetched)) {
     throw new Error(`Node ${version} could not be installed; install Node 24 or newer and try again`);
@@ -113,15 +95,6 @@ function ensurePostgresLinks() {
 
 function runs(file) {
   return existsSync(file) && spawnSync(file, ['--version'], { stdio: 'ignore' }).status === 0;
-}
-
-/** Runs npm inside npm, without the variables that describe the outer script. */
-function npm(args) {
-  const outer = /^npm_(package_.*|lifecycle_.*|command|execpath)$/;
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !outer.test(name)));
-  const { status, error } = spawnSync('npm', args, { cwd: repositoryRoot, env, stdio: 'inherit' });
-  if (error) throw new Error(`npm cannot be run: ${error.message}`);
-  return status;
 }
 
 function readOr(file, otherwise) {

@@ -1,0 +1,17 @@
+// A buyer as in the documentation of @x402/fetch. It pays `url` several times and ends.
+import { decodePaymentResponseHeader, wrapFetchWithPayment } from '@x402/fetch';
+import { bodyOf, print, repeat, settings } from '../program.mjs';
+import { clientOf } from './client.mjs';
+
+const { url, rpcUrl, secretKey, ...plan } = settings();
+const payingFetch = wrapFetchWithPayment(fetch, await clientOf({ rpcUrl, secretKey }));
+print({ ready: true });
+await repeat(plan, async () => {
+  const response = await payingFetch(url);
+  const receipt = response.headers.get('PAYMENT-RESPONSE');
+  return {
+    status: response.status,
+    body: await bodyOf(response),
+    receipt: receipt === null ? null : decodePaymentResponseHeader(receipt),
+  };
+});

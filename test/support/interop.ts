@@ -1,0 +1,124 @@
+import { execFile, spawn } from 'node:child_process';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { waitFor } from './wait.ts';
+
+/**
+ * Programs of unmodified third-party packages. Each folder of test/interop has its packages in a
+ * lock file of its own, and its programs run as separate processes.
+ */
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const INSTALL = path.join(ROOT, 'deploy/local/setup/locked-folder.mjs');
+const PROGRAMS = {
+  'vendor-express': 'x402/vendor-express.mjs',
+  'vendor-hono': 'x402/vendor-hono.mjs',
+  'reference-facilitator': 'x402/reference-facilitator.mjs',
+  buyer: 'x402/buyer.mjs',
+  signer: 'x402/signer.mjs',
+  'buyer-v1': 'x402-v1/buyer.mjs',
+  'vendor-mpp': 'mpp/vendor.mjs',
+  'buyer-mpp': 'mpp/buyer.mjs',
+} as const;
+type ProgramName = keyof typeof PROGRAMS;
+
+/** How long an installation may take, for the time limits of the tests that need one. */
+export const INSTALL_MS = 300_000;
+
+/** A program that answers requests until it is stopped. */
+export type InteropServer = {
+  url: string;
+  /** Deliveries of a vendor so far. */
+  delivered: () => number;
+  /** Its output so far, for the message of a failed test. */
+  output: () => string;
+  stop: (signal?: NodeJS.Signals) => Promise<void>;
+};
+
+/** One payment of a buyer. `status` is null if the client threw `error`. */
+export type InteropResult = {
+  index: number;
+  ms: number;
+  status: number | null;
+  body?: unknown;
+  receipt?: Record<string, unknown> | null;
+  error?: string;
+};
+
+type Line = Record<string, unknown>;
+
+/**
+ * Installs the folder of a program, if that has not been done.
+ * @throws with the messages of npm, so that the test fails and is not skipped
+ */
+const install = async (name: ProgramName): Promise<void> => {
+  const folder = path.join(ROOT, 'test/interop', path.dirname(PROGRAMS[name]));
+  await promisify(execFile)(process.execPath, [INSTALL, folder], { timeout: INSTALL_MS }).catch(
+    ({ stdout, stderr }: { stdout: string; stderr: string }) => {
+      throw new Error(`the packages of ${folder} could not be installed: ${stdout}${stderr}`);
+    },
+  );
+};
+
+/** Starts a program and reads the lines that it prints. */
+const start = async (name: ProgramName, settings: object) => {
+  await install(name);
+  const file = path.join(ROOT, 'test/interop', PROGRAMS[name]);
+  const child = spawn(process.execPath, [file, JSON.stringify(settings)], {
+    env: { PATH: process.env.PATH },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const lines: Line[] = [];
+  let output = '';
+  createInterface({ input: child.stdout }).on('line', (text) => {
+    output += `${text}\n`;
+    if (text.startsWith('{')) lines.push(JSON.parse(text) as Line);
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  // The end of the output, not of the process: the last lines arrive after the exit.
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  let code: number | null | undefined;
+  void ended.then((with_) => {
+    code = with_;
+  });
+  await waitFor(
+    () => lines.length > 0 || code !== undefined,
+    (seen) => seen,
+  );
+  if (lines.length === 0) throw new Error(`${name} ended with ${code} before it was ready: ${output}`);
+  return { child, lines, output: () => output, ended };
+};
+
+/**
+ * Starts a server: a vendor or a facilitator.
+ * @param settings as the program's file names them
+ */
+export const startInterop = async (name: ProgramName, settings: object): Promise<InteropServer> => {
+  const { child, lines, output, ended } = await start(name, settings);
+  return {
+    url: lines[0]!.url as string,
+    delivered: () => lines.filter((line) => 'delivered' in line).length,
+    output,
+    stop: async (signal = 'SIGTERM') => {
+      child.kill(signal);
+      await ended;
+    },
+  };
+};
+
+/**
+ * Runs a program to its end: a buyer or a signer.
+ * @returns its lines without the first, in the order of their index
+ * @throws with its output if it fails as a whole
+ */
+export const runInterop = async <Result = InteropResult>(
+  name: ProgramName,
+  settings: object,
+): Promise<Result[]> => {
+  const { lines, output, ended } = await start(name, settings);
+  const code = await ended;
+  if (code !== 0) throw new Error(`${name} ended with ${code}: ${output()}`);
+  return lines.slice(1).sort((a, b) => Number(a.index) - Number(b.index)) as Result[];
+};
