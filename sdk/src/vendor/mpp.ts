@@ -16,7 +16,7 @@ import { presentForeign } from './foreign-dialect.ts';
 import type { ForeignSettlement } from './foreign-payments.ts';
 import type { ForeignTerms } from './foreign-terms.ts';
 import type { Incoming } from './incoming.ts';
-import { createOffers } from './offers.ts';
+import { checkSecret, createOffers } from './offers.ts';
 
 type MppOptions = {
   /** Signs the challenges, shared by the replicas: at least 32 random characters. */
@@ -27,7 +27,6 @@ type MppOptions = {
 
 /** How long a request waits for its payment, as its clients expect. */
 const WAIT_MS = 20_000;
-const SHORTEST_SECRET = 32;
 const METHOD = 'solana';
 const INTENT = 'charge';
 
@@ -146,8 +145,7 @@ const createDialect = (paywall: PaywallContext, { secret, realm: given }: MppOpt
  * @throws TypeError if the secret is too short, or the realm cannot be a header's text
  */
 export const mpp = (options: MppOptions): DialectFactory => {
-  if (options.secret.length < SHORTEST_SECRET)
-    throw new TypeError(`secret must have at least ${SHORTEST_SECRET} characters.`);
+  checkSecret(options.secret);
   if (!/^[\x20-\x7e]*$/.test(options.realm ?? '') || /["\\|]/.test(options.realm ?? ''))
     throw new TypeError('realm must be printable ASCII without quotation mark, backslash and bar.');
   return (paywall) => createDialect(paywall, options);

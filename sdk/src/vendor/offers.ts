@@ -24,6 +24,14 @@ const GRACE_SECONDS = 120;
 /** An offer has about 190 characters. A longer one is refused unread. */
 const LONGEST_OFFER = 512;
 
+const SHORTEST_SECRET = 32;
+
+/** @throws TypeError if a secret can be guessed from what it has signed */
+export const checkSecret = (secret: string): void => {
+  if (secret.length < SHORTEST_SECRET)
+    throw new TypeError(`secret must have at least ${SHORTEST_SECRET} characters.`);
+};
+
 export type CreatedOffer = {
   offer: string;
   /** At most 64 characters. */

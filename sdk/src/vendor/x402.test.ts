@@ -112,16 +112,20 @@ describe('version 2', () => {
   });
 
   test('replicas with one service key, or one secret, recognise their offers', async () => {
-    for (const secret of [undefined, 'a common secret']) {
+    for (const secret of [undefined, 'a common secret of 32 characters']) {
       const options = secret === undefined ? {} : { secret };
       const [one, other] = [sell(options), sell(options)];
       const payment = paymentOn.x402((await one.serve(at('/report'))).headers);
       expect((await other.serve(at('/report', payment))).status).toBe(200);
     }
-    const payment = paymentOn.x402((await sell({ secret: 'one' }).serve(at('/report'))).headers);
-    expect(await reasonOf(sell({ secret: 'other' }).serve(at('/report', payment)))).toBe(
+    const payment = paymentOn.x402((await sell({ secret: 'one'.repeat(11) }).serve(at('/report'))).headers);
+    expect(await reasonOf(sell({ secret: 'other'.repeat(7) }).serve(at('/report', payment)))).toBe(
       '402 payment_failed invalid_offer',
     );
+  });
+
+  test('a secret that can be guessed is refused at the start', () => {
+    expect(() => x402({ secret: 'short' })).toThrow(TypeError);
   });
 
   test('an altered offer is refused without a call', async () => {

@@ -5,7 +5,7 @@ import { presentForeign } from './foreign-dialect.ts';
 import type { ForeignSettlement } from './foreign-payments.ts';
 import type { ForeignTerms } from './foreign-terms.ts';
 import type { Incoming } from './incoming.ts';
-import { type CreatedOffer, createOffers, OFFER_SECONDS } from './offers.ts';
+import { type CreatedOffer, checkSecret, createOffers, OFFER_SECONDS } from './offers.ts';
 
 type X402Options = {
   /**
@@ -13,7 +13,10 @@ type X402Options = {
    * of the same price. Default false.
    */
   v1?: boolean;
-  /** Signs the offers, shared by the replicas. Default: derived from the service key. */
+  /**
+   * Signs the offers, shared by the replicas: at least 32 random characters. Default: derived from
+   * the service key.
+   */
   secret?: string;
 };
 
@@ -161,8 +164,9 @@ const createDialect = (paywall: PaywallContext, { v1 = false, secret }: X402Opti
 /**
  * Offers the routes of a paywall to x402 clients on Solana, scheme `exact`, version 2 and
  * optionally 1: `createPaywall({ dialects: [x402()] })`. The platform co-signs and settles.
+ * @throws TypeError if the secret is too short
  */
-export const x402 =
-  (options: X402Options = {}): DialectFactory =>
-  (paywall) =>
-    createDialect(paywall, options);
+export const x402 = (options: X402Options = {}): DialectFactory => {
+  if (options.secret !== undefined) checkSecret(options.secret);
+  return (paywall) => createDialect(paywall, options);
+};
