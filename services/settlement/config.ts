@@ -12,24 +12,14 @@ export const config = z.object({
   /** Owner of the platform's fee token account, which cannot be a payer. */
   FEE_WALLET: SolanaAddress,
   CURSOR_KEY: SecretBytes,
-  /** The network's CAIP-2 id, by which clients of x402 know it. */
-  X402_NETWORK: z.string().regex(/^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/),
-  /** The fee of payments without a quote, as in services/quote/config.ts. */
-  FEE_BPS: z.coerce.bigint().min(0n).max(10_000n).default(50n),
-  FEE_MIN_MICRO: z.coerce.bigint().min(0n).default(10_000n),
-  /** Micro-units of USDC for a SOL, at which lamports are charged. */
-  SOL_PRICE_MICRO: z.coerce.bigint().min(0n).default(200_000_000n),
   ...hourlyCapsConfig,
   /**
    * How long a settle waits for its confirmation before it answers 202 (docs/spec/decisions.md,
    * Settle).
    */
   SETTLE_WAIT_MS: z.coerce.number().int().min(1000).max(15_000).default(15_000),
-  /** CAIP-2 id under which payments of x402 name this network. */
-  X402_NETWORK: z
-    .string()
-    .regex(/^solana:[1-9A-HJ-NP-Za-km-z]{32}$/, 'must be a CAIP-2 id of Solana')
-    .default('solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'),
+  /** The network's CAIP-2 id, by which clients of x402 know it. */
+  X402_NETWORK: z.string().regex(/^solana:[1-9A-HJ-NP-Za-km-z]{32}$/, 'must be a CAIP-2 id of Solana'),
   /** The fee of an MPP payment, which it carries on chain: the rule of quotes. */
   FEE_BPS: z.coerce.bigint().min(0n).max(10_000n).default(50n),
   FEE_MIN_MICRO: z.coerce.bigint().min(0n).default(10_000n),

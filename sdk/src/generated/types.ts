@@ -2324,6 +2324,25 @@ export interface components {
         WithdrawalId: string;
         /** @enum {string} */
         WithdrawalStatus: "pending_approval" | "submitted" | "confirmed" | "finalized" | "failed" | "cancelled" | "expired";
+        /**
+         * @example {
+         *       "x402Version": 2,
+         *       "accepted": {
+         *         "scheme": "exact",
+         *         "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+         *         "amount": "50000",
+         *         "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
+         *         "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+         *         "maxTimeoutSeconds": 60,
+         *         "extra": {
+         *           "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+         *         }
+         *       },
+         *       "payload": {
+         *         "transaction": "AgAAAAAAAAAAAAAAAAAAAA=="
+         *       }
+         *     }
+         */
         X402PaymentPayload: {
             x402Version?: number;
             scheme?: string;
@@ -2339,6 +2358,19 @@ export interface components {
                 [key: string]: components["schemas"]["__schema0"];
             } | null;
         };
+        /**
+         * @example {
+         *       "scheme": "exact",
+         *       "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+         *       "amount": "50000",
+         *       "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
+         *       "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+         *       "maxTimeoutSeconds": 60,
+         *       "extra": {
+         *         "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+         *       }
+         *     }
+         */
         X402PaymentRequirements: {
             scheme: string;
             network: string;
@@ -2352,6 +2384,20 @@ export interface components {
                 [key: string]: components["schemas"]["__schema0"];
             } | null;
         };
+        /**
+         * @example {
+         *       "success": true,
+         *       "transaction": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+         *       "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+         *       "payer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+         *       "amount": "50000",
+         *       "extra": {
+         *         "quittance": {
+         *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
+         *         }
+         *       }
+         *     }
+         */
         X402SettleResponse: {
             success: boolean;
             transaction: string;
@@ -2373,6 +2419,12 @@ export interface components {
                 money_moved: "no" | "yes" | "unknown";
             };
         };
+        /**
+         * @example {
+         *       "isValid": true,
+         *       "payer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+         *     }
+         */
         X402VerifyResponse: {
             isValid: boolean;
             invalidReason?: string;
@@ -3148,10 +3200,10 @@ export interface operations {
                     rail: "x402" | "mpp";
                     quote_amount: components["schemas"]["MicroUsdc"];
                     /**
-                     * @description The memo that the offer requires. Without it any single memo or none is accepted, because clients of x402 version 1 write none
+                     * @description The memo that the offer requires
                      * @example b3f1…
                      */
-                    memo?: string;
+                    memo: string;
                     transaction: components["schemas"]["WireTransaction"];
                     redeem_id: components["schemas"]["RedeemId"];
                     /** @example https://api.example.com/report */
@@ -3272,30 +3324,50 @@ export interface operations {
                      * @example {
                      *       "kinds": [
                      *         {
-                     *           "x402Version": 0,
-                     *           "scheme": "text",
-                     *           "network": "text",
+                     *           "x402Version": 2,
+                     *           "scheme": "exact",
+                     *           "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
                      *           "extra": {
-                     *             "feePayer": "text"
+                     *             "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
                      *           }
                      *         }
                      *       ],
                      *       "extensions": [
-                     *         "text"
+                     *         "payment-identifier"
                      *       ],
-                     *       "signers": {}
+                     *       "signers": {
+                     *         "solana:*": [
+                     *           "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                     *         ]
+                     *       }
                      *     }
                      */
                     "application/json": {
                         kinds: {
+                            /** @example 2 */
                             x402Version: number;
+                            /** @example exact */
                             scheme: string;
+                            /** @example solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1 */
                             network: string;
                             extra: {
+                                /** @example Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u */
                                 feePayer: string;
                             };
                         }[];
+                        /**
+                         * @example [
+                         *       "payment-identifier"
+                         *     ]
+                         */
                         extensions: string[];
+                        /**
+                         * @example {
+                         *       "solana:*": [
+                         *         "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                         *       ]
+                         *     }
+                         */
                         signers: {
                             [key: string]: string[];
                         };
@@ -3315,44 +3387,39 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "x402Version": 0,
+                 *       "x402Version": 2,
                  *       "paymentPayload": {
-                 *         "x402Version": 0,
-                 *         "scheme": "text",
-                 *         "network": "text",
-                 *         "resource": {
-                 *           "url": "text"
-                 *         },
+                 *         "x402Version": 2,
                  *         "accepted": {
-                 *           "scheme": "text",
-                 *           "network": "text",
-                 *           "asset": "text",
-                 *           "payTo": "text",
-                 *           "amount": "text",
-                 *           "maxAmountRequired": "text",
-                 *           "resource": "text",
-                 *           "maxTimeoutSeconds": 0,
-                 *           "extra": {}
+                 *           "scheme": "exact",
+                 *           "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+                 *           "amount": "50000",
+                 *           "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
+                 *           "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *           "maxTimeoutSeconds": 60,
+                 *           "extra": {
+                 *             "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                 *           }
                  *         },
                  *         "payload": {
-                 *           "transaction": "text"
-                 *         },
-                 *         "extensions": {}
+                 *           "transaction": "AgAAAAAAAAAAAAAAAAAAAA=="
+                 *         }
                  *       },
                  *       "paymentRequirements": {
-                 *         "scheme": "text",
-                 *         "network": "text",
-                 *         "asset": "text",
-                 *         "payTo": "text",
-                 *         "amount": "text",
-                 *         "maxAmountRequired": "text",
-                 *         "resource": "text",
-                 *         "maxTimeoutSeconds": 0,
-                 *         "extra": {}
+                 *         "scheme": "exact",
+                 *         "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+                 *         "amount": "50000",
+                 *         "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
+                 *         "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *         "maxTimeoutSeconds": 60,
+                 *         "extra": {
+                 *           "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                 *         }
                  *       }
                  *     }
                  */
                 "application/json": {
+                    /** @example 2 */
                     x402Version?: number;
                     paymentPayload: components["schemas"]["X402PaymentPayload"];
                     paymentRequirements: components["schemas"]["X402PaymentRequirements"];
@@ -3368,15 +3435,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "isValid": false,
-                     *       "invalidReason": "text",
-                     *       "invalidMessage": "text",
-                     *       "payer": "text",
-                     *       "error": {
-                     *         "code": "text",
-                     *         "message": "text",
-                     *         "money_moved": "no"
-                     *       }
+                     *       "isValid": true,
+                     *       "payer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
                      *     }
                      */
                     "application/json": components["schemas"]["X402VerifyResponse"];
@@ -3395,44 +3455,39 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "x402Version": 0,
+                 *       "x402Version": 2,
                  *       "paymentPayload": {
-                 *         "x402Version": 0,
-                 *         "scheme": "text",
-                 *         "network": "text",
-                 *         "resource": {
-                 *           "url": "text"
-                 *         },
+                 *         "x402Version": 2,
                  *         "accepted": {
-                 *           "scheme": "text",
-                 *           "network": "text",
-                 *           "asset": "text",
-                 *           "payTo": "text",
-                 *           "amount": "text",
-                 *           "maxAmountRequired": "text",
-                 *           "resource": "text",
-                 *           "maxTimeoutSeconds": 0,
-                 *           "extra": {}
+                 *           "scheme": "exact",
+                 *           "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+                 *           "amount": "50000",
+                 *           "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
+                 *           "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *           "maxTimeoutSeconds": 60,
+                 *           "extra": {
+                 *             "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                 *           }
                  *         },
                  *         "payload": {
-                 *           "transaction": "text"
-                 *         },
-                 *         "extensions": {}
+                 *           "transaction": "AgAAAAAAAAAAAAAAAAAAAA=="
+                 *         }
                  *       },
                  *       "paymentRequirements": {
-                 *         "scheme": "text",
-                 *         "network": "text",
-                 *         "asset": "text",
-                 *         "payTo": "text",
-                 *         "amount": "text",
-                 *         "maxAmountRequired": "text",
-                 *         "resource": "text",
-                 *         "maxTimeoutSeconds": 0,
-                 *         "extra": {}
+                 *         "scheme": "exact",
+                 *         "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+                 *         "amount": "50000",
+                 *         "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
+                 *         "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *         "maxTimeoutSeconds": 60,
+                 *         "extra": {
+                 *           "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                 *         }
                  *       }
                  *     }
                  */
                 "application/json": {
+                    /** @example 2 */
                     x402Version?: number;
                     paymentPayload: components["schemas"]["X402PaymentPayload"];
                     paymentRequirements: components["schemas"]["X402PaymentRequirements"];
@@ -3448,23 +3503,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "success": false,
-                     *       "transaction": "text",
-                     *       "network": "text",
-                     *       "payer": "text",
-                     *       "amount": "text",
-                     *       "errorReason": "text",
-                     *       "errorMessage": "text",
+                     *       "success": true,
+                     *       "transaction": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+                     *       "payer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "amount": "50000",
                      *       "extra": {
                      *         "quittance": {
-                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "hand_out_id": "text"
+                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
                      *         }
-                     *       },
-                     *       "error": {
-                     *         "code": "text",
-                     *         "message": "text",
-                     *         "money_moved": "no"
                      *       }
                      *     }
                      */

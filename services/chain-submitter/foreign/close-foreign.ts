@@ -3,9 +3,8 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { foreignIntentId } from '../intents/intent-id.ts';
 import { CLOSED } from '../intents/model/failure.ts';
-import { findIntent } from '../intents/store/intents.ts';
+import { findIntent, insertFailedForeign } from '../intents/store/intents.ts';
 import { toProgress } from '../intents/view.ts';
-import { insertFailedIntent } from './store/intents.ts';
 
 /**
  * Ends a payment that was not signed, or returns its progress. The failed intent that it inserts is
@@ -19,7 +18,7 @@ export const closeForeign =
     const closed: Progress = { object_id: settlement_id, status: 'failed', ...nothing, failure: CLOSED };
     const intentId = foreignIntentId(message_hash);
     const row = { intentId, settlementId: settlement_id, reason: null, failure: CLOSED };
-    if (await insertFailedIntent(pool, row)) return closed;
+    if (await insertFailedForeign(pool, row)) return closed;
     const intent = await findIntent(pool, intentId);
     const progress = intent === null ? null : toProgress(intent);
     if (progress === null) throw new Error('The intent of a payment of another client has no progress.');

@@ -2,47 +2,37 @@ import { describe, expect, test } from '@jest/globals';
 import {
   AddressLookupTableAccount,
   ComputeBudgetProgram,
-  Keypair,
   PublicKey,
   SystemProgram,
   TransactionInstruction,
-  TransactionMessage,
-  VersionedTransaction,
 } from '@solana/web3.js';
-import { PROGRAMS, tokenAccountOf } from '../chain/addresses.ts';
-import type { Network } from '../chain/model/network.ts';
-import { transferChecked } from '../transactions/instructions/transfer-checked.ts';
+import {
+  address,
+  buyer,
+  delegateAuthority,
+  feeAccount,
+  feePayerKey,
+  limit,
+  memo,
+  multisig,
+  network,
+  oldFeePayerKey,
+  other,
+  pay,
+  payTo,
+  price,
+  source,
+  stranger,
+  wire,
+  withAccount,
+  withData,
+} from '../../../test/support/foreign-messages.ts';
+import { PROGRAMS } from '../chain/addresses.ts';
 import { checkForeignPolicy, type ForeignTerms } from './policy.ts';
 import { ForeignRefusal } from './refusal.ts';
 
-/** Bytes as the clients of x402 and MPP build them, and every change that an attacker might make. */
+/** Bytes as the clients of x402 and MPP build them, and changes that an attacker might make. */
 
-const keys = Array.from({ length: 6 }, () => Keypair.generate());
-const [feePayerKey, buyer, stranger, oldFeePayerKey, delegateAuthority, feeWallet] = keys as [
-  Keypair,
-  Keypair,
-  Keypair,
-  Keypair,
-  Keypair,
-  Keypair,
-];
-const address = (key: Keypair) => key.publicKey.toBase58();
-const mint = address(Keypair.generate());
-const payTo = tokenAccountOf(address(Keypair.generate()), mint);
-const source = tokenAccountOf(address(buyer), mint);
-const other = address(stranger);
-const feeAccount = tokenAccountOf(address(feeWallet), mint);
-const blockhash = address(Keypair.generate());
-const network: Network = {
-  mint,
-  feePayer: address(feePayerKey),
-  feePayers: [address(feePayerKey), address(oldFeePayerKey)],
-  delegateAuthorities: [address(delegateAuthority)],
-  fundingAuthority: null,
-  feeWallet: address(feeWallet),
-  feeAccount,
-  computeBudget: null,
-};
 const x402: ForeignTerms = { legs: [{ destination: payTo, amountMicro: 50_000n }], memos: ['offer-1'] };
 const mpp: ForeignTerms = {
   legs: [
@@ -52,68 +42,18 @@ const mpp: ForeignTerms = {
   memos: ['offer-1', 'fee'],
 };
 
-const limit = (units = 20_000) => ComputeBudgetProgram.setComputeUnitLimit({ units });
-const price = (microLamports: number | bigint = 1) =>
-  ComputeBudgetProgram.setComputeUnitPrice({ microLamports });
-const memo = (text: string | Buffer) =>
-  new TransactionInstruction({ programId: new PublicKey(PROGRAMS.memo), keys: [], data: Buffer.from(text) });
-type Transfer = Partial<Parameters<typeof transferChecked>[0]>;
-const pay = (change: Transfer = {}) =>
-  transferChecked({
-    source,
-    mint,
-    destination: payTo,
-    authority: address(buyer),
-    amountMicro: 50_000n,
-    ...change,
-  });
-const withData = (instruction: TransactionInstruction, change: (data: Buffer) => void) => {
-  const data = Buffer.from(instruction.data);
-  change(data);
-  return new TransactionInstruction({ ...instruction, data });
-};
-const withAccount = (
-  instruction: TransactionInstruction,
-  account: string,
-  rights: { isSigner: boolean; isWritable: boolean } = { isSigner: false, isWritable: false },
-) =>
-  new TransactionInstruction({
-    ...instruction,
-    keys: [...instruction.keys, { pubkey: new PublicKey(account), ...rights }],
-  });
-
-type Build = {
-  payer?: Keypair;
-  signers?: Keypair[];
-  version?: 0 | 'legacy';
-  tables?: AddressLookupTableAccount[];
-};
-/** Wire bytes that the buyer has signed. The fee payer's slot is empty. */
-const wire = (
-  instructions: TransactionInstruction[],
-  { payer = feePayerKey, signers = [buyer], version = 0, tables = [] }: Build = {},
-): Uint8Array => {
-  const message = new TransactionMessage({
-    payerKey: payer.publicKey,
-    recentBlockhash: blockhash,
-    instructions,
-  });
-  const transaction = new VersionedTransaction(
-    version === 0 ? message.compileToV0Message(tables) : message.compileToLegacyMessage(),
-  );
-  transaction.sign(signers);
-  return transaction.serialize();
-};
 const evaluate = (bytes: Uint8Array, order = x402): string => {
   try {
-    return `signed for ${checkForeignPolicy(bytes, order, network).feePayer === address(feePayerKey) ? 'the fee payer' : 'an old fee payer'}`;
+    const { feePayer } = checkForeignPolicy(bytes, order, network);
+    return feePayer === address(feePayerKey) ? SIGNED : SIGNED_BY_OLD;
   } catch (error) {
     if (!(error instanceof ForeignRefusal)) throw error;
     return error.reason;
   }
 };
 const stock = [limit(), price(), pay(), memo('offer-1')];
-const SIGNED = 'signed for the fee payer';
+const SIGNED = 'signed by the fee payer';
+const SIGNED_BY_OLD = 'signed by an old fee payer';
 
 describe('accepted', () => {
   test.each<[string, Uint8Array, ForeignTerms, string]>([
@@ -126,12 +66,7 @@ describe('accepted', () => {
       x402,
       SIGNED,
     ],
-    [
-      'a fee payer from before a rotation',
-      wire(stock, { payer: oldFeePayerKey }),
-      x402,
-      'signed for an old fee payer',
-    ],
+    ['a fee payer from before a rotation', wire(stock, { payer: oldFeePayerKey }), x402, SIGNED_BY_OLD],
     [
       'the random memo of a client without an offer',
       wire([limit(), price(), pay(), memo('7f3a')]),
@@ -160,6 +95,15 @@ describe('accepted', () => {
     ],
   ])('%s', (_name, bytes, order, expected) => {
     expect(evaluate(bytes, order)).toBe(expected);
+  });
+
+  test('a random memo has at most 256 bytes', () => {
+    const withMemo = (bytes: number) => wire([limit(), price(), pay(), memo('x'.repeat(bytes))]);
+    const terms = { ...x402, memos: null };
+    expect([256, 257].map((bytes) => evaluate(withMemo(bytes), terms))).toEqual([SIGNED, 'memo_mismatch']);
+    const notText = wire([limit(), price(), pay(), memo(Buffer.of(0xff))]);
+    expect(evaluate(notText, terms)).toBe('memo_mismatch');
+    expect(evaluate(wire([limit(), price(), pay(), memo('1'), memo('2')]), terms)).toBe('memo_count');
   });
 
   test('whatever the fee payer’s slot holds', () => {
@@ -228,6 +172,11 @@ test.each<[string, TransactionInstruction[], string]>([
     'an approval',
     [limit(), price(), withData(pay(), (data) => data.writeUInt8(13, 0)), memo('offer-1')],
     'unknown_instruction',
+  ],
+  [
+    'a multisig authority that the buyer signs for',
+    [limit(), price(), multisig(), memo('offer-1')],
+    'signature_invalid',
   ],
   ['another mint', [limit(), price(), pay({ mint: other }), memo('offer-1')], 'mint_mismatch'],
   [
@@ -410,6 +359,16 @@ describe('refused splits of MPP', () => {
         net,
         memo('offer-1'),
         pay({ destination: feeAccount, amountMicro: 2000n, source: other }),
+        memo('fee'),
+      ],
+      'unknown_instruction',
+    ],
+    [
+      'the fee from the vendor’s account',
+      [
+        net,
+        memo('offer-1'),
+        pay({ destination: feeAccount, amountMicro: 2000n, source: payTo }),
         memo('fee'),
       ],
       'unknown_instruction',

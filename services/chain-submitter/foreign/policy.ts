@@ -88,7 +88,7 @@ const readKnown = (instruction: PlainMessage['instructions'][number]): KnownInst
 type Budget = { units: number; microLamports: bigint };
 
 const NO_BUDGET = 'the first two instructions must set the compute unit limit and price';
-/** Reads the compute budget of the first two instructions: one limit and one price, in either order. */
+/** Reads the budget of the first two instructions: one limit and one price, in either order. */
 const readBudget = ({ instructions }: PlainMessage): Budget => {
   const found = instructions
     .slice(0, BUDGET_INSTRUCTIONS)
@@ -121,7 +121,8 @@ const checkBudget = ({ units, microLamports }: Budget): bigint => {
   return lamports;
 };
 
-type Parts = { transfers: KnownInstruction[]; memos: string[] };
+type Transfer = Extract<KnownInstruction, { name: 'transferChecked' }>;
+type Parts = { transfers: Transfer[]; memos: string[] };
 
 /** A byte order mark is part of the memo. */
 const MEMO_TEXT = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -155,7 +156,7 @@ const readParts = ({ instructions }: PlainMessage): Parts => {
 
 /** Checks the transfers against the legs, in their order. Returns the source. */
 const checkTransfers = (
-  transfers: readonly KnownInstruction[],
+  transfers: readonly Transfer[],
   { legs }: ForeignTerms,
   { authority, network }: { authority: string; network: Network },
 ): string => {
@@ -167,7 +168,6 @@ const checkTransfers = (
   const sources = new Set<string>();
   for (const [index, { destination, amountMicro }] of legs.entries()) {
     const transfer = transfers[index]!;
-    if (transfer.name !== 'transferChecked') return refuse('no_transfer_instruction', 'not a transfer');
     if (transfer.mint !== network.mint || transfer.decimals !== USDC_DECIMALS)
       refuse('mint_mismatch', 'a transfer has another mint or other decimals');
     if (transfer.destination !== destination)

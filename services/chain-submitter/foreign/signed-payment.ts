@@ -9,7 +9,7 @@ import { checkForeignPolicy, type ForeignTerms, type ForeignTransfer } from './p
 import { refuse } from './refusal.ts';
 
 /** A transaction of another client, and the transfers and memos that it must have. */
-export type PaymentInput = {
+type PaymentInput = {
   /** Base64 of the wire bytes. */
   transaction: string;
   legs: readonly { owner: string; amount: string }[];
@@ -25,8 +25,8 @@ export type SignedPayment = ForeignTransfer & {
 type Deps = { network: Network; tokenAccounts: Pick<TokenAccounts, 'getState'> };
 
 /**
- * The hash of a transaction's message. It does not depend on the signatures, so a payload with other
- * bytes in the fee payer's slot is the same payment.
+ * The hash of a transaction's message. It does not depend on the signatures, so a payload with
+ * other bytes in the fee payer's slot is the same payment.
  * @throws ForeignRefusal
  */
 export const messageHashOf = (wire: Uint8Array): string => {

@@ -13,7 +13,7 @@ import type { SignedPayment } from './signed-payment.ts';
 /** A payment that was simulated this recently is signed without another simulation. */
 const FRESH_MS = 3000;
 const MAX_CACHED = 10_000;
-/** The time of a slot. The buyer's provider may know a blockhash that ours gets with the next slot. */
+/** The time of a slot. Another provider may have a blockhash that ours gets with the next slot. */
 const SLOT_MS = 400;
 
 /** @throws ForeignRefusal; ServiceError for an error that is not the buyer's */

@@ -27,7 +27,7 @@ import type { ForeignOrder } from '../intents/model/order.ts';
 import { intents } from '../intents/model/state.ts';
 import type { ForeignRequest } from '../intents/parse-order.ts';
 import { commitSigned, type Generation } from '../intents/store/commit-signed.ts';
-import { findIntent, type IntentRow, insertIntents } from '../intents/store/intents.ts';
+import { findIntent, type IntentRow, insertFailedForeign, insertIntents } from '../intents/store/intents.ts';
 import { BudgetUsedUp } from '../limits/fee-budgets.ts';
 import { foreignLamports } from '../limits/lamports.ts';
 import type { OwnBudgets } from '../limits/own-budgets.ts';
@@ -45,7 +45,6 @@ import {
   readSourceBalance,
   type SourceBalance,
 } from './source-balance.ts';
-import { insertFailedIntent } from './store/intents.ts';
 
 type Deps = {
   pool: Pool;
@@ -92,8 +91,8 @@ const findAnswer = async (deps: Deps, intentId: string, settlementId: string): P
 };
 
 /**
- * Makes a refusal final: a late repeat of the call finds it and signs nothing. A concurrent call may
- * have submitted the message, and the refusal may be its effect.
+ * Makes a refusal final: a late repeat of the call finds it and signs nothing. A concurrent call
+ * may have submitted the message, and the refusal may be its effect.
  */
 const recordRefusal = async (
   deps: Deps,
@@ -102,7 +101,7 @@ const recordRefusal = async (
 ): Promise<Submitted> => {
   const { reason, message } = refusal;
   const code = reason === 'insufficient_funds' ? reason : 'payment_failed';
-  if (await insertFailedIntent(deps.pool, { ...intent, reason, failure: { code, message } })) throw refusal;
+  if (await insertFailedForeign(deps.pool, { ...intent, reason, failure: { code, message } })) throw refusal;
   const answer = await findAnswer(deps, intent.intentId, intent.settlementId);
   return answer ?? Promise.reject(refusal);
 };
@@ -175,7 +174,7 @@ const commitOnce = (
     if (inserted === null) return null;
     if (!(await isCovered(tx, payment.source, balance))) throw new NotCovered();
     const { intent_id: intentId, traceparent } = intent;
-    // That the bytes are signed is published when the payment takes long (broadcast/rebroadcast.ts).
+    // That the bytes are signed is published when the payment takes long (rebroadcast.ts).
     const transition = { intentId, generation: 1, traceparent, message: null, signed, claim: null };
     const [rows] = await commitSigned(tx, [transition]);
     if (rows === undefined || typeof rows === 'string') throw new Error('A new intent was not signed.');
@@ -274,8 +273,8 @@ const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
 };
 
 /**
- * Checks a transaction of another client, commits it co-signed as the only generation of its intent,
- * and broadcasts it. A repeated or concurrent call gets the same transaction.
+ * Checks a transaction of another client, commits it co-signed as the only generation of its
+ * intent, and broadcasts it. A repeated or concurrent call gets the same transaction.
  */
 export const submitForeign =
   (deps: Deps): Handler<typeof chainSubmitter.internal.submitForeign> =>

@@ -15,7 +15,7 @@ import { tokenAccountOf } from '../chain/addresses.ts';
 import type { Network } from '../chain/model/network.ts';
 import { referenceOf } from '../transactions/reference.ts';
 import type { Failure } from './model/failure.ts';
-import type { Order, SettleOrder } from './model/order.ts';
+import type { ForeignOrder, Order, SettleOrder, TransferOrder } from './model/order.ts';
 import { SIGNING_GRACE_MS } from './model/state.ts';
 
 /** An intent without a quote fails when it is not signed within this time. */
@@ -112,6 +112,38 @@ const settleOrder = (job: SettleJob, { network, environment, keys }: OrderContex
   };
 };
 
+const transferOrder = (
+  kind: TransferOrder['kind'],
+  { object_id: id, settlement_id: settlementId, ...request }: TransferRequest,
+  { network, environment }: OrderContext,
+): TransferOrder => ({
+  kind,
+  accountId: request.account_id,
+  owner: request.owner,
+  source: tokenAccountOf(request.owner, network.mint),
+  payee: request.payee,
+  destination: request.destination,
+  amountMicro: parseMicro(request.amount),
+  // Each object has a separate reference: two equal refunds of one settlement must not share a
+  // signature (rule 12).
+  reference: referenceOf(
+    environment,
+    settlementId === null ? `${kind}/${id}` : `${kind}/${settlementId}/${id}`,
+  ),
+  since: ANY_TIME,
+});
+
+const foreignOrder = (request: ForeignRequest): ForeignOrder => ({
+  kind: 'foreign',
+  accountId: request.account_id,
+  authority: request.authority,
+  source: request.source_account,
+  legs: request.legs.map(({ token_account, amount }) => ({
+    destination: token_account,
+    amountMicro: parseMicro(amount),
+  })),
+});
+
 /**
  * Parses the order of an intent from its request. A settle's order comes from the quote token,
  * whose signature is verified at every use, so neither the job nor the stored row can change what
@@ -164,39 +196,10 @@ export const parseOrder = (
         allowanceMicro: request.allowance === null ? null : parseMicro(request.allowance),
       };
     }
-    case 'foreign': {
-      const request = ForeignRequest.parse(intent.request);
-      return {
-        kind: 'foreign',
-        accountId: request.account_id,
-        authority: request.authority,
-        source: request.source_account,
-        legs: request.legs.map(({ token_account, amount }) => ({
-          destination: token_account,
-          amountMicro: parseMicro(amount),
-        })),
-      };
-    }
+    case 'foreign':
+      return foreignOrder(ForeignRequest.parse(intent.request));
     case 'withdrawal':
-    case 'refund': {
-      const request = TransferRequest.parse(intent.request);
-      const { object_id: id, settlement_id: settlementId, owner } = request;
-      return {
-        kind: intent.kind,
-        accountId: request.account_id,
-        owner,
-        source: tokenAccountOf(owner, network.mint),
-        payee: request.payee,
-        destination: request.destination,
-        amountMicro: parseMicro(request.amount),
-        // Each object has a separate reference: two equal refunds of one settlement must not share
-        // a signature (rule 12).
-        reference: referenceOf(
-          environment,
-          settlementId === null ? `${intent.kind}/${id}` : `${intent.kind}/${settlementId}/${id}`,
-        ),
-        since: ANY_TIME,
-      };
-    }
+    case 'refund':
+      return transferOrder(intent.kind, TransferRequest.parse(intent.request), context);
   }
 };

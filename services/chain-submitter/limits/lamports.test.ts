@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Network } from '../chain/model/network.ts';
 import type { BuiltOrder } from '../intents/model/order.ts';
-import { feeLamports, isRevoke, settleLamports } from './lamports.ts';
+import { feeLamports, foreignFeeLamports, foreignLamports, isRevoke, settleLamports } from './lamports.ts';
 
 const network = { feePayer: 'payer', fundingAuthority: 'mint', computeBudget: null } as unknown as Network;
 const priced = { ...network, computeBudget: { units: 100_001, microLamports: 15n } };
@@ -24,6 +24,10 @@ test.each([
 test('the first transaction of a settle also reserves one refund, and a later generation does not', () => {
   expect(settleLamports(order('settle'), priced, 0)).toBe(20_002n);
   expect(settleLamports(order('settle'), priced, 1)).toBe(10_002n);
+});
+
+test('a payment of another client costs two signatures and its priority fee, and reserves one refund', () => {
+  expect([foreignFeeLamports(1n), foreignLamports(1n)]).toEqual([10_001n, 20_001n]);
 });
 
 test.each([

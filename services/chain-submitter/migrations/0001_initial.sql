@@ -45,7 +45,7 @@ create index intents_open on intents (next_at) where status in ('accepted', 'sig
 -- Only failed attempts are indexed, so a payment that succeeds does not write to the index.
 create index intents_failed_by_quote on intents using hash ((request ->> 'quote_token'))
   where kind = 'settle' and status = 'failed';
--- Payments of other clients are held of their source's balance, until a later balance contains them.
+-- Payments of other clients are held of their source's balance, until a newer balance has them.
 create index intents_foreign_by_source on intents ((request ->> 'source_account'), slot)
   where kind = 'foreign' and status in ('accepted', 'signed', 'confirmed', 'finalized', 'reopened');
 

@@ -8,6 +8,24 @@ import { operation } from '../service.ts';
  */
 
 const Extra = z.record(z.string(), z.json());
+const NETWORK = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
+const ADDRESS = 'Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u';
+const HASH = '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW';
+const REQUIREMENTS = {
+  scheme: 'exact',
+  network: NETWORK,
+  amount: '50000',
+  asset: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
+  payTo: ADDRESS,
+  maxTimeoutSeconds: 60,
+  extra: { feePayer: ADDRESS },
+};
+const PAYLOAD = {
+  x402Version: 2,
+  accepted: REQUIREMENTS,
+  payload: { transaction: 'AgAAAAAAAAAAAAAAAAAAAA==' },
+};
+
 /** Version 2 names the price `amount`, version 1 `maxAmountRequired`. */
 const Requirements = z
   .object({
@@ -21,7 +39,7 @@ const Requirements = z
     maxTimeoutSeconds: z.number().optional(),
     extra: Extra.nullish(),
   })
-  .meta({ id: 'X402PaymentRequirements' });
+  .meta({ id: 'X402PaymentRequirements', examples: [REQUIREMENTS] });
 const Payload = z
   .object({
     x402Version: z.number().optional(),
@@ -32,7 +50,7 @@ const Payload = z
     payload: z.object({ transaction: z.string().max(4096) }),
     extensions: Extra.nullish(),
   })
-  .meta({ id: 'X402PaymentPayload' });
+  .meta({ id: 'X402PaymentPayload', examples: [PAYLOAD] });
 
 /** The error of a refusal, beside the fields of x402. */
 const RefusalBody = z
@@ -51,7 +69,7 @@ const VerifyResponse = z
     payer: z.string().optional(),
     error: RefusalBody,
   })
-  .meta({ id: 'X402VerifyResponse' });
+  .meta({ id: 'X402VerifyResponse', examples: [{ isValid: true, payer: ADDRESS }] });
 const SettleResponse = z
   .strictObject({
     success: z.boolean(),
@@ -72,10 +90,25 @@ const SettleResponse = z
       .optional(),
     error: RefusalBody,
   })
-  .meta({ id: 'X402SettleResponse' });
+  .meta({
+    id: 'X402SettleResponse',
+    examples: [
+      {
+        success: true,
+        transaction: HASH,
+        network: NETWORK,
+        payer: ADDRESS,
+        amount: '50000',
+        extra: { quittance: { settlement_id: 'stl_01kaj5w0c0e8h9x2m4n6p8q0rs' } },
+      },
+    ],
+  });
 
 const body = z.object({
-  x402Version: z.number().optional(),
+  x402Version: z
+    .number()
+    .optional()
+    .meta({ examples: [2] }),
   paymentPayload: Payload,
   paymentRequirements: Requirements,
 });
@@ -89,14 +122,16 @@ export const x402Operations = {
     output: z.strictObject({
       kinds: z.array(
         z.strictObject({
-          x402Version: z.int(),
-          scheme: z.string(),
-          network: z.string(),
-          extra: z.strictObject({ feePayer: z.string() }),
+          x402Version: z.int().meta({ examples: [2] }),
+          scheme: z.string().meta({ examples: ['exact'] }),
+          network: z.string().meta({ examples: [NETWORK] }),
+          extra: z.strictObject({ feePayer: z.string().meta({ examples: [ADDRESS] }) }),
         }),
       ),
-      extensions: z.array(z.string()),
-      signers: z.record(z.string(), z.array(z.string())),
+      extensions: z.array(z.string()).meta({ examples: [['payment-identifier']] }),
+      signers: z
+        .record(z.string(), z.array(z.string()))
+        .meta({ examples: [{ 'solana:*': [ADDRESS] }] }),
     }),
     errors: [],
   }),

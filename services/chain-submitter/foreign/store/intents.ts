@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import type { ForeignReason } from '../../../../shared/contract/chain-submitter/foreign.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { stateColumn } from '../../../../shared/db/state-column.ts';
-import type { Failure } from '../../intents/model/failure.ts';
 import { intents } from '../../intents/model/state.ts';
 
 const state = stateColumn(intents, sql.fragment`i.status`);
@@ -10,25 +8,6 @@ const state = stateColumn(intents, sql.fragment`i.status`);
 const isPaying = sql.fragment`i.kind = 'foreign' and ${state.is(
   ...intents.states.filter((status) => status !== 'failed'),
 )}`;
-
-/**
- * Inserts the failed intent of a payment that is never signed.
- * @param reason why it was refused; null when it was closed
- * @returns false when the intent exists. One that is being committed is waited for
- */
-export const insertFailedIntent = async (
-  db: Db,
-  row: { intentId: string; settlementId: string; reason: ForeignReason | null; failure: Failure },
-): Promise<boolean> => {
-  const { intentId, settlementId, reason, failure } = row;
-  const request = JSON.stringify({ settlement_id: settlementId, ...(reason !== null && { reason }) });
-  const inserted = await db.maybeOne(sql.typeAlias('id')`
-    insert into intents (intent_id, kind, object_id, request, status, failure_code, failure_message, next_at)
-    values (${intentId}, 'foreign', ${settlementId}, ${request}::jsonb, 'failed', ${failure.code}, ${failure.message},
-      app_now())
-    on conflict (intent_id) do nothing returning intent_id as id`);
-  return inserted !== null;
-};
 
 /** Payments of one source are committed one after the other until the transaction ends. */
 export const lockSource = (tx: Db, source: string): Promise<unknown> =>

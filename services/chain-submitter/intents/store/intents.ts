@@ -278,6 +278,25 @@ export const insertFailedIntent = async (
   return inserted !== null;
 };
 
+/**
+ * Inserts the failed intent of a payment of another client, for which nothing is ever signed.
+ * @param reason why it was refused; null when it was closed
+ * @returns false when the intent exists. One that is being committed is waited for
+ */
+export const insertFailedForeign = async (
+  db: Db,
+  row: { intentId: string; settlementId: string; reason: string | null; failure: Failure },
+): Promise<boolean> => {
+  const { intentId, settlementId, reason, failure } = row;
+  const request = JSON.stringify({ settlement_id: settlementId, ...(reason !== null && { reason }) });
+  const inserted = await db.maybeOne(sql.typeAlias('id')`
+    insert into intents (intent_id, kind, object_id, request, status, failure_code, failure_message, next_at)
+    values (${intentId}, 'foreign', ${settlementId}, ${request}::jsonb, 'failed', ${failure.code}, ${failure.message},
+      app_now())
+    on conflict (intent_id) do nothing returning intent_id as id`);
+  return inserted !== null;
+};
+
 const OpenCount = z.object({
   kind: z.enum(INTENT_KINDS),
   status: z.enum(INTENT_STATES),

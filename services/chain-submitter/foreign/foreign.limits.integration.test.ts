@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { foreignPaymentsOver, PRICE, reasonOf, txHashOf } from '../../../test/support/foreign-payments.ts';
+import { type Payer, type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
+
+/** Budgets and caps of payments of other clients. */
+let fixture: SubmitterFixture;
+let vendor: Payer;
+const FEES_LAMPORTS = 100_000_000n;
+beforeAll(async () => {
+  fixture = await startSubmitterFixture();
+  await fixture.start({
+    SETTLE_FEES_LAMPORTS_PER_DAY: `${FEES_LAMPORTS}`,
+    WALLET_HOURLY_CAP_MICRO: `${2n * PRICE}`,
+  });
+}, 60_000);
+afterAll(() => fixture.stop());
+
+const { signed, submit } = foreignPaymentsOver(
+  () => fixture,
+  () => vendor,
+);
+
+test('a paying token account has an hourly cap', async () => {
+  vendor = await fixture.payer(1n);
+  const [buyer, other] = [await fixture.payer(5n * PRICE), await fixture.payer(PRICE)];
+  for (let paid = 0; paid < 2; paid += 1) txHashOf(await submit(await signed(buyer)));
+  expect(reasonOf(await submit(await signed(buyer)))).toBe('budget_exhausted');
+  expect(reasonOf(await submit(await signed(other)))).toBe('submitted');
+});
+
+test('a vendor uses at most a tenth of the environment’s lamports, and a refused payment reserves nothing of its cap', async () => {
+  vendor = await fixture.payer(1n);
+  const buyer = await fixture.payer(2n * PRICE);
+  await fixture.admin.query(
+    `insert into spending (scope, period, reserved)
+     values ($1, date_trunc('day', app_now(), 'UTC'), $2)`,
+    [`fees_settle/vendor/${vendor.account_id}`, `${FEES_LAMPORTS / 10n}`],
+  );
+  expect(reasonOf(await submit(await signed(buyer)))).toBe('budget_exhausted');
+  vendor = await fixture.payer(1n);
+  for (let paid = 0; paid < 2; paid += 1) txHashOf(await submit(await signed(buyer)));
+});
