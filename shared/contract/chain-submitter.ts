@@ -3,7 +3,7 @@ import { internal } from './chain-submitter/internal.ts';
 import { jobs } from './chain-submitter/jobs.ts';
 import { service } from './service.ts';
 
-export { FOREIGN_REASONS, ForeignReason } from './chain-submitter/foreign.ts';
+export { ForeignReason } from './chain-submitter/foreign.ts';
 export {
   AttemptReport,
   MAX_COSIGNING_FACTOR,

@@ -3200,10 +3200,10 @@ export interface operations {
                     rail: "x402" | "mpp";
                     quote_amount: components["schemas"]["MicroUsdc"];
                     /**
-                     * @description The memo that the offer requires
+                     * @description The memo that the offer requires. Without it any single memo or none is accepted, because clients of x402 version 1 write none
                      * @example b3f1…
                      */
-                    memo: string;
+                    memo?: string;
                     transaction: components["schemas"]["WireTransaction"];
                     redeem_id: components["schemas"]["RedeemId"];
                     /** @example https://api.example.com/report */
