@@ -1,5 +1,5 @@
-// A job of compose.yaml: creates the fee account and the treasury's USDC on the local chain, and sends SOL. A
-// second run changes nothing.
+// A job of compose.yaml: creates the fee account and the treasury's USDC on the local chain, and
+// sends SOL. A second run changes nothing.
 
 import { seedChain } from '../local/seed/seed-chain.ts';
 import type { EnvironmentKeys } from '../local/stack/keys.ts';

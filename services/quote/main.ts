@@ -13,6 +13,7 @@ import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { config as schema } from './config.ts';
 import { applyTransitions } from './quotes/apply-transitions.ts';
 import { type CreateDeps, create } from './quotes/create.ts';
+import { createFeeQuote } from './quotes/create-fee-quote.ts';
 import { get } from './quotes/get.ts';
 import { getQuoteActivity } from './quotes/get-quote-activity.ts';
 import { list } from './quotes/list.ts';
@@ -81,6 +82,7 @@ await runService(base, {
     quote,
     {
       create: create(deps),
+      createFeeQuote: createFeeQuote(deps),
       get: get(deps),
       list: list(deps),
       getQuoteActivity: getQuoteActivity(deps),

@@ -1,7 +1,7 @@
 import { openBase, runService } from '../../shared/boot.ts';
 import { call } from '../../shared/bus/call.ts';
 import { serve } from '../../shared/bus/serve.ts';
-import { chainSubmitter, identity, settlement, wallet } from '../../shared/contract/index.ts';
+import { chainSubmitter, identity, quote, settlement, wallet } from '../../shared/contract/index.ts';
 import { createBudgets, deleteOldSpending } from '../../shared/db/budget.ts';
 import { createHourlyCaps, hourlyLimits } from '../../shared/db/hourly-caps.ts';
 import { subscribe } from '../../shared/events/consume.ts';
@@ -11,6 +11,7 @@ import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { config as schema } from './config.ts';
 import { delegateOperations } from './delegates/operations.ts';
+import { feeAccountOperations } from './fee-accounts/operations.ts';
 import { foreignPaymentOperations } from './foreign-payments/operations.ts';
 import { resumeForeign } from './foreign-payments/resume-foreign.ts';
 import { collectAttempts, collectCaps, collectIntake } from './operator/gauges.ts';
@@ -132,6 +133,10 @@ await runService(base, {
     ...settlementOperations(deps),
     ...delegateOperations(deps),
     ...refundOperations(deps),
+    ...feeAccountOperations({
+      ...deps,
+      quoteFees: (fees) => call(bus, quote, 'createFeeQuote', fees),
+    }),
     ...foreignPaymentOperations({ ...deps, applyProgress }),
     ...operatorOperations(deps),
     ...operatorHandlers({ pool, consuming, resolver: quarantineResolver(deps) }),

@@ -12,8 +12,8 @@ export type InteropChain = {
   mint: string;
   /** A wallet without SOL, as buyers have it. Its key as Solana's 64 bytes in base64. */
   wallet: (balanceMicro: bigint) => Promise<{ address: string; secretKey: string; keypair: Keypair }>;
-  /** The owner of an empty token account. */
-  payee: () => Promise<string>;
+  /** The owner of an empty token account: `owner`, or a new one. */
+  payee: (owner?: Keypair) => Promise<string>;
   /** A key with SOL, in base64. */
   feePayer: () => Promise<string>;
   /** Confirmed micro-units. */
@@ -69,10 +69,9 @@ export const interopChain = ({
       await open(keypair, balanceMicro);
       return { address: keypair.publicKey.toBase58(), secretKey: base64(keypair), keypair };
     },
-    payee: async () => {
-      const keypair = Keypair.generate();
-      await open(keypair, 0n);
-      return keypair.publicKey.toBase58();
+    payee: async (owner = Keypair.generate()) => {
+      await open(owner, 0n);
+      return owner.publicKey.toBase58();
     },
     feePayer: async () => {
       const keypair = Keypair.generate();

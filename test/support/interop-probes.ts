@@ -8,12 +8,12 @@ import { waitFor } from './wait.ts';
  */
 
 /** A facilitator at its base URL. Its calls carry the service key, if there is one. */
-export type Facilitator = { url: string; serviceKey?: string };
-export type Subject = { facilitator: Facilitator; chain: InteropChain; network: string; payTo: string };
+type Facilitator = { url: string; serviceKey?: string };
+type Subject = { facilitator: Facilitator; chain: InteropChain; network: string; payTo: string };
 
 /** `body` is JSON, or text if it is none. */
-export type Answer = { status: number; body: Record<string, unknown> & string };
-export type Probe = {
+type Answer = { status: number; body: Record<string, unknown> & string };
+type Probe = {
   /** The answers, by the name of the call. */
   answers: Record<string, Answer>;
   /** What the payee has received for one payment of `PRICE`. */
@@ -53,8 +53,8 @@ const post = (facilitator: Facilitator, operation: 'verify' | 'settle', payment:
     paymentRequirements: payment.requirements,
   });
 
-/** Payments of `PRICE` that an unmodified client has signed, each by a wallet of its own. */
-export const signPayment = async ({ facilitator, chain, network, payTo }: Subject): Promise<Payment> => {
+/** A payment of `PRICE` that an unmodified client has signed, by a wallet of its own. */
+const signPayment = async ({ facilitator, chain, network, payTo }: Subject): Promise<Payment> => {
   const { body } = await call(facilitator, 'supported');
   const kind = (body.kinds as Kind[] | undefined)?.find(
     (each) => each.x402Version === 2 && each.network === network,
@@ -77,7 +77,7 @@ export const signPayment = async ({ facilitator, chain, network, payTo }: Subjec
   return { payload: signed.payload, requirements };
 };
 
-/** Runs calls, and counts what the payee received. It waits until the amount was seen at least once. */
+/** Runs calls, and waits until the payee has received something. */
 const probe = async (
   { chain, payTo }: Subject,
   ask: () => Promise<Record<string, Answer>>,

@@ -36,7 +36,7 @@ export type InteropServer = {
 };
 
 /** One payment of a buyer. `status` is null if the client threw `error`. */
-export type InteropResult = {
+type InteropResult = {
   index: number;
   ms: number;
   status: number | null;
@@ -47,24 +47,34 @@ export type InteropResult = {
 
 type Line = Record<string, unknown>;
 
-/**
- * Installs the folder of a program, if that has not been done.
- * @throws with the messages of npm, so that the test fails and is not skipped
- */
-const install = async (name: ProgramName): Promise<void> => {
-  const folder = path.join(ROOT, 'test/interop', path.dirname(PROGRAMS[name]));
+const installed = new Map<string, Promise<string>>();
+
+const install = async (folder: string): Promise<string> => {
   await promisify(execFile)(process.execPath, [INSTALL, folder], { timeout: INSTALL_MS }).catch(
     ({ stdout, stderr }: { stdout: string; stderr: string }) => {
       throw new Error(`the packages of ${folder} could not be installed: ${stdout}${stderr}`);
     },
   );
+  return folder;
+};
+
+/**
+ * Installs the packages of a folder of test/interop, if that has not been done, and returns its
+ * path.
+ * @throws with the messages of npm, so that the test fails and is not skipped
+ */
+export const installInterop = (name: string): Promise<string> => {
+  const folder = path.join(ROOT, 'test/interop', name);
+  // A failure is final for this process: npm's repetitions have taken minutes.
+  if (!installed.has(folder)) installed.set(folder, install(folder));
+  return installed.get(folder)!;
 };
 
 /** Starts a program and reads the lines that it prints. */
 const start = async (name: ProgramName, settings: object) => {
-  await install(name);
-  const file = path.join(ROOT, 'test/interop', PROGRAMS[name]);
-  const child = spawn(process.execPath, [file, JSON.stringify(settings)], {
+  const [folder, file] = PROGRAMS[name].split('/') as [string, string];
+  const program = path.join(await installInterop(folder), file);
+  const child = spawn(process.execPath, [program, JSON.stringify(settings)], {
     env: { PATH: process.env.PATH },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -80,8 +90,8 @@ const start = async (name: ProgramName, settings: object) => {
   // The end of the output, not of the process: the last lines arrive after the exit.
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   let code: number | null | undefined;
-  void ended.then((with_) => {
-    code = with_;
+  void ended.then((given) => {
+    code = given;
   });
   await waitFor(
     () => lines.length > 0 || code !== undefined,

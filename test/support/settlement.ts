@@ -2,6 +2,7 @@ import pg from 'pg';
 import { listDelegateSpending } from '../../services/settlement/delegates/list-delegate-spending.ts';
 import { delegateOperations } from '../../services/settlement/delegates/operations.ts';
 import { upsertDelegate } from '../../services/settlement/delegates/upsert-delegate.ts';
+import { feeAccountOperations } from '../../services/settlement/fee-accounts/operations.ts';
 import { foreignPaymentOperations } from '../../services/settlement/foreign-payments/operations.ts';
 import { operatorOperations } from '../../services/settlement/operator/operations.ts';
 import { quarantineResolver } from '../../services/settlement/operator/quarantine-resolver.ts';
@@ -82,6 +83,10 @@ export const reversedEvents: { settlement_id: string; redeemed: boolean }[] = []
 /** The published events of issued settlements. */
 export const issuedEvents: { settlement_id: string }[] = [];
 
+const notServed = (): never => {
+  throw new Error('The quote service is not part of this fixture.');
+};
+
 const createDeps = (): Deps => ({
   pool: base.pool,
   logger: base.logger,
@@ -155,6 +160,7 @@ export const startFixture = async (): Promise<void> => {
     ...settlementOperations(deps),
     ...delegateOperations(deps),
     ...refundOperations(deps),
+    ...feeAccountOperations({ ...deps, quoteFees: async () => notServed() }),
     ...foreignPaymentOperations({ ...deps, applyProgress }),
     ...operatorOperations(deps),
     ...operatorHandlers({ pool, consuming, resolver: quarantineResolver(deps) }),

@@ -147,8 +147,8 @@ export const createBank = () => {
     },
 
     /**
-     * Puts lamports, and the data of a program, into an account outside of any transaction, only for
-     * accounts that exist from genesis on.
+     * Puts lamports, and the data of a program, into an account outside of any transaction. Only
+     * for accounts that exist from genesis on.
      */
     endow: (key: Key, lamports: bigint, data = new Uint8Array(), owner = SYSTEM_PROGRAM): void => {
       put(key.name, new Account(lamports, data, owner.bytes, false, RENT_EXEMPT_EPOCH));

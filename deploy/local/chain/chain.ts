@@ -48,8 +48,8 @@ const loadGenesis = (dataDir: string, first: Partial<Genesis>): Genesis => {
 
 /**
  * A chain with its state in `dataDir`, which is created if it is missing. A new chain uses `seed`
- * and `genesisMint` if they are given; an existing chain keeps its own. All calls are synchronous, so no request sees the intermediate state of another.
- * Time passes only when `tick` is called.
+ * and `genesisMint` if they are given. An existing chain keeps its own. All calls are synchronous,
+ * so no request sees the intermediate state of another. Time passes only when `tick` is called.
  *
  * @throws Error if the stored state is damaged, or an address of `genesisMint` is none.
  */

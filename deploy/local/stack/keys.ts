@@ -13,7 +13,10 @@ type SigningKey = { kid: string; seed: string; publicKey: string };
 /** `secretKey` is Solana's 64 bytes (seed, public key) in base58. */
 export type SolanaKeypair = { address: string; secretKey: string };
 
-/** All secrets of one environment of the local stack, and the address of its USDC. They are worthless elsewhere. */
+/**
+ * All secrets of one environment of the local stack, and the address of its USDC. They are
+ * worthless elsewhere.
+ */
 export type EnvironmentKeys = {
   signing: Record<'quote' | 'settlement' | 'session', SigningKey>;
   feePayer: SolanaKeypair;
@@ -63,7 +66,7 @@ export function environmentKeys(stateDir: string, environment: string): Environm
   return keys;
 }
 
-/** The chain's variable CHAIN_GENESIS_MINT: the environment's USDC, which its mint authority issues. */
+/** The variable CHAIN_GENESIS_MINT: the environment's USDC, and the authority that issues it. */
 export function genesisMint({ mint, mintAuthority }: EnvironmentKeys): string {
   return `${mint}:${mintAuthority.address}`;
 }

@@ -1,5 +1,5 @@
 /** What clients know of one of Solana's public networks. */
-export type Network = {
+type Network = {
   /** The CAIP-2 id, by which x402 names the network: the start of its genesis hash. */
   caip2: string;
   /** Address of Circle's USDC. */

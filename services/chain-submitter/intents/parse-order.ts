@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
+import { PLATFORM_SERVICE_ID } from '../../../shared/contract/platform.ts';
 import {
   AccountId,
   MicroUsdc,
@@ -91,8 +92,11 @@ const settleOrder = (job: SettleJob, { network, environment, keys }: OrderContex
   if (feeMicro >= grossMicro) throw new OrderRefused('the fee leaves the vendor nothing');
   const source = tokenAccountOf(owner, network.mint);
   const payoutAccount = tokenAccountOf(claims.payout_address, network.mint);
-  if (source === payoutAccount || source === network.feeAccount || payoutAccount === network.feeAccount)
+  const paysFees = claims.service_id === PLATFORM_SERVICE_ID && feeMicro === 0n;
+  if (source === payoutAccount || source === network.feeAccount)
     throw new OrderRefused('payer and payee are the same');
+  if ((payoutAccount === network.feeAccount) !== paysFees)
+    throw new OrderRefused('only a quote of the platform pays the fee wallet');
   return {
     kind: 'settle',
     accountId: job.account_id,
@@ -106,6 +110,7 @@ const settleOrder = (job: SettleJob, { network, environment, keys }: OrderContex
     authority,
     grossMicro,
     feeMicro,
+    paysFees,
     reference: referenceOf(environment, claims.quote_id),
     since: Date.parse(claims.issued_at),
     signBefore: Date.parse(claims.expires_at) + SIGNING_GRACE_MS,

@@ -53,6 +53,7 @@ const order: SettleOrder = {
   authority,
   grossMicro: 2_500_000n,
   feeMicro: 12_500n,
+  paysFees: false,
   reference: referenceOf('test', 'q_1'),
   since: 0,
   signBefore: 0,
@@ -188,6 +189,12 @@ test.each<[string, Partial<SettleOrder>, Partial<Network>]>([
   ['a payment to oneself', { payoutAccount: order.source, payout: payer }, {}],
   ['the fee wallet as payer', { source: network.feeAccount, payer: feeWallet }, {}],
   ['the fee wallet as vendor', { payoutAccount: network.feeAccount, payout: feeWallet }, {}],
+  ['a payment of fees to a vendor', { paysFees: true }, {}],
+  [
+    'a payment of fees with a fee',
+    { paysFees: true, payoutAccount: network.feeAccount, payout: feeWallet },
+    {},
+  ],
 ])('rule 7: an order that is never signed: %s', (_name, change, on) => {
   const [changedOrder, changedNetwork] = [
     { ...order, ...change },
@@ -202,6 +209,14 @@ test('a quote without a fee has one transfer', () => {
   const free = { ...order, feeMicro: 0n };
   expect(evaluate(compile(settle(free, network, { create: false })), free)).toBe('signed');
   expect(evaluate(compile(built), free)).toBe('refused');
+});
+
+test('an account pays its accrued fees to the fee wallet, by one transfer without a fee', () => {
+  const toFeeWallet = { payout: feeWallet, payoutAccount: network.feeAccount };
+  const fees = { ...order, ...toFeeWallet, feeMicro: 0n, paysFees: true };
+  const bytes = compile(settle(fees, network, { create: false }));
+  expect(evaluate(bytes, fees)).toBe('signed');
+  expect(evaluate(bytes, { ...fees, paysFees: false })).toBe('refused');
 });
 
 test('rule 13: only the configured compute budget is allowed', () => {

@@ -74,7 +74,9 @@ const checkOrder = (rest: KnownInstruction[], order: BuiltOrder, network: Networ
       ), 'not a delegate authority of this environment');
       require(feeMicro >= 0n && feeMicro < grossMicro, 'the fee leaves nothing');
       require(source !== payoutAccount && source !== network.feeAccount, 'a payment to oneself');
-      require(payoutAccount !== network.feeAccount, 'a payout to the fee wallet');
+      // Accrued fees are paid to the fee wallet, and carry no fee.
+      require((payoutAccount === network.feeAccount) === order.paysFees, 'a payout to the fee wallet');
+      require(!order.paysFees || feeMicro === 0n, 'a fee of fees');
       checkBudget(rest, network.computeBudget);
       checkCreation(rest, network, order.payout, payoutAccount);
       const from = { source, authority };

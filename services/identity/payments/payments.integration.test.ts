@@ -42,6 +42,8 @@ const payment = (more: object = {}) => ({
   account_id: newId('acct'),
   delegate_id: null,
   wallet_id: newId('wal'),
+  rail: 'quittance',
+  payer_address: null,
   service_id: newServiceId(),
   vendor_account_id: newId('acct'),
   quote_amount: '1000000',

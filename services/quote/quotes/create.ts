@@ -1,32 +1,26 @@
 import type { z } from 'zod';
 import { conflict, invalid, notFound } from '../../../shared/contract/errors.ts';
 import type { chainSubmitter, identity } from '../../../shared/contract/index.ts';
-import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { quote } from '../../../shared/contract/quote.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { batched } from '../../../shared/db/batched.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { complete } from '../../../shared/idempotency/store.ts';
-import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
-import { signToken } from '../../../shared/lib/compact-token.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
 import { type FeeRule, feeMicro } from '../../../shared/lib/fee.ts';
-import { newId } from '../../../shared/lib/id.ts';
-import type { SigningKey } from '../../../shared/lib/keys.ts';
 import { count } from '../../../shared/lib/metrics.ts';
-import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
+import { parseMicro } from '../../../shared/lib/micro.ts';
+import { newQuote, type QuoteSigner, showNewQuote } from './new-quote.ts';
 import { insertQuotes, type NewQuote } from './store.ts';
 
 type Service = NonNullable<z.infer<(typeof identity.internal.findService)['output']>>;
 type Reservation = z.infer<(typeof chainSubmitter.internal.reserveTokenAccount)['output']>;
 type Input = z.infer<typeof quote.operations.create.input>;
 
-export type CreateDeps = {
+export type CreateDeps = QuoteSigner & {
   pool: Pool;
   clock: Clock;
-  environment: Environment;
-  mint: string;
   fee: FeeRule;
-  signingKey: SigningKey;
   findService: (serviceId: string) => Promise<Service | null>;
   /** @param until when nothing is signed for the quote any more, in epoch milliseconds */
   reserveTokenAccount: (accountId: string, owner: string, until: number) => Promise<Reservation>;
@@ -79,52 +73,6 @@ const checkReservation = ({ status, retry_after_seconds: retryAfterSeconds }: Re
     );
   }
 };
-
-/** The row of a new quote, with its signed token. */
-const newQuote = (
-  { environment, mint, signingKey }: Pick<CreateDeps, 'environment' | 'mint' | 'signingKey'>,
-  service: Service,
-  terms: Pick<
-    NewQuote,
-    'quote_amount' | 'fee_amount' | 'redeem_window_seconds' | 'created_at' | 'expires_at'
-  >,
-  scope: ReturnType<typeof checkedScope>,
-): NewQuote => {
-  const quoteId = newId('q');
-  const claims = {
-    env: environment,
-    quote_id: quoteId,
-    vendor_account_id: service.account_id,
-    service_id: service.service_id,
-    service_name: service.name,
-    payout_address: service.payout_address,
-    mint,
-    quote_amount: formatMicro(terms.quote_amount),
-    fee_amount: formatMicro(terms.fee_amount),
-    currency: 'USDC' as const,
-    issued_at: isoTime(terms.created_at),
-    expires_at: isoTime(terms.expires_at),
-    redeem_window_seconds: terms.redeem_window_seconds,
-    scope,
-  };
-  return {
-    ...terms,
-    quote_id: quoteId,
-    account_id: service.account_id,
-    service_id: service.service_id,
-    quote_token: signToken('quote', claims, signingKey),
-  };
-};
-
-const showNewQuote = (row: NewQuote) => ({
-  quote_id: row.quote_id,
-  quote_token: row.quote_token,
-  quote_amount: formatMicro(row.quote_amount),
-  fee_amount: formatMicro(row.fee_amount),
-  currency: 'USDC' as const,
-  expires_at: isoTime(row.expires_at),
-  status: 'pending' as const,
-});
 
 /** POST /v1/quote. */
 export const create = (deps: CreateDeps): Handler<typeof quote.operations.create> => {

@@ -24,3 +24,17 @@ export const accruedFeeMicro = (
   const cost = (lamports * solPriceMicro + LAMPORTS_PER_SOL - 1n) / LAMPORTS_PER_SOL;
   return [minMicro, cost].reduce((most, each) => (each > most ? each : most), share);
 };
+
+/** How much an account may owe: before its first payment of fees, and after it. */
+export type Credit = { firstMicro: bigint; laterMicro: bigint };
+type Sums = { accrued: bigint; paid: bigint };
+
+/** What an account owes. What it has paid beyond that counts for later fees. */
+export const owedMicro = ({ accrued, paid }: Sums): bigint => (accrued > paid ? accrued - paid : 0n);
+
+export const creditOf = ({ paid }: Pick<Sums, 'paid'>, { firstMicro, laterMicro }: Credit): bigint =>
+  paid > 0n ? laterMicro : firstMicro;
+
+/** Whether the credit of an account suffices for one more fee. */
+export const hasCreditFor = (sums: Sums, feeMicro: bigint, credit: Credit): boolean =>
+  sums.accrued - sums.paid + feeMicro <= creditOf(sums, credit);

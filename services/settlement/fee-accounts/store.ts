@@ -1,8 +1,7 @@
 import { z } from 'zod';
+import { PLATFORM_SERVICE_ID } from '../../../shared/contract/platform.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
-
-/** How much an account may owe, in micro-units: before its first payment of fees, and after it. */
-export type Credit = { firstMicro: bigint; laterMicro: bigint };
+import type { Credit } from './model.ts';
 
 /** Inserts the row of an account, which concurrent payments lock. */
 export const insertFeeAccount = (db: Db, accountId: string): Promise<unknown> =>
@@ -40,13 +39,21 @@ export const getFeeAccount = async (db: Db, accountId: string): Promise<FeeAccou
     paid: 0n,
   };
 
-/** Whether the credit of an account suffices for one more fee. Advisory: nothing is reserved. */
-export const hasCredit = async (
-  db: Db,
-  accountId: string,
-  feeMicro: bigint,
-  { firstMicro, laterMicro }: Credit,
-): Promise<boolean> => {
-  const { accrued, paid } = await getFeeAccount(db, accountId);
-  return accrued - paid + feeMicro <= (paid > 0n ? laterMicro : firstMicro);
-};
+const paysFees = sql.fragment`changed.service_id = ${PLATFORM_SERVICE_ID}::uuid`;
+
+/**
+ * CTE that adds payments of fees which were just issued: the rows of the statement's CTE `changed`
+ * that were pending.
+ */
+export const addPaidFees = sql.fragment`
+  update fee_accounts as f set paid = f.paid + sums.amount
+  from (
+    select account_id, sum(quote_amount)::bigint as amount from changed
+    where ${paysFees} and was = 'pending' group by account_id
+  ) as sums
+  where f.account_id = sums.account_id`;
+
+/** CTE that subtracts payments of fees that were reversed on chain after they were issued. */
+export const subtractPaidFees = sql.fragment`
+  update fee_accounts as f set paid = f.paid - changed.quote_amount
+  from changed where f.account_id = changed.account_id and ${paysFees} and changed.was <> 'pending'`;

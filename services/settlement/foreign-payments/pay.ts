@@ -8,8 +8,7 @@ import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
-import { type AccruedFeeRule, accruedFeeMicro } from '../fee-accounts/model.ts';
-import type { Credit } from '../fee-accounts/store.ts';
+import { type AccruedFeeRule, accruedFeeMicro, type Credit } from '../fee-accounts/model.ts';
 import { paymentsPaused } from '../settlements/decision-errors.ts';
 import {
   type ForeignRow,

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
-import { accruedFeeMicro } from '../fee-accounts/model.ts';
-import { hasCredit } from '../fee-accounts/store.ts';
+import { accruedFeeMicro, hasCreditFor } from '../fee-accounts/model.ts';
+import { getFeeAccount } from '../fee-accounts/store.ts';
 import type { ForeignRow } from '../settlements/store/foreign-payments.ts';
 import { x402FailureOf } from './model/x402-reasons.ts';
 import { readX402Request, type X402Refusal } from './model/x402-request.ts';
@@ -52,7 +52,8 @@ export const x402Verify =
     const conflict = await findConflict(deps, order, checked);
     if (conflict !== null) return invalidAnswer(toX402(conflict.refusal), checked.payer);
     const fee = accruedFeeMicro(order.amountMicro, BigInt(checked.lamports), deps.accruedFee);
-    if (!(await hasCredit(deps.pool, vendor.accountId, fee, deps.credit))) {
+    const account = await getFeeAccount(deps.pool, vendor.accountId);
+    if (!hasCreditFor(account, fee, deps.credit)) {
       const message = 'the accrued fees of this vendor exceed its credit';
       return invalidAnswer({ reason: 'facilitator_credit_exhausted', message }, checked.payer);
     }

@@ -1,6 +1,7 @@
 import { encode } from '../../../shared/bus/envelope.ts';
 import type { Waiting } from '../../../shared/bus/wake.ts';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
+import { PLATFORM_SERVICE_ID } from '../../../shared/contract/platform.ts';
 import type { Environment } from '../../../shared/contract/primitives.ts';
 import { batched } from '../../../shared/db/batched.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
@@ -26,6 +27,7 @@ import {
   recordReopened,
   recordSigned,
 } from './store/record-progress.ts';
+import { recordRedeems } from './store/redeem.ts';
 import { findSettlement, listTerms, type Terms } from './store/settlements.ts';
 import type { TermsCache } from './terms-cache.ts';
 
@@ -166,6 +168,17 @@ const recordBatch = async (deps: Deps, batch: readonly ConfirmedProgress[]): Pro
   return ids.map((id) => recorded.get(id) ?? null);
 };
 
+/** Redeems a payment of accrued fees, which has no vendor who would. */
+const redeemFees = async (
+  { pool, relay }: Deps,
+  { settlement_id, settlement_token }: ConfirmedRow,
+): Promise<void> => {
+  const service_id = PLATFORM_SERVICE_ID;
+  const request = { settlement_id, service_id, redeem_id: 'fees', traceparent: activeTraceparent() };
+  const [redeemed] = await recordRedeems(pool, [{ ...request, settlement_token: settlement_token! }]);
+  if (redeemed) relay.dispatch([redeemed]);
+};
+
 const confirmed = async (
   deps: Deps,
   progress: Progress,
@@ -187,6 +200,7 @@ const confirmed = async (
   }
   deps.relay.dispatch(row.outbox);
   if (row.was === 'pending') {
+    if (terms.service_id === PLATFORM_SERVICE_ID) await redeemFees(deps, row);
     // The caller waits at the replica that accepted the payment.
     const isHere = deps.terms.find(settlementId) !== undefined;
     deps.waiting.wake(settlementId, isHere ? row : undefined);

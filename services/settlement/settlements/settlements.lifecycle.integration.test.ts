@@ -70,6 +70,8 @@ describe('rule 14: confirmed, finalized, forked', () => {
       expect(issuedEvents.filter(({ settlement_id }) => settlement_id === settlementId)).toEqual([
         {
           settlement_id: settlementId,
+          rail: 'quittance',
+          payer_address: null,
           quote_id: q.quote_id,
           tx_hash: HASH[0],
           account_id: account.account_id,

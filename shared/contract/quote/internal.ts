@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { operatorOperations } from '../operator.ts';
-import { ServiceId, Timestamp } from '../primitives.ts';
+import { MicroUsdc, ServiceId, SolanaAddress, Timestamp } from '../primitives.ts';
 import { internalOperation } from '../service.ts';
+import { Quote } from './operations.ts';
 
 /**
  * The activity that prevents the deletion of a service. `ends_at` is null if there was never any.
@@ -11,6 +12,13 @@ export const Activity = z.strictObject({ open: z.boolean(), ends_at: Timestamp.n
 /** The internal operations of quote. */
 export const internal = {
   ...operatorOperations,
+  createFeeQuote: internalOperation({
+    summary:
+      'A quote of the platform’s own service for accrued fees. It carries no fee, and pays the fee wallet.',
+    callers: ['settlement'],
+    input: z.strictObject({ amount: MicroUsdc, payout_address: SolanaAddress }),
+    output: Quote,
+  }),
   getQuoteActivity: internalOperation({
     summary: 'Whether quotes of a service can still be paid, and when the last one ends',
     callers: ['identity'],

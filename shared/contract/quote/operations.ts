@@ -23,7 +23,7 @@ export const Scope = z.record(z.string(), z.json()).meta({
   description: 'JSON object, at most 4096 bytes',
   examples: [{ resource: 'https://api.example.com/report' }],
 });
-const Quote = z
+export const Quote = z
   .strictObject({
     quote_id: QuoteId,
     quote_token: CompactToken,

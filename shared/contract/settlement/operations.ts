@@ -19,6 +19,7 @@ import {
 import { Scope } from '../quote.ts';
 import { operation } from '../service.ts';
 import { RedeemId } from './events.ts';
+import { feeOperations } from './fees.ts';
 import { foreignOperations } from './foreign.ts';
 import { Rail } from './rail.ts';
 import { x402Operations } from './x402.ts';
@@ -225,6 +226,7 @@ export const operations = {
     output: Settlement,
     errors: ['not_found'],
   }),
+  ...feeOperations,
   ...foreignOperations,
   ...x402Operations,
 };

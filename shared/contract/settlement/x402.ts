@@ -129,9 +129,7 @@ export const x402Operations = {
         }),
       ),
       extensions: z.array(z.string()).meta({ examples: [['payment-identifier']] }),
-      signers: z
-        .record(z.string(), z.array(z.string()))
-        .meta({ examples: [{ 'solana:*': [ADDRESS] }] }),
+      signers: z.record(z.string(), z.array(z.string())).meta({ examples: [{ 'solana:*': [ADDRESS] }] }),
     }),
     errors: [],
   }),

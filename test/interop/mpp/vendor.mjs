@@ -24,8 +24,8 @@ const mppx = Mppx.create({
     }),
   ],
 });
-// It signs with a confirmed blockhash and asks for a preflight at `finalized`, where that blockhash is
-// unknown: "Blockhash not found". Only the commitment of that one call is added.
+// The package signs with a confirmed blockhash and requests a preflight at `finalized`, where the
+// blockhash is unknown ("Blockhash not found"). Only the commitment of that call is added.
 const plainFetch = globalThis.fetch;
 globalThis.fetch = (input, init) => {
   if (!String(init?.body).includes('"sendTransaction"')) return plainFetch(input, init);

@@ -17,6 +17,8 @@ export type SettleOrder = {
   authority: string;
   grossMicro: bigint;
   feeMicro: bigint;
+  /** The payee is the fee wallet: an account pays its accrued fees (docs/adr/0043). */
+  paysFees: boolean;
   reference: string;
   /** No transaction under the reference is older, epoch milliseconds. */
   since: number;

@@ -8,7 +8,8 @@ export const expectedDeltas = (order: Order, { feeAccount }: Network): [account:
     return [
       [order.source, -order.grossMicro],
       [order.payoutAccount, order.grossMicro - order.feeMicro],
-      [feeAccount, order.feeMicro],
+      // An account that pays its accrued fees pays the fee account itself.
+      ...(order.payoutAccount === feeAccount ? [] : [[feeAccount, order.feeMicro] as [string, bigint]]),
     ];
   }
   if (order.kind === 'withdrawal' || order.kind === 'refund') {
@@ -47,4 +48,4 @@ export const paidQuote = (
 ): boolean =>
   changes.err === null &&
   changes.deltaOf(payoutAccount) === grossMicro - feeMicro &&
-  changes.deltaOf(feeAccount) === feeMicro;
+  (payoutAccount === feeAccount || changes.deltaOf(feeAccount) === feeMicro);

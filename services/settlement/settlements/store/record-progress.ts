@@ -9,7 +9,7 @@ import {
   outboxValues,
 } from '../../../../shared/events/outbox.ts';
 import { updateDelegateCounters } from '../../delegates/store.ts';
-import { returnFees } from '../../fee-accounts/store.ts';
+import { addPaidFees, returnFees, subtractPaidFees } from '../../fee-accounts/store.ts';
 import { holdPayersAgain, releasePayers } from '../../payers/store.ts';
 import { allows, chainState, state } from './conditions.ts';
 import { Row } from './settlements.ts';
@@ -126,7 +126,7 @@ export const recordConfirmed = async (
       where s.settlement_id = before.settlement_id and s.generation <= input.generation
         and case when input.finalized then ${allows('finalized')} else ${allows('confirmed')} end
       returning s.*, before.was, before.was_holding, input.slot
-    ), delegated as (${heldToSpent}), released as (${releasePayers}), sent as (
+    ), delegated as (${heldToSpent}), released as (${releasePayers}), paid_fees as (${addPaidFees}), sent as (
       insert into outbox (subject, msg_id, payload, traceparent)
       select message.* from ${outboxValues(messages)}
       join changed on changed.settlement_id = message.payload ->> 'settlement_id'
@@ -186,8 +186,9 @@ export const recordFailed = (
       where s.settlement_id = before.settlement_id and s.generation <= ${generation}
         and ${allows('failed')}
       returning s.wallet_id, s.quote_amount, s.delegate_id, s.delegate_day, s.status, before.was, before.was_holding,
-        null::bigint as slot, s.vendor_account_id, s.accrued_fee
-    ), delegated as (${released}), released as (${releasePayers}), returned as (${returnFees})
+        null::bigint as slot, s.account_id, s.vendor_account_id, s.service_id, s.accrued_fee
+    ), delegated as (${released}), released as (${releasePayers}), returned as (${returnFees}),
+    unpaid as (${subtractPaidFees})
     insert into outbox (subject, msg_id, payload, traceparent)
     select message.* from ${outboxValues([messages.failed])} where exists (select from changed where status = 'failed')
     union all

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import { newId } from '../../../shared/lib/id.ts';
+import { createKeyText } from '../../../shared/lib/key-text.ts';
+import {
+  type Gateway,
+  type GatewayFixture,
+  newServiceKey,
+  type Services,
+  startGatewayFixture,
+} from '../../../test/support/gateway.ts';
+import { NETWORK, newTransaction, x402Request } from '../../../test/support/settlement-foreign.ts';
+import { waitFor } from '../../../test/support/wait.ts';
+
+/** x402 at the gateway: repeats while the outcome is open, hand-outs, and errors of the protocol. */
+let fixture: GatewayFixture;
+let services: Services;
+let gateway: Gateway;
+let key: string;
+beforeAll(async () => {
+  fixture = await startGatewayFixture({ publicKeys: [], limits: { scale: 100 }, environments: ['test'] });
+  ({ services, gateway } = fixture);
+  key = services.addKey(createKeyText('vendor_test_'), newServiceKey());
+  services.answers['settlement.recordHandOut'] = () => ({ redeemed: true });
+}, 180_000);
+afterAll(() => fixture.stop(), 60_000);
+beforeEach(() => {
+  services.calls.length = 0;
+});
+
+const send = async (path: 'verify' | 'settle', body: unknown = x402Request(newTransaction()), by = key) => {
+  const response = await fetch(`${gateway.url}/v1/x402/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${by}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')!.startsWith('application/json');
+  return { status: response.status, body: isJson ? JSON.parse(text) : null, text };
+};
+const callsOf = (operation: string) => services.calls.filter((call) => call.operation === operation);
+const quittance = { settlement_id: newId('stl'), hand_out_id: 'hand-out-1' };
+const success = { success: true, transaction: '5'.repeat(80), network: NETWORK, extra: { quittance } };
+const pending = { success: false, transaction: '', network: NETWORK, errorReason: 'settlement_pending' };
+const unknown = () =>
+  new ServiceError('service_unavailable', 'temporarily unavailable', { money_moved: 'unknown' });
+
+test('a success is confirmed as handed out after its answer was sent', async () => {
+  services.answers['settlement.x402Settle'] = () => success;
+  expect(await send('settle')).toMatchObject({ status: 200, body: success });
+  const [call] = await waitFor(
+    () => callsOf('settlement.recordHandOut'),
+    (calls) => calls.length > 0,
+  );
+  expect(call!.input).toEqual(quittance);
+});
+
+test('a pending or unknown outcome is asked again, and the vendor hears the end of it', async () => {
+  const answers: (() => object)[] = [
+    () => pending,
+    () => {
+      throw unknown();
+    },
+    () => success,
+  ];
+  services.answers['settlement.x402Settle'] = () => answers.shift()!();
+  expect(await send('settle')).toMatchObject({ status: 200, body: { success: true } });
+  expect(callsOf('settlement.x402Settle')).toHaveLength(3);
+});
+
+test('a failure that is certain is answered at once, with the fields of x402 and ours', async () => {
+  services.answers['settlement.x402Settle'] = () => {
+    throw new ServiceError('service_unavailable', 'payments are paused', { money_moved: 'no' });
+  };
+  expect(await send('settle')).toMatchObject({
+    status: 503,
+    body: {
+      success: false,
+      transaction: '',
+      errorReason: 'unexpected_settle_error',
+      error: { code: 'service_unavailable', money_moved: 'no' },
+    },
+  });
+  expect(callsOf('settlement.x402Settle')).toHaveLength(1);
+  expect(callsOf('settlement.recordHandOut')).toHaveLength(0);
+});
+
+test('bad requests are refused with the fields of x402 and ours', async () => {
+  const invalid = { error: { code: 'validation_error' } };
+  expect(await send('settle', { paymentPayload: {} })).toMatchObject({
+    status: 400,
+    body: { success: false, errorReason: 'invalid_payload', ...invalid },
+  });
+  expect(await send('verify', { paymentPayload: 5 })).toMatchObject({
+    status: 400,
+    body: { isValid: false, invalidReason: 'invalid_payload', ...invalid },
+  });
+  const large = x402Request('A'.repeat(70_000));
+  expect(await send('settle', large)).toMatchObject({
+    status: 413,
+    body: { success: false, errorReason: 'invalid_payload', error: { code: 'payload_too_large' } },
+  });
+  expect(await send('verify', undefined, 'vendor_test_nobody')).toMatchObject({
+    status: 401,
+    body: { isValid: false, invalidReason: 'unexpected_verify_error', error: { code: 'unauthorized' } },
+  });
+  expect(services.calls).toEqual([]);
+});
+
+test('fields that are not of the protocol are dropped, also deep in the payload', async () => {
+  services.answers['settlement.x402Verify'] = () => ({ isValid: true, payer: 'somebody' });
+  const request = x402Request(newTransaction());
+  const more = { ...request, other: 1, paymentPayload: { ...request.paymentPayload, other: { deep: true } } };
+  expect(await send('verify', more)).toMatchObject({ status: 200, body: { isValid: true } });
+  expect(callsOf('settlement.x402Verify')[0]!.input).toEqual(request);
+});

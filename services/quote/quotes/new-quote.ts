@@ -1,0 +1,61 @@
+import type { Environment } from '../../../shared/contract/primitives.ts';
+import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
+import { isoTime } from '../../../shared/lib/clock.ts';
+import { signToken } from '../../../shared/lib/compact-token.ts';
+import { newId } from '../../../shared/lib/id.ts';
+import type { SigningKey } from '../../../shared/lib/keys.ts';
+import { formatMicro } from '../../../shared/lib/micro.ts';
+import type { NewQuote } from './store.ts';
+
+/** What the token of a quote is signed with, and for. */
+export type QuoteSigner = { environment: Environment; mint: string; signingKey: SigningKey };
+
+/** Who is paid by a quote. */
+type Vendor = { account_id: string; service_id: string; name: string; payout_address: string };
+
+/** The row of a new quote, with its signed token. */
+export const newQuote = (
+  { environment, mint, signingKey }: QuoteSigner,
+  service: Vendor,
+  terms: Pick<
+    NewQuote,
+    'quote_amount' | 'fee_amount' | 'redeem_window_seconds' | 'created_at' | 'expires_at'
+  >,
+  scope: QuoteClaims['scope'],
+): NewQuote => {
+  const quoteId = newId('q');
+  const claims = {
+    env: environment,
+    quote_id: quoteId,
+    vendor_account_id: service.account_id,
+    service_id: service.service_id,
+    service_name: service.name,
+    payout_address: service.payout_address,
+    mint,
+    quote_amount: formatMicro(terms.quote_amount),
+    fee_amount: formatMicro(terms.fee_amount),
+    currency: 'USDC' as const,
+    issued_at: isoTime(terms.created_at),
+    expires_at: isoTime(terms.expires_at),
+    redeem_window_seconds: terms.redeem_window_seconds,
+    scope,
+  };
+  return {
+    ...terms,
+    quote_id: quoteId,
+    account_id: service.account_id,
+    service_id: service.service_id,
+    quote_token: signToken('quote', claims, signingKey),
+  };
+};
+
+/** A new quote as its vendor reads it. */
+export const showNewQuote = (row: NewQuote) => ({
+  quote_id: row.quote_id,
+  quote_token: row.quote_token,
+  quote_amount: formatMicro(row.quote_amount),
+  fee_amount: formatMicro(row.fee_amount),
+  currency: 'USDC' as const,
+  expires_at: isoTime(row.expires_at),
+  status: 'pending' as const,
+});

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { MicroUsdcOrZero } from '../primitives.ts';
+import { Quote } from '../quote/operations.ts';
+import { operation } from '../service.ts';
+
+/** The fees of x402 payments, which accrue because their transaction has no room for them. */
+export const feeOperations = {
+  getFees: operation({
+    summary: 'Read the accrued fees of the account',
+    description:
+      'A payment by x402 transfers the exact price, so its fee accrues: the largest of 0.5 %, 0.002 USDC and the ' +
+      'cost of its transaction. Beyond the credit, x402 payments are refused with `facilitator_credit_exhausted`.',
+    http: { method: 'GET', path: '/v1/accounts/me/fees', status: 200 },
+    access: ['jwt', 'service_key'],
+    output: z
+      .strictObject({
+        accrued: MicroUsdcOrZero.meta({ description: 'Of all payments that are under way or confirmed' }),
+        paid: MicroUsdcOrZero,
+        owed: MicroUsdcOrZero,
+        credit: MicroUsdcOrZero.meta({
+          description: 'How much the account may owe. It rises with the first payment of fees',
+        }),
+      })
+      .meta({ id: 'Fees' }),
+    errors: [],
+  }),
+  createFeeQuote: operation({
+    summary: 'Get a quote for the fees that the account owes',
+    description:
+      'Settle it from a wallet of the account with `POST /v1/settle`. What is paid beyond the owed sum counts for ' +
+      'later fees.',
+    http: { method: 'POST', path: '/v1/accounts/me/fee-quote', status: 201 },
+    access: ['jwt'],
+    whenFrozen: 'served',
+    repeatable: true,
+    output: Quote,
+    errors: ['conflict'],
+  }),
+};
