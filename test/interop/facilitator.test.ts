@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
+import type { PaymentRequirements } from '@x402/core/types';
 import bs58 from 'bs58';
 import { createPortPicker } from '../../deploy/local/servers/ports.ts';
 import { INSTALL_MS, installInterop, runInterop, startInterop } from '../support/interop.ts';
@@ -10,6 +11,7 @@ import { probeSamePayload } from '../support/interop-probes.ts';
 import { interopStack } from '../support/interop-stack.ts';
 import { runningStack } from '../support/stack.ts';
 import { waitUntil } from '../support/wait.ts';
+import { createX402Buyer, createX402Facilitator } from '../support/x402.ts';
 
 /** Unmodified vendors and buyers of x402 over our facilitator. */
 const stack = runningStack();
@@ -59,6 +61,31 @@ test('of the same payload twice at once, one succeeds; later ones name its trans
     verify: { body: { isValid: false, invalidReason: 'duplicate_settlement' } },
   });
   expect(receivedMicro).toBe(PRICE);
+});
+
+test('64 payloads on a balance for ten: ten are paid, and none fails on chain', async () => {
+  const { facilitator: by, network, payTo } = await newVendor();
+  const { keypair, address } = await chain.wallet(10n * PRICE);
+  const buy = await createX402Buyer(keypair, rpcUrl);
+  const facilitator = createX402Facilitator(stack.gateway_url, by.serviceKey);
+  const { kinds } = await facilitator.supported();
+  const requirements: PaymentRequirements = {
+    scheme: 'exact',
+    network: network as PaymentRequirements['network'],
+    ...{ asset: chain.mint, amount: `${PRICE}`, payTo, maxTimeoutSeconds: 60 },
+    extra: { feePayer: kinds[0]!.extra.feePayer },
+  };
+  const payloads = await Promise.all(Array.from({ length: 64 }, () => buy(requirements)));
+  const answers = await Promise.all(payloads.map((payload) => facilitator.settle(payload)));
+  const reasons = answers.map(({ body }) => (body.success ? 'success' : body.errorReason));
+  expect(reasons.filter((reason) => reason === 'success')).toHaveLength(10);
+  // Fees of payments under way count, so the credit of a new vendor refuses some of them.
+  const refusals = new Set(reasons.filter((reason) => reason !== 'success'));
+  expect(['facilitator_credit_exhausted', 'insufficient_funds']).toEqual(
+    expect.arrayContaining([...refusals]),
+  );
+  expect(await chain.balance(payTo)).toBe(10n * PRICE);
+  expect(await chain.failedTransactions(address)).toEqual([]);
 });
 
 let folder = '';

@@ -13,15 +13,11 @@ import { transferChecked } from '../../services/chain-submitter/transactions/ins
 
 /** Messages as the clients of x402 and MPP build them, with invented addresses. */
 
-const keys = Array.from({ length: 6 }, () => Keypair.generate());
-export const [feePayerKey, buyer, stranger, oldFeePayerKey, delegateAuthority, feeWallet] = keys as [
-  Keypair,
-  Keypair,
-  Keypair,
-  Keypair,
-  Keypair,
-  Keypair,
-];
+export const [feePayerKey, buyer, stranger, oldFeePayerKey, delegateAuthority] = Array.from(
+  { length: 5 },
+  () => Keypair.generate(),
+) as [Keypair, Keypair, Keypair, Keypair, Keypair];
+const feeWallet = Keypair.generate();
 export const address = (key: Keypair) => key.publicKey.toBase58();
 const mint = address(Keypair.generate());
 export const payTo = tokenAccountOf(address(Keypair.generate()), mint);

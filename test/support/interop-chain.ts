@@ -18,6 +18,8 @@ export type InteropChain = {
   feePayer: () => Promise<string>;
   /** Confirmed micro-units. */
   balance: (owner: string) => Promise<bigint>;
+  /** The failed transactions of an owner's token account. */
+  failedTransactions: (owner: string) => Promise<string[]>;
   /** Adds faults of the chain (deploy/local/chain/README.md); without any, clears them. */
   fault: (...faults: object[]) => Promise<void>;
 };
@@ -79,6 +81,8 @@ export const interopChain = ({
       return base64(keypair);
     },
     balance: outside.balance,
+    failedTransactions: async (owner) =>
+      (await outside.history(owner)).filter(({ err }) => err !== null).map(({ signature }) => signature),
     fault: async (...faults) => {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'chain_fault', params: faults });
       const headers = { 'content-type': 'application/json' };

@@ -37,6 +37,17 @@ type Settled = {
 };
 export const PUBLIC_URL = 'https://shop.example.com';
 export const RESOURCE = `${PUBLIC_URL}/report`;
+/** As the API gives them to a vendor on devnet. */
+export const TERMS = {
+  network: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
+  mpp_network: 'devnet',
+  mint: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
+  decimals: 6,
+  token_program: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+  fee_payer: '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV',
+  payout_address: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
+  fee: { bps: 50, min: '2000', fee_wallet: '9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g' },
+};
 const IN_A_WHILE = new Date(Date.now() + 600_000).toISOString();
 
 export const startVendorApi = async () => {
@@ -46,6 +57,26 @@ export const startVendorApi = async () => {
 
   /** What happened to the quotes that were created. */
   const quotes = new Map<string, 'pending' | 'settling' | 'settled'>();
+
+  /** The redeem id of each transaction of another client. */
+  const foreign = new Map<string, { settlement_id: string; redeem_id: string }>();
+  const acceptForeign = ({ transaction, redeem_id, quote_amount }: Record<string, string>): Scripted => {
+    const found = foreign.get(transaction!);
+    const paid = found ?? { settlement_id: newId('stl'), redeem_id: redeem_id! };
+    foreign.set(transaction!, paid);
+    const body = {
+      ...paid,
+      status: 'confirmed',
+      tx_hash: 'the transaction',
+      quote_amount,
+      fee_amount: '0',
+      payer_address: 'the payer',
+      source_account: 'the source',
+      redeemed_at: '2026-01-01T00:00:00.000Z',
+      replayed: found !== undefined,
+    };
+    return { status: 200, body };
+  };
 
   type QuoteBody = { quote_amount: string; scope: Scope; expires_in_seconds: number };
   const quote = ({ quote_amount, scope, expires_in_seconds }: QuoteBody): Scripted => {
@@ -100,6 +131,8 @@ export const startVendorApi = async () => {
     if (call.startsWith('GET /.well-known/jwks.json'))
       return { status: 200, body: { keys: [quoteKey.published, settlementKey.published] } };
     if (call === 'POST /v1/quote') return quote(body as QuoteBody);
+    if (call === 'GET /v1/settlements/foreign/terms') return { status: 200, body: TERMS };
+    if (call === 'POST /v1/settlements/foreign') return acceptForeign(body as Record<string, string>);
     const [, quoteId] = /^GET \/v1\/quotes\/(\w+)$/.exec(call) ?? [];
     if (quoteId !== undefined) {
       const status = quotes.get(quoteId);
@@ -141,6 +174,7 @@ export const startVendorApi = async () => {
     pay,
     quotes,
     settlements,
+    foreign,
     faults,
     log,
     /** Calls except those for keys. */

@@ -35,6 +35,10 @@ export interface Operations {
     list(input?: Input<'settlement.list'>, options?: CallOptions): Listing<'settlement.list'>;
     /** Get a settlement `GET /v1/settlements/:settlement_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     get(input: Input<'settlement.get'>, options?: CallOptions): Answer<'settlement.get'>;
+    /** Read the accrued fees of the account. A payment by x402 transfers the exact price, so its fee accrues: the largest of 0.5 %, 0.002 USDC and the cost of its transaction. Beyond the credit, x402 payments are refused with `facilitator_credit_exhausted`. `GET /v1/accounts/me/fees`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    getFees(input?: Input<'settlement.getFees'>, options?: CallOptions): Answer<'settlement.getFees'>;
+    /** Get a quote for the fees that the account owes. Settle it from a wallet of the account with `POST /v1/settle`. What is paid beyond the owed sum counts for later fees. `POST /v1/accounts/me/fee-quote`. Errors: conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    createFeeQuote(input?: Input<'settlement.createFeeQuote'>, options?: CallOptions): Answer<'settlement.createFeeQuote'>;
     /** What a vendor needs to offer its resource to clients of x402 and MPP. The values of a 402 of these protocols: network, mint, the fee payer that co-signs, the payout address of the service, and the fee. They change rarely; read them again every few minutes. `GET /v1/settlements/foreign/terms`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     foreignTerms(input?: Input<'settlement.foreignTerms'>, options?: CallOptions): Answer<'settlement.foreignTerms'>;
     /** Settle a payment that a client of x402 or MPP has signed, and redeem it. The vendor has verified that the payment answers its own offer, and names the amount and the memo of that offer. The platform checks the signed bytes, co-signs, and waits for the confirmation. The settlement is redeemed in the same step: deliver only if `replayed` is false or the `redeem_id` is yours. A repeat of the same transaction never pays twice. After 202, repeat the call. `POST /v1/settlements/foreign`. Errors: conflict, insufficient_funds, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
@@ -215,6 +219,8 @@ export const OPERATIONS = {
     verify: {"method":"POST","path":"/v1/settlements/:settlement_id/verify","repeatable":true},
     list: {"method":"GET","path":"/v1/settlements","query":["cursor","limit","status","rail","service_id","payment_attempt_id","role"],"list":true},
     get: {"method":"GET","path":"/v1/settlements/:settlement_id"},
+    getFees: {"method":"GET","path":"/v1/accounts/me/fees"},
+    createFeeQuote: {"method":"POST","path":"/v1/accounts/me/fee-quote","repeatable":true},
     foreignTerms: {"method":"GET","path":"/v1/settlements/foreign/terms"},
     acceptForeign: {"method":"POST","path":"/v1/settlements/foreign","body":true,"repeatable":true,"timeoutSeconds":10},
     reissueForeign: {"method":"POST","path":"/v1/settlements/:settlement_id/reissue","repeatable":true},
@@ -321,6 +327,7 @@ export type Environment = components['schemas']['Environment'];
 export type Event = components['schemas']['Event'];
 export type EventId = components['schemas']['EventId'];
 export type EventType = components['schemas']['EventType'];
+export type Fees = components['schemas']['Fees'];
 export type FiatAmount = components['schemas']['FiatAmount'];
 export type FiatCurrency = components['schemas']['FiatCurrency'];
 export type IdempotencyKey = components['schemas']['IdempotencyKey'];

@@ -276,6 +276,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/accounts/me/fees": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the accrued fees of the account
+         * @description A payment by x402 transfers the exact price, so its fee accrues: the largest of 0.5 %, 0.002 USDC and the cost of its transaction. Beyond the credit, x402 payments are refused with `facilitator_credit_exhausted`.
+         *
+         *     Limit: 120 per minute per account.
+         */
+        get: operations["settlement.getFees"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts/me/fee-quote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get a quote for the fees that the account owes
+         * @description Settle it from a wallet of the account with `POST /v1/settle`. What is paid beyond the owed sum counts for later fees.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["settlement.createFeeQuote"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/settlements/foreign/terms": {
         parameters: {
             query?: never;
@@ -1882,6 +1926,14 @@ export interface components {
         EventId: string;
         /** @enum {string} */
         EventType: "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
+        Fees: {
+            /** @description Of all payments that are under way or confirmed */
+            accrued: components["schemas"]["MicroUsdcOrZero"];
+            paid: components["schemas"]["MicroUsdcOrZero"];
+            owed: components["schemas"]["MicroUsdcOrZero"];
+            /** @description How much the account may owe. It rises with the first payment of fees */
+            credit: components["schemas"]["MicroUsdcOrZero"];
+        };
         /**
          * @description Amount in the fiat currency, including the provider’s fees
          * @example 50.00
@@ -3124,6 +3176,65 @@ export interface operations {
             };
         };
     };
+    "settlement.getFees": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "accrued": "0",
+                     *       "paid": "0",
+                     *       "owed": "0",
+                     *       "credit": "0"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Fees"];
+                };
+            };
+        };
+    };
+    "settlement.createFeeQuote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                     *       "quote_amount": "2500000",
+                     *       "fee_amount": "0",
+                     *       "currency": "USDC",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "status": "pending"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Quote"];
+                };
+            };
+        };
+    };
     "settlement.foreignTerms": {
         parameters: {
             query?: never;
@@ -3200,10 +3311,10 @@ export interface operations {
                     rail: "x402" | "mpp";
                     quote_amount: components["schemas"]["MicroUsdc"];
                     /**
-                     * @description The memo that the offer requires
+                     * @description The memo that the offer requires. Without it any single memo or none is accepted, because clients of x402 version 1 write none
                      * @example b3f1…
                      */
-                    memo: string;
+                    memo?: string;
                     transaction: components["schemas"]["WireTransaction"];
                     redeem_id: components["schemas"]["RedeemId"];
                     /** @example https://api.example.com/report */

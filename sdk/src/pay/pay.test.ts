@@ -48,6 +48,28 @@ const watched = () => {
 };
 
 describe('a request', () => {
+  test('a 402 with offers of x402 and MPP beside the quote is paid natively, once', async () => {
+    const vendor = await world.vendor((visit, origin) => {
+      const said = honest()(visit, origin);
+      if (said === 'lost' || said.status !== 402) return said;
+      const accepts = [{ scheme: 'exact', network: 'solana-devnet', maxAmountRequired: '1' }];
+      return {
+        ...said,
+        headers: {
+          'payment-required': Buffer.from('{"x402Version":2}').toString('base64'),
+          'www-authenticate': 'Payment id="a", realm="b", method="solana", intent="charge", request="e30"',
+        },
+        body: { ...(said.body as object), x402Version: 1, accepts },
+      };
+    });
+    const answer = await world.payer()(`${vendor.origin}/a`);
+    expect(await byOf(answer)).toBe(world.paid()[0]!.settlement_id);
+    expect(settles()).toHaveLength(1);
+    const [, paid] = vendor.visits;
+    for (const name of ['payment-signature', 'x-payment', 'authorization'])
+      expect(paid!.headers[name]).toBeUndefined();
+  });
+
   test('a 402 is paid once with the delegate key and delivered, and no record remains', async () => {
     const { store, held } = watched();
     const vendor = await world.vendor(honest());

@@ -1,6 +1,6 @@
 import { ApiError, NoAnswerError } from '../errors.ts';
 import { answer, failed, type Refusal, refuse, restore, unavailable } from './answers.ts';
-import { createDeliveries, type Finish, type Opening } from './deliveries.ts';
+import { createDeliveries, type Finish, type Opening, type Receipt } from './deliveries.ts';
 import type { Bill, Dialect, Offer, Presented } from './dialect.ts';
 import { type Incoming, requestHash, requestIdOf, resourceIn } from './incoming.ts';
 import type { PaywallPayment } from './payment.ts';
@@ -30,6 +30,8 @@ export type Admission =
   | {
       kind: 'deliver';
       payment: PaywallPayment;
+      /** Headers that the answer must have. */
+      headers: Record<string, string>;
       finish: Finish;
     };
 
@@ -50,10 +52,12 @@ const billOf = async <R>(resource: string, request: R, route: PaidRoute<R>): Pro
 
 const isRefusal = (offered: Offer | Refusal): offered is Refusal => 'status' in offered;
 
-const reasonOf = (error: unknown): string =>
+export const reasonOf = (error: unknown): string =>
   error instanceof ApiError ? error.code : error instanceof Error ? error.name : 'unknown';
 
 type Log = (event: PaywallEvent) => void;
+/** A payment that is refused. */
+type Failure = { dialect: Dialect; refusal: Refusal; about: Partial<PaywallEvent> };
 
 /**
  * Logs errors. An error that many requests wait for is logged once, and one of a call that was not
@@ -83,16 +87,26 @@ const createAnswers = (dialects: readonly Dialect[], log: Log, logError: LogErro
     return { kind: 'answer', response: refuse(refusal) };
   };
 
-  /** The 402, with the offers of all dialects. */
-  const charge = async (bill: Bill, incoming: Incoming): Promise<Admission> => {
+  /** The 402, with the offers of all dialects, also after a payment that is refused. */
+  const charge = async (bill: Bill, incoming: Incoming, failure?: Failure): Promise<Admission> => {
     const { resource } = bill;
     try {
-      const offered = await Promise.all(dialects.map((dialect) => dialect.offer(bill, incoming)));
+      const offered = await Promise.all(
+        dialects.map((dialect) =>
+          dialect.offer(bill, incoming, failure?.dialect === dialect ? failure.refusal : null),
+        ),
+      );
       const refusal = offered.find(isRefusal);
       if (refusal !== undefined) return refused(resource, refusal);
       const offers = offered as Offer[];
-      log({ event: 'quoted', resource, status: 402 });
-      const body = Object.assign({ error: 'payment_required' }, ...offers.map((offer) => offer.body));
+      const reason = failure?.refusal.reason;
+      if (reason === undefined) log({ event: 'quoted', resource, status: 402 });
+      else log({ event: 'refused', resource, status: 402, reason, ...failure?.about });
+      const said =
+        reason === undefined
+          ? { error: 'payment_required' }
+          : { error: 'payment_failed', details: { reason } };
+      const body = Object.assign(said, ...offers.map((offer) => offer.body));
       const headers = Object.assign({}, ...offers.map((offer) => offer.headers));
       return { kind: 'answer', response: answer(402, body, headers) };
     } catch (error) {
@@ -101,22 +115,29 @@ const createAnswers = (dialects: readonly Dialect[], log: Log, logError: LogErro
       return refused(resource, unavailable('no_quote', waitMs));
     }
   };
-  return { refused, charge };
+  /** Answers a refused payment, with new offers if its clients begin again from each 402. */
+  const refuseTo = async (bill: Bill, incoming: Incoming, failure: Failure): Promise<Admission> =>
+    failure.refusal.status === 402 && failure.dialect.offersAgain === true
+      ? charge(bill, incoming, failure)
+      : refused(bill.resource, failure.refusal, failure.about);
+  return { refused, charge, refuseTo };
 };
 
 /** A verified payment of a request. */
-type Payment = Presented & { key: string };
+type Payment = Presented & { key: string; dialect: Dialect };
 
 /** The payment of a request, or the refusal of an invalid one. Null: no payment was presented. */
 const presentedTo = async (
   dialects: readonly Dialect[],
   incoming: Incoming,
   bill: Bill,
-): Promise<Payment | Refusal | null> => {
+): Promise<Payment | Failure | null> => {
   for (const dialect of dialects) {
     const read = await dialect.read(incoming, bill);
     if (read === null) continue;
-    return 'take' in read ? { ...read, key: `${dialect.name}:${read.id}` } : read;
+    return 'take' in read
+      ? { ...read, key: `${dialect.name}:${read.id}`, dialect }
+      : { dialect, refusal: read, about: {} };
   }
   return null;
 };
@@ -127,7 +148,7 @@ const UNDELIVERABLE = {
   busy: { status: 503, error: 'payment_in_progress', reason: 'in_progress', retryAfterSeconds: 1 },
 } satisfies Record<string, Refusal>;
 
-type Deliver = { kind: 'deliver'; id: string; finish: Finish };
+type Deliver = { kind: 'deliver'; id: string; receipt: Receipt | null; finish: Finish };
 
 /** Adds the events of a delivery to its end. */
 const logged = (log: Log, about: Omit<PaywallEvent, 'event'>, { finish }: Deliver): Finish => {
@@ -155,7 +176,7 @@ type AdmissionDeps = {
 /** Decides about the requests of one paywall. */
 export const createAdmit = (deps: AdmissionDeps): Admit => {
   const { dialects, store, publicUrl, maxBodyBytes, log, logError } = deps;
-  const { refused, charge } = createAnswers(dialects, log, logError);
+  const { refused, charge, refuseTo } = createAnswers(dialects, log, logError);
   const once = createDeliveries(store, (error) => logError(error));
 
   /** Delivers for a payment, or answers why not. */
@@ -171,8 +192,8 @@ export const createAdmit = (deps: AdmissionDeps): Admit => {
       return refused(bill.resource, { status: 413, error: 'payload_too_large', reason: 'body' }, about);
     const hash = await requestHash(incoming, requestId, body);
     let exhausted = false;
-    const open = async (deliveryId: string): Promise<Opening> => {
-      const taken = await payment.take(bill, deliveryId);
+    const open = async (deliveryId: string, isRepeat: boolean): Promise<Opening> => {
+      const taken = await payment.take(bill, deliveryId, isRepeat);
       exhausted = taken === 'exhausted';
       return taken === 'exhausted' ? failed(taken) : taken;
     };
@@ -183,19 +204,22 @@ export const createAdmit = (deps: AdmissionDeps): Admit => {
       return { kind: 'refused' as const, refusal: unavailable('store') };
     });
     if (exhausted) return charge(bill, incoming);
+    const { dialect } = payment;
     switch (begun.kind) {
       case 'refused':
-        return refused(bill.resource, begun.refusal, about);
+        return refuseTo(bill, incoming, { dialect, refusal: begun.refusal, about });
       case 'replay':
         log({ event: 'replayed', status: begun.answer.status, ...about });
         return { kind: 'answer', response: restore(begun.answer) };
       case 'deliver': {
-        const { id: deliveryId } = begun;
-        const paid = { paymentId: payment.id, deliveryId, amount: bill.amount, requestId };
-        return { kind: 'deliver', payment: paid, finish: logged(log, about, begun) };
+        const { id: deliveryId, receipt } = begun;
+        const paymentId = receipt?.paymentId ?? payment.id;
+        const paid = { paymentId, deliveryId, amount: bill.amount, requestId };
+        const finish = logged(log, { ...about, payment_id: paymentId }, begun);
+        return { kind: 'deliver', payment: paid, headers: receipt?.headers ?? {}, finish };
       }
       default:
-        return refused(bill.resource, UNDELIVERABLE[begun.kind], about);
+        return refuseTo(bill, incoming, { dialect, refusal: UNDELIVERABLE[begun.kind], about });
     }
   };
 
@@ -215,6 +239,8 @@ export const createAdmit = (deps: AdmissionDeps): Admit => {
     const bill = await billOf(resource, request, route);
     const presented = await presentedTo(dialects, incoming, bill);
     if (presented === null) return charge(bill, incoming);
-    return 'take' in presented ? redeem(presented, bill, incoming, requestId) : refused(resource, presented);
+    return 'take' in presented
+      ? redeem(presented, bill, incoming, requestId)
+      : refuseTo(bill, incoming, presented);
   };
 };

@@ -1,6 +1,9 @@
 import { isDelivered, store } from './answers.ts';
 import type { Finish } from './deliveries.ts';
 
+/** How an admitted request ends, and the headers that its answer must have. */
+export type Admitted = { headers: Record<string, string>; finish: Finish };
+
 /** Copies the bytes of a delivery up to a limit. */
 export const createCopy = (limit: number) => {
   const chunks: Uint8Array[] = [];
@@ -25,11 +28,13 @@ export const createCopy = (limit: number) => {
  * Passes a handler's answer to the buyer, and ends the delivery after its last byte. Streams stay
  * streams.
  */
-export const capture = async (response: Response, finish: Finish, limit: number): Promise<Response> => {
+export const capture = async (response: Response, admitted: Admitted, limit: number): Promise<Response> => {
+  const { finish } = admitted;
   const { status, body } = response;
   const headers = new Headers(response.headers);
   // A cache would deliver paid content for free.
   if (!headers.has('cache-control')) headers.set('cache-control', 'private, no-store');
+  for (const [name, value] of Object.entries(admitted.headers)) headers.set(name, value);
   const like = (content: ReadableStream<Uint8Array> | null) =>
     new Response(content, { status, statusText: response.statusText, headers });
   if (!isDelivered(status)) {

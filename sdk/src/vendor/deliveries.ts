@@ -21,12 +21,17 @@ type PaymentRecord = {
    * Redeemed: from here on the payment belongs to this request. Until then no handler has run.
    */
   opened?: true;
+  /** What the redeem has returned for the buyer. */
+  receipt?: Receipt;
   /** Delivered: the stored answer, or null if it was not stored. */
   done?: StoredAnswer | null;
 };
 
+/** A payment with its own confirmation for the buyer, which each answer of the delivery carries. */
+export type Receipt = { paymentId: string; headers: Record<string, string> };
+
 type Begun =
-  | { kind: 'deliver'; id: string; finish: Finish }
+  | { kind: 'deliver'; id: string; receipt: Receipt | null; finish: Finish }
   | { kind: 'replay'; answer: StoredAnswer }
   | { kind: 'spent' }
   | { kind: 'busy' }
@@ -37,9 +42,14 @@ type Begun =
  */
 export type Finish = (outcome: StoredAnswer | null | 'failed') => Promise<void>;
 /** The result of redeem or consume. `spent` is final; a refusal consumed nothing. */
-export type Opening = 'open' | 'spent' | Refusal;
+export type Opening = 'open' | 'spent' | Receipt | Refusal;
 
-type Payment = { key: string; hash: string; open: (id: string) => Promise<Opening> };
+type Payment = {
+  key: string;
+  hash: string;
+  /** @param isRepeat true if an earlier request with this payment got no decision */
+  open: (id: string, isRepeat: boolean) => Promise<Opening>;
+};
 
 /** How long the same request gets its delivery without a new payment. */
 const WINDOW_MS = 600_000;
@@ -85,19 +95,21 @@ const redeemOnce = async (stored: StoredRecord, { hash, open }: Payment): Promis
   const record: PaymentRecord = { ...(found ?? { id: crypto.randomUUID(), since: Date.now() }), hash };
   if (!(await write(record))) return { kind: 'busy' };
   if (record.opened !== undefined) return record;
-  const opening = await open(record.id);
+  const opening = await open(record.id, found !== null);
   if (opening === 'spent') {
     // So that repeated requests cost no call.
     await write({ ...record, hash: '', opened: true });
     return { kind: 'spent' };
   }
-  if (opening !== 'open') {
+  const isRefused = typeof opening === 'object' && 'status' in opening;
+  if (isRefused) {
     // The id was created for this call. If it were stored for invalid payments, anybody could fill
     // the store for free.
     if (found === null && tookNothing(opening)) await stored.remove();
     return { kind: 'refused', refusal: opening };
   }
-  const opened: PaymentRecord = { ...record, opened: true, since: Date.now() };
+  const receipt = opening === 'open' ? {} : { receipt: opening };
+  const opened: PaymentRecord = { ...record, ...receipt, opened: true, since: Date.now() };
   return (await write(opened)) ? opened : { kind: 'busy' };
 };
 
@@ -122,7 +134,7 @@ export const createDeliveries = (store: PaywallStore, onError: (error: unknown) 
       }
       await unlock();
     };
-    return { kind: 'deliver', id: record.id, finish };
+    return { kind: 'deliver', id: record.id, receipt: record.receipt ?? null, finish };
   };
 
   /**

@@ -1,5 +1,7 @@
 import type { Refusal } from './answers.ts';
 import type { Opening } from './deliveries.ts';
+import type { AcceptForeign } from './foreign-payments.ts';
+import type { ForeignTerms } from './foreign-terms.ts';
 import type { Incoming } from './incoming.ts';
 
 /** The price of a request in USDC micro-units. With units it buys that many requests. */
@@ -23,9 +25,10 @@ export type Presented = {
   id: string;
   /**
    * Redeems the payment, or consumes one unit, for this bill, once. `deliveryId` is the paywall's
-   * own. The same id succeeds again, so that a repeat after a crash does.
+   * own. The same id succeeds again, so that a repeat after a crash does. `isRepeat`: an earlier
+   * request with this payment got no decision.
    */
-  take: (bill: Bill, deliveryId: string) => Promise<Opening | 'exhausted'>;
+  take: (bill: Bill, deliveryId: string, isRepeat: boolean) => Promise<Opening | 'exhausted'>;
 };
 
 /**
@@ -34,11 +37,28 @@ export type Presented = {
  */
 export type Dialect = {
   name: string;
-  /** An error makes the answer a 503. A refusal is the answer. */
-  offer: (bill: Bill, incoming: Incoming) => Promise<Offer | Refusal>;
+  /**
+   * An error makes the answer a 503. A refusal is the answer.
+   * @param refused why the payment of this dialect that the request presented is refused
+   */
+  offer: (bill: Bill, incoming: Incoming, refused: Refusal | null) => Promise<Offer | Refusal>;
+  /** A 402 that refuses a payment of this dialect has new offers, as its clients expect. */
+  offersAgain?: true;
   /**
    * Null if the request has no payment of this dialect. A refusal is the answer, and no other
    * dialect is tried.
    */
   read: (incoming: Incoming, bill: Bill) => Promise<Presented | Refusal | null>;
 };
+
+/** What a dialect that settles at this API uses of its paywall. */
+export type PaywallContext = {
+  serviceKey: string;
+  serviceId: string;
+  publicUrl: string;
+  /** Null while the API has not answered. Then the dialect has no offer. */
+  findTerms: () => Promise<ForeignTerms | null>;
+  accept: AcceptForeign;
+};
+/** Makes a dialect for one paywall. */
+export type DialectFactory = (paywall: PaywallContext) => Dialect;

@@ -57,7 +57,7 @@ export const paid =
       const admission = await paywall.admit(incomingOf(request), request, route);
       if (admission.kind === 'answer') return await send(response, admission.response);
       setPayment(request, admission.payment);
-      captureNode(response, admission.finish, paywall.maxStoredBytes);
+      captureNode(response, admission, paywall.maxStoredBytes);
     } catch (error) {
       return next(error);
     }

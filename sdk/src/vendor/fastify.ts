@@ -42,7 +42,7 @@ export function paid<R extends FastifyRequest>(paywall: Paywall, route: PaidRout
       return reply;
     }
     setPayment(request, admission.payment);
-    captureNode(reply.raw, admission.finish, paywall.maxStoredBytes);
+    captureNode(reply.raw, admission, paywall.maxStoredBytes);
     return undefined;
   };
 }

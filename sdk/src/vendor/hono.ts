@@ -29,7 +29,7 @@ export const paid =
     setPayment(context, admission.payment);
     try {
       await next();
-      context.res = await capture(context.res, admission.finish, paywall.maxStoredBytes);
+      context.res = await capture(context.res, admission, paywall.maxStoredBytes);
     } catch (error) {
       await admission.finish('failed');
       throw error;

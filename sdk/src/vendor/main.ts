@@ -3,7 +3,7 @@ export { PAYMENT_HEADERS } from '../pay/dialects.ts';
 export type { Environment } from '../tokens.ts';
 export type { PaidRoute, PaywallEvent, Price } from './admission.ts';
 export type { Refusal } from './answers.ts';
-export type { Bill, Dialect, Offer, Presented } from './dialect.ts';
+export type { Bill, Dialect, DialectFactory, Offer, PaywallContext, Presented } from './dialect.ts';
 export type { Incoming } from './incoming.ts';
 export { type PaywallPayment, paymentOf } from './payment.ts';
 export { createPaywall, type Paywall, type PaywallOptions } from './paywall.ts';

@@ -1,6 +1,5 @@
 import { isDelivered, type StoredAnswer, store } from './answers.ts';
-import { createCopy } from './capture.ts';
-import type { Finish } from './deliveries.ts';
+import { type Admitted, createCopy } from './capture.ts';
 
 /**
  * Structural types for frameworks on Node's server, so that the SDK needs no type of Node.
@@ -56,14 +55,20 @@ const pairs = (headers: unknown): [string, string][] => {
   );
 };
 
+const setHeaders = (response: NodeResponse, headers: Record<string, string>): void => {
+  // A cache would deliver paid content for free. A handler may override this.
+  if (!response.hasHeader('cache-control')) response.setHeader('cache-control', 'private, no-store');
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+};
+
 /**
  * Records what a handler sends, and ends the delivery with it. The stored copy is what the handler
  * wrote, before earlier middleware (compression) changes it, so that a repeat passes through the
  * same middleware.
  */
-export const captureNode = (response: NodeResponse, finish: Finish, limit: number): void => {
-  // A cache would deliver paid content for free. A handler may override this.
-  if (!response.hasHeader('cache-control')) response.setHeader('cache-control', 'private, no-store');
+export const captureNode = (response: NodeResponse, admitted: Admitted, limit: number): void => {
+  const { finish } = admitted;
+  setHeaders(response, admitted.headers);
   const inner = response as unknown as Record<
     'writeHead' | 'write' | 'end' | 'destroy',
     (...args: unknown[]) => unknown

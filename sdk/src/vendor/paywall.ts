@@ -1,4 +1,4 @@
-import { createClient } from '../client.ts';
+import { type Client, createClient } from '../client.ts';
 import { createTokenVerifier, type Environment } from '../tokens.ts';
 import type { Fetch } from '../transport.ts';
 import {
@@ -8,9 +8,12 @@ import {
   type LogError,
   type PaidRoute,
   type PaywallEvent,
+  reasonOf,
 } from './admission.ts';
 import { capture } from './capture.ts';
-import type { Dialect } from './dialect.ts';
+import type { Dialect, DialectFactory, PaywallContext } from './dialect.ts';
+import { createAcceptForeign } from './foreign-payments.ts';
+import { createTerms } from './foreign-terms.ts';
 import { incomingOf } from './incoming.ts';
 import { setPayment } from './payment.ts';
 import { quittanceDialect } from './quittance.ts';
@@ -33,8 +36,11 @@ export type PaywallOptions = {
    * and logs a warning.
    */
   store?: PaywallStore;
-  /** Further payment protocols, offered and recognised next to ours. */
-  dialects?: readonly Dialect[];
+  /**
+   * Further payment protocols, offered and recognised next to ours: `x402()`, `mpp({ secret })`, or
+   * your own.
+   */
+  dialects?: readonly (Dialect | DialectFactory)[];
   log?: (event: PaywallEvent) => void;
   /** The maximum body of a request with a payment, which is hashed. Default 1 MiB. */
   maxBodyBytes?: number;
@@ -45,6 +51,9 @@ export type PaywallOptions = {
   /** Default: that of the platform. */
   fetch?: Fetch;
 };
+
+/** How long a 402 waits for the first terms of other protocols. */
+const TERMS_MS = 5000;
 
 export type Paywall = {
   readonly maxStoredBytes: number;
@@ -65,15 +74,12 @@ const checked = ({ publicUrl, serviceKey, environment }: PaywallOptions): string
   return publicUrl.replace(/\/+$/, '');
 };
 
-const ownDialect = (options: PaywallOptions, store: PaywallStore, logError: LogError): Dialect => {
-  const { baseUrl, serviceKey, serviceId, environment, fetch } = options;
-  // No retries: the buyer gets 503 and repeats, so no request waits here.
-  const client = createClient({
-    baseUrl,
-    credential: serviceKey,
-    maxRetries: 0,
-    ...(fetch === undefined ? {} : { fetch }),
-  });
+const ownDialect = (
+  { baseUrl, serviceId, environment }: PaywallOptions,
+  client: Client,
+  store: PaywallStore,
+  logError: LogError,
+): Dialect => {
   // With retired keys, because prepaid settlements outlive them. The API decides whether one is
   // valid.
   const publishedKeys = async () => (await client.gateway.jwks({ environment, all: 'true' })).keys;
@@ -85,6 +91,20 @@ const ownDialect = (options: PaywallOptions, store: PaywallStore, logError: LogE
     store,
     onError: (error) => logError(error),
   });
+};
+
+/** What dialects that settle at this API use. Nothing is called before the first request. */
+const contextOf = (options: PaywallOptions, client: Client, logError: LogError): PaywallContext => {
+  const readTerms = () => client.settlement.foreignTerms({}, { signal: AbortSignal.timeout(TERMS_MS) });
+  return {
+    serviceKey: options.serviceKey,
+    serviceId: options.serviceId,
+    publicUrl: checked(options),
+    findTerms: createTerms(readTerms, (error) =>
+      logError(error, { reason: `foreign_terms ${reasonOf(error)}` }),
+    ),
+    accept: createAcceptForeign(client),
+  };
 };
 
 /**
@@ -100,7 +120,17 @@ export const createPaywall = (options: PaywallOptions): Paywall => {
     );
   const store = options.store ?? memoryStore();
   const logError = createErrorLog(log);
-  const dialects = [ownDialect(options, store, logError), ...(options.dialects ?? [])];
+  const { baseUrl, serviceKey, fetch } = options;
+  // No retries: the buyer gets 503 and repeats, so no request waits here.
+  const client = createClient({
+    baseUrl,
+    credential: serviceKey,
+    maxRetries: 0,
+    ...(fetch === undefined ? {} : { fetch }),
+  });
+  const context = contextOf(options, client, logError);
+  const further = (options.dialects ?? []).map((each) => (typeof each === 'function' ? each(context) : each));
+  const dialects = [ownDialect(options, client, store, logError), ...further];
   const admit = createAdmit({ dialects, store, publicUrl, maxBodyBytes, log, logError });
   return {
     maxStoredBytes,
@@ -112,7 +142,7 @@ export const createPaywall = (options: PaywallOptions): Paywall => {
         if (admission.kind === 'answer') return admission.response;
         setPayment(request, admission.payment);
         try {
-          return await capture(await handler(request, ...rest), admission.finish, maxStoredBytes);
+          return await capture(await handler(request, ...rest), admission, maxStoredBytes);
         } catch (error) {
           await admission.finish('failed');
           throw error;

@@ -5,11 +5,15 @@ import express, { type Request as ExpressRequest } from 'express';
 import fastify from 'fastify';
 import { Hono } from 'hono';
 import { validator } from 'hono/validator';
+import { fromBase64, paymentOn, type Rail } from '../../../test/support/foreign-buyers.ts';
 import { PUBLIC_URL, startVendorApi, type VendorApi } from '../../../test/support/vendor-api.ts';
 import * as forExpress from './express.ts';
 import * as forFastify from './fastify.ts';
 import * as forHono from './hono.ts';
-import type { Paywall } from './main.ts';
+import { memoryStore, type Paywall } from './main.ts';
+import { mpp } from './mpp.ts';
+import * as forNext from './next.ts';
+import { x402 } from './x402.ts';
 
 /** The behaviour on a framework's real server: bodies, streams, broken connections. */
 const PRICE = { price: '50000' };
@@ -245,5 +249,99 @@ describe('hono', () => {
       expect((await post('Bonn')).status).toBe(402);
       expect((await post('Ulm')).headers.get('x-payment-replayed')).toBe('true');
     }
+  });
+});
+
+type Serve = (path: string, headers: Record<string, string>) => Promise<Response>;
+/** The same route in each framework: it counts its runs, and sets headers of its own. */
+const SHOPS: Record<string, (sold: Paywall, run: () => object) => Promise<Serve>> = {
+  express: async (sold, run) => {
+    const app = express();
+    app.get('/report', forExpress.paid(sold, PRICE), (_request, response) => {
+      response.set('x-one', '1').json(run());
+    });
+    const port = await listen(app);
+    return (path, headers) => fetch(`http://127.0.0.1:${port}${path}`, { headers });
+  },
+  fastify: async (sold, run) => {
+    const app = fastify();
+    app.get('/report', { preHandler: forFastify.paid(sold, PRICE) }, (_request, reply) =>
+      reply.header('x-one', '1').send(run()),
+    );
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    stops.push(() => app.close());
+    const { port } = app.server.address() as AddressInfo;
+    return (path, headers) => fetch(`http://127.0.0.1:${port}${path}`, { headers });
+  },
+  hono: async (sold, run) => {
+    const app = new Hono();
+    app.get('/report', forHono.paid(sold, PRICE), (c) => c.json(run(), 200, { 'x-one': '1' }));
+    return async (path, headers) => app.request(path, { headers });
+  },
+  next: async (sold, run) => {
+    const route = forNext.paid(sold, PRICE, () => Response.json(run(), { headers: { 'x-one': '1' } }));
+    return (path, headers) => route(new Request(`http://localhost${path}`, { headers }));
+  },
+};
+
+describe.each(Object.entries(SHOPS))('%s with the dialects x402 and MPP', (_framework, start) => {
+  const secret = 'a secret of the vendor, 32 or more';
+  const open = async () => {
+    const state = { runs: 0, fails: false };
+    const options = { dialects: [x402({ v1: true }), mpp({ secret })], store: memoryStore() };
+    const serve = await start(api.paywall(options), () => {
+      state.runs += 1;
+      return { runs: state.runs };
+    });
+    return { state, serve };
+  };
+
+  test.each<[Rail, string]>([
+    ['x402', 'payment-response'],
+    ['mpp', 'payment-receipt'],
+  ])(
+    'a payment of %s gets the answer of one run with its receipt, also the second time',
+    async (rail, receipt) => {
+      const { state, serve } = await open();
+      const unpaid = await serve('/report', {});
+      expect(unpaid.status).toBe(402);
+      expect(await unpaid.json()).toMatchObject({ error: 'payment_required', x402Version: 1 });
+      const payment = paymentOn[rail](unpaid.headers);
+      const first = await serve('/report', payment);
+      expect([first.status, await first.json()]).toEqual([200, { runs: 1 }]);
+      expect(fromBase64(first.headers.get(receipt))).toBeTruthy();
+      expect(first.headers.get('x-one')).toBe('1');
+      expect(first.headers.get('cache-control')).toContain('private');
+      const again = await serve('/report', payment);
+      expect([again.status, await again.json()]).toEqual([200, { runs: 1 }]);
+      expect(again.headers.get(receipt)).toBe(first.headers.get(receipt));
+      expect(state.runs).toBe(1);
+    },
+  );
+
+  test('an open outcome is a 503 without offers, and a refused payment a 402 with new ones', async () => {
+    const { state, serve } = await open();
+    const payment = paymentOn.mpp((await serve('/report', {})).headers);
+    const said = { status: 503, code: 'service_unavailable' };
+    api.faults.push(({ call }) =>
+      call === 'POST /v1/settlements/foreign'
+        ? { status: said.status, body: { error: { code: said.code, message: '' } }, retryAfter: 60 }
+        : null,
+    );
+    const undecided = await serve('/report', payment);
+    expect([undecided.status, undecided.headers.get('retry-after')]).toEqual([503, '60']);
+    expect(undecided.headers.get('www-authenticate')).toBeNull();
+    Object.assign(said, { status: 409, code: 'payment_failed' });
+    const refused = await serve('/report', payment);
+    expect(refused.status).toBe(402);
+    expect(refused.headers.get('www-authenticate')).toContain('Payment id=');
+    expect(refused.headers.get('payment-required')).not.toBeNull();
+    expect(state.runs).toBe(0);
+  });
+
+  test('a native payment is delivered as before', async () => {
+    const { serve } = await open();
+    const answer = await serve('/report', paidFor('/report'));
+    expect([answer.status, answer.headers.get('payment-response')]).toEqual([200, null]);
   });
 });

@@ -16,6 +16,7 @@ import {
   type Payer,
   type SubmitterFixture,
   startSubmitterFixture,
+  until,
 } from '../../../test/support/submitter.ts';
 import { codeOf } from '../../../test/support/transfers.ts';
 
@@ -135,6 +136,8 @@ describe('submitForeign', () => {
       { status: 'finalized', generation: 1, tx_hash },
     ]);
     expect([await balanceOf(buyer), (await balanceOf(vendor)) - before]).toEqual([0n, PRICE]);
+    // A simulation is refused now, and that is no reason to refuse the payment.
+    expect(reasonOf(await check(payment))).toBe('accepted');
   });
 
   test('a payment with a split pays both', async () => {
@@ -197,6 +200,29 @@ describe('submitForeign', () => {
     const buyer = await fixture.payer(5n * PRICE);
     for (let count = 0; count < 5; count += 1) txHashOf(await submit(await signed(buyer)));
     expect(reasonOf(await submit(await signed(buyer)))).toBe('insufficient_funds');
+  });
+
+  test('a payment that the balance contains already is not held of it again', async () => {
+    const { admin, events } = fixture;
+    const buyer = await fixture.payer(2n * PRICE);
+    const ids = [newId('stl'), newId('stl')] as const;
+    await admin.query(`
+      create function refuse() returns trigger language plpgsql as
+        $$ begin raise exception 'refused'; end $$;
+      create trigger refuse before update on intents for each row when (new.status = 'confirmed')
+        execute function refuse()`);
+    try {
+      txHashOf(await submit(await signed(buyer), ids[0]));
+      await until(
+        () => balanceOf(buyer),
+        (balance) => balance === PRICE,
+      );
+      // The first payment is on the chain, and its confirmation cannot be recorded.
+      expect(reasonOf(await submit(await signed(buyer), ids[1]))).toBe('submitted');
+    } finally {
+      await admin.query('drop trigger refuse on intents; drop function refuse');
+    }
+    await Promise.all(ids.map((id) => events.wait(id, 'finalized')));
   });
 
   test('bytes that are not confirmed hold the balance', async () => {

@@ -1,4 +1,4 @@
-import type { ForeignReason } from '../../../shared/contract/chain-submitter/foreign.ts';
+import type { ForeignReason } from '../../../shared/contract/chain-submitter.ts';
 
 /** A transaction of another client that is not co-signed. Nothing was signed for it. */
 export class ForeignRefusal extends Error {

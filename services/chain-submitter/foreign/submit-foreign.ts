@@ -1,7 +1,6 @@
 import bs58 from 'bs58';
 import type { z } from 'zod';
-import type { ForeignReason } from '../../../shared/contract/chain-submitter/foreign.ts';
-import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
+import type { chainSubmitter, ForeignReason } from '../../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Reservation } from '../../../shared/db/budget.ts';

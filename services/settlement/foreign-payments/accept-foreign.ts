@@ -58,6 +58,8 @@ const orderOf = (
   { rail, quote_amount, memo, transaction, resource }: Input,
   rule: FeeRule,
 ): ForeignOrder => {
+  if (rail === 'mpp' && memo === undefined)
+    throw invalid('memo', 'is required for the rail mpp, because its offers always have one');
   const amountMicro = parseMicro(quote_amount);
   const fee = rail === 'mpp' ? feeMicro(amountMicro, rule) : 0n;
   if (fee >= amountMicro)
@@ -67,7 +69,7 @@ const orderOf = (
     );
   return {
     ...{ rail, vendor, amountMicro, feeMicro: fee, transaction },
-    memos: [memo],
+    memos: memo === undefined ? null : [memo],
     externalId: null,
     resource: resource ?? null,
   };

@@ -490,6 +490,15 @@ describe('acceptForeign', () => {
     expect(new Set(answers.map(({ redeem_id }) => redeem_id)).size).toBe(1);
   });
 
+  test('a payment of MPP names the memo of its offer, and one of x402 may have none', async () => {
+    const memo = undefined;
+    expect(await outcome(accept(newTransaction(), 'd', { memo }))).toBe('validation_error');
+    const transaction = newTransaction();
+    const answer = accept(transaction, 'd', { rail: 'x402', memo });
+    await confirm(transaction);
+    expect(await answer).toMatchObject({ status: 'confirmed', replayed: false });
+  });
+
   test('an unconfirmed payment is pending, and a refused or failed one is an error', async () => {
     const pending = newTransaction();
     expect(await accept(pending, 'd')).toMatchObject({ status: 'pending', tx_hash: txOf(pending) });

@@ -82,7 +82,12 @@ export const foreignOperations = {
     body: z.strictObject({
       rail: z.enum(['x402', 'mpp']),
       quote_amount: MicroUsdc,
-      memo: label(256, 'b3f1…').meta({ description: 'The memo that the offer requires' }),
+      memo: label(256, 'b3f1…')
+        .meta({
+          description:
+            'The memo that the offer requires. Without it any single memo or none is accepted, because clients of x402 version 1 write none',
+        })
+        .optional(),
       transaction: WireTransaction,
       redeem_id: RedeemId,
       resource: label(2048, 'https://api.example.com/report').optional(),

@@ -1,0 +1,70 @@
+import { failed, type Refusal } from './answers.ts';
+import type { Receipt } from './deliveries.ts';
+import type { Bill, PaywallContext, Presented } from './dialect.ts';
+import { fromBase64, hash } from './encoding.ts';
+import type { ForeignSettlement } from './foreign-payments.ts';
+import type { PresentedOffer } from './offers.ts';
+
+/** The common part of the dialects whose clients sign a transaction: x402 and MPP. */
+
+/** The API's limit for a transaction. Base64 of the longest one of Solana. */
+const LONGEST_TRANSACTION = 1644;
+const SIGNATURE_BYTES = 64;
+/** The API's limit for a resource. A longer one is not stored with the settlement. */
+const LONGEST_RESOURCE = 2048;
+
+/**
+ * SHA-256 of the message of a wire transaction, in hexadecimal. Signatures do not count, so a
+ * changed empty slot gives no second identity. Null: no transaction.
+ */
+const messageHashOf = async (transaction: string): Promise<string | null> => {
+  if (transaction.length > LONGEST_TRANSACTION || !/^[A-Za-z0-9+/]+={0,2}$/.test(transaction)) return null;
+  const wire = fromBase64(transaction);
+  const signatures = wire?.[0] ?? 0;
+  const message = wire?.subarray(1 + signatures * SIGNATURE_BYTES);
+  if (signatures < 1 || signatures > 127 || !message?.length) return null;
+  return Array.from(await hash(message), (byte) => byte.toString(16).padStart(2, '0')).join('');
+};
+
+type ForeignCredential = {
+  rail: 'x402' | 'mpp';
+  transaction: unknown;
+  /** The offer that it pays. Null: a client that returns none, which pays today's price. */
+  offer: PresentedOffer | null;
+  /** How long the buyer waits for the outcome. */
+  waitMs: number;
+  receiptOf: (settlement: ForeignSettlement) => Record<string, string>;
+};
+
+/** A credential whose offer is this paywall's own, as a payment of a request. */
+export const presentForeign = async (
+  { accept }: PaywallContext,
+  { rail, transaction, offer, waitMs, receiptOf }: ForeignCredential,
+  { resource, amount, units }: Bill,
+): Promise<Presented | Refusal> => {
+  const id = typeof transaction === 'string' ? await messageHashOf(transaction) : null;
+  if (id === null) return failed('invalid_payload');
+  // A settlement of these protocols is redeemed as a whole, so it cannot buy several requests.
+  if (units !== null) return failed('other_resource');
+  if (offer !== null) {
+    if (!(await offer.isFor(resource))) return failed('other_resource');
+    if (BigInt(offer.amount) < BigInt(amount)) return failed('amount_too_small');
+  }
+  const payment = {
+    rail,
+    quote_amount: offer?.amount ?? amount,
+    ...(offer === null ? {} : { memo: offer.memo }),
+    transaction: transaction as string,
+    ...(resource.length > LONGEST_RESOURCE ? {} : { resource }),
+  };
+  return {
+    id,
+    take: async (_bill, redeem_id, isRepeat): Promise<Receipt | 'spent' | Refusal> => {
+      // Not for a repeat: the payment may have been made while the offer was valid.
+      if (!isRepeat && offer?.isExpired()) return failed('offer_expired');
+      const accepted = await accept({ ...payment, redeem_id }, waitMs);
+      if (accepted === 'spent' || !('settlement_id' in accepted)) return accepted;
+      return { paymentId: accepted.settlement_id, headers: receiptOf(accepted) };
+    },
+  };
+};

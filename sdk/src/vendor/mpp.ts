@@ -1,0 +1,152 @@
+import { failed } from './answers.ts';
+import type { Bill, Dialect, DialectFactory, Offer, PaywallContext } from './dialect.ts';
+import {
+  base64Url,
+  canonicalJson,
+  type HmacKey,
+  hmacKey,
+  isSigned,
+  jsonBase64Url,
+  objectOfBase64,
+  objectOr,
+  sign,
+  utf8,
+} from './encoding.ts';
+import { presentForeign } from './foreign-dialect.ts';
+import type { ForeignSettlement } from './foreign-payments.ts';
+import type { ForeignTerms } from './foreign-terms.ts';
+import type { Incoming } from './incoming.ts';
+import { checkSecret, createOffers } from './offers.ts';
+
+type MppOptions = {
+  /** Signs the challenges, shared by the replicas: at least 32 random characters. */
+  secret: string;
+  /** The protection space that clients see. Default: the host of `publicUrl`. */
+  realm?: string;
+};
+
+/** How long a request waits for its payment, as its clients expect. */
+const WAIT_MS = 20_000;
+const METHOD = 'solana';
+const INTENT = 'charge';
+
+/** The fields that the id of a challenge signs, in this order. An absent one is empty. */
+type Challenge = Record<'realm' | 'method' | 'intent' | 'request' | 'expires' | 'digest' | 'opaque', string>;
+const boundText = (challenge: Challenge): string => {
+  const { realm, method, intent, request, expires, digest, opaque } = challenge;
+  return [realm, method, intent, request, expires, digest, opaque].join('|');
+};
+
+/** The fee of an amount, as the platform charges it: rounded down, at least the minimum. */
+const feeOf = (amount: bigint, { bps, min }: ForeignTerms['fee']): bigint => {
+  const share = (amount * BigInt(bps)) / 10_000n;
+  return share > BigInt(min) ? share : BigInt(min);
+};
+
+/** What the client pays: the fee to the platform, the rest to the vendor. Null: the fee is all. */
+const requestOf = (terms: ForeignTerms, { amount }: Bill, memo: string): string | null => {
+  const fee = feeOf(BigInt(amount), terms.fee);
+  if (fee >= BigInt(amount)) return null;
+  const splits = fee === 0n ? [] : [{ recipient: terms.fee.fee_wallet, amount: String(fee) }];
+  const request = {
+    amount,
+    currency: terms.mint,
+    recipient: terms.payout_address,
+    externalId: memo,
+    methodDetails: {
+      network: terms.mpp_network,
+      decimals: terms.decimals,
+      tokenProgram: terms.token_program,
+      feePayer: true,
+      feePayerKey: terms.fee_payer,
+      ...(splits.length === 0 ? {} : { splits }),
+    },
+  };
+  return base64Url(utf8(canonicalJson(request)));
+};
+
+/** The credential of the scheme `Payment`. Null: none, for instance a token of the vendor's own. */
+const credentialIn = (incoming: Incoming): string | null => {
+  const schemes = incoming.header('authorization')?.split(',') ?? [];
+  for (const scheme of schemes) {
+    const [, credential] = /^\s*payment\s+(\S+)\s*$/i.exec(scheme) ?? [];
+    if (credential !== undefined) return credential;
+  }
+  return null;
+};
+
+const challengeIn = (credential: string) => {
+  const sent = objectOfBase64(credential);
+  const { id, ...challenge } = objectOr(sent?.challenge) ?? {};
+  const fields = ['realm', 'method', 'intent', 'request', 'expires', 'digest', 'opaque'] as const;
+  const texts = fields.map((name) => [name, challenge[name] ?? ''] as const);
+  if (typeof id !== 'string' || texts.some(([, text]) => typeof text !== 'string')) return null;
+  return { id, challenge: Object.fromEntries(texts) as Challenge, payload: objectOr(sent?.payload) };
+};
+
+const receiptOf = ({ tx_hash, redeemed_at }: ForeignSettlement): Record<string, string> => ({
+  'payment-receipt': jsonBase64Url({
+    status: 'success',
+    method: METHOD,
+    timestamp: redeemed_at,
+    reference: tx_hash,
+  }),
+});
+
+const createDialect = (paywall: PaywallContext, { secret, realm: given }: MppOptions): Dialect => {
+  const { findTerms, serviceId, publicUrl } = paywall;
+  const realm = given ?? new URL(publicUrl).host;
+  const offers = createOffers(secret, `quittance mpp offer ${serviceId}`);
+  let imported: Promise<HmacKey> | null = null;
+  const keyOf = () => {
+    imported ??= hmacKey(utf8(secret));
+    return imported;
+  };
+
+  return {
+    name: 'mpp',
+    offersAgain: true,
+    offer: async (bill): Promise<Offer> => {
+      // A settlement of MPP is redeemed as a whole, so it cannot buy several requests.
+      const terms = bill.units === null ? await findTerms() : null;
+      if (terms === null) return {};
+      const { offer, memo, expiresAt } = await offers.create(bill.resource, bill.amount);
+      const request = requestOf(terms, bill, memo);
+      if (request === null) return {};
+      const opaque = base64Url(utf8(canonicalJson({ offer })));
+      const expires = new Date(expiresAt * 1000).toISOString();
+      const bound = { realm, method: METHOD, intent: INTENT, request, expires };
+      const id = await sign(await keyOf(), boundText({ ...bound, digest: '', opaque }));
+      const parameters = Object.entries({ id, ...bound, opaque }).map(([name, text]) => `${name}="${text}"`);
+      return { headers: { 'www-authenticate': `Payment ${parameters.join(', ')}` } };
+    },
+
+    read: async (incoming, bill) => {
+      const credential = credentialIn(incoming);
+      if (credential === null) return null;
+      const found = challengeIn(credential);
+      if (found === null) return failed('invalid_payload');
+      const { id, challenge, payload } = found;
+      if (!(await isSigned(await keyOf(), boundText(challenge), id))) return failed('invalid_offer');
+      const offer = await offers.read(objectOfBase64(challenge.opaque)?.offer);
+      if (offer === null) return failed('invalid_offer');
+      // A client that broadcasts itself has not paid our fee payer's transaction.
+      if (payload?.type !== 'transaction') return failed('invalid_payload');
+      const { transaction } = payload;
+      return presentForeign(paywall, { rail: 'mpp', transaction, offer, waitMs: WAIT_MS, receiptOf }, bill);
+    },
+  };
+};
+
+/**
+ * Offers the routes of a paywall to clients of the Machine Payments Protocol, method `solana`,
+ * intent `charge`: `createPaywall({ dialects: [mpp({ secret })] })`. The platform co-signs and
+ * settles; its fee is a split of the payment.
+ * @throws TypeError if the secret is too short, or the realm cannot be a header's text
+ */
+export const mpp = (options: MppOptions): DialectFactory => {
+  checkSecret(options.secret);
+  if (!/^[\x20-\x7e]*$/.test(options.realm ?? '') || /["\\|]/.test(options.realm ?? ''))
+    throw new TypeError('realm must be printable ASCII without quotation mark, backslash and bar.');
+  return (paywall) => createDialect(paywall, options);
+};

@@ -1,0 +1,216 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { fromBase64, paymentOn, paymentV1, wireTransaction } from '../../../test/support/foreign-buyers.ts';
+import { refusal } from '../../../test/support/scripted-server.ts';
+import {
+  at,
+  RESOURCE,
+  readAnswer,
+  reasonOf,
+  sellBy,
+  startVendorApi,
+  TERMS,
+  type VendorApi,
+} from '../../../test/support/vendor-api.ts';
+import { memoryStore } from './main.ts';
+import { x402 } from './x402.ts';
+
+let api: VendorApi;
+beforeEach(async () => {
+  api = await startVendorApi();
+});
+afterEach(() => api.stop());
+const sell = (options: Parameters<typeof x402>[0] = {}) =>
+  sellBy(api, undefined, { dialects: [x402(options)] });
+/** A message as the API gives it, and the details of an invalid field. */
+const detailed = (message: string) => {
+  const [, path, rest] = /^(transaction): (.+)$/.exec(message) ?? [];
+  return { message, ...(path === undefined ? {} : { details: [{ path, message: rest }] }) };
+};
+const settled = () => [...api.foreign.values()][0]!;
+
+describe('version 2', () => {
+  test('PAYMENT-REQUIRED has the fields of the protocol, and returns our offer in extra', async () => {
+    const { headers, body } = await readAnswer(sell().serve(at('/report?city=Ulm')));
+    expect(fromBase64(headers.get('payment-required'))).toEqual({
+      x402Version: 2,
+      error: 'Payment required',
+      resource: { url: RESOURCE, description: '', mimeType: '' },
+      accepts: [
+        {
+          scheme: 'exact',
+          network: TERMS.network,
+          amount: '50000',
+          asset: TERMS.mint,
+          payTo: TERMS.payout_address,
+          maxTimeoutSeconds: 300,
+          extra: {
+            feePayer: TERMS.fee_payer,
+            memo: expect.stringMatching(/^[\w-]{43}$/),
+            offer: expect.stringMatching(/^[\w-]+\.[\w-]{43}$/),
+            paymentFlow: 'upfront',
+          },
+        },
+      ],
+    });
+    expect(body).not.toHaveProperty('x402Version');
+  });
+
+  test('a paid answer has PAYMENT-RESPONSE with the transaction and our settlement', async () => {
+    const { serve } = sell();
+    const payment = paymentOn.x402((await serve(at('/report'))).headers);
+    const { headers } = await serve(at('/report', payment));
+    expect(fromBase64(headers.get('payment-response'))).toEqual({
+      success: true,
+      transaction: 'the transaction',
+      network: TERMS.network,
+      payer: 'the payer',
+      amount: '50000',
+      extra: { quittance: { settlement_id: settled().settlement_id } },
+    });
+    expect(headers.get('x-payment-response')).toBeNull();
+  });
+
+  test.each([
+    ['insufficient_funds', 402, 'insufficient_funds'],
+    ['payment_failed', 409, 'invalid_exact_svm_transaction_failed'],
+    ['payment_failed', 409, 'invalid_exact_svm_transaction_simulation_failed', 'simulation_failed: no funds'],
+    ['validation_error', 400, 'mint_mismatch', 'transaction: mint_mismatch: another mint'],
+    ['validation_error', 400, 'validation_error', 'rail: is unknown'],
+    ['conflict', 409, 'conflict', 'Something else.'],
+  ])(
+    'a payment refused with %s has PAYMENT-RESPONSE with the reason',
+    async (code, status, reason, message = '') => {
+      const { serve } = sell();
+      const payment = paymentOn.x402((await serve(at('/report'))).headers);
+      api.faults.push(({ call }) =>
+        call === 'POST /v1/settlements/foreign' ? refusal(status, code, detailed(message)) : null,
+      );
+      const { headers } = await serve(at('/report', payment));
+      expect(fromBase64(headers.get('payment-response'))).toEqual({
+        success: false,
+        errorReason: reason,
+        transaction: '',
+        network: TERMS.network,
+      });
+      expect(fromBase64(headers.get('payment-required')).error).toBe(reason);
+    },
+  );
+
+  test('an open outcome has none of the headers with which a client begins anew', async () => {
+    const { serve } = sell();
+    const payment = paymentOn.x402((await serve(at('/report'))).headers);
+    api.faults.push(({ call }) =>
+      call === 'POST /v1/settlements/foreign'
+        ? { status: 503, body: { error: { code: 'service_unavailable', message: '' } }, retryAfter: 60 }
+        : null,
+    );
+    const { status, headers, body } = await readAnswer(serve(at('/report', payment)));
+    expect([status, headers.get('retry-after'), body.error]).toEqual([503, '60', 'service_unavailable']);
+    for (const name of ['payment-required', 'payment-response', 'www-authenticate'])
+      expect(headers.get(name)).toBeNull();
+    expect(body).toEqual({ error: 'service_unavailable', details: { reason: 'being_confirmed' } });
+  });
+
+  test('replicas with one service key, or one secret, recognise their offers', async () => {
+    for (const secret of [undefined, 'a common secret of 32 characters']) {
+      const options = secret === undefined ? {} : { secret };
+      const [one, other] = [sell(options), sell(options)];
+      const payment = paymentOn.x402((await one.serve(at('/report'))).headers);
+      expect((await other.serve(at('/report', payment))).status).toBe(200);
+    }
+    const payment = paymentOn.x402((await sell({ secret: 'one'.repeat(11) }).serve(at('/report'))).headers);
+    expect(await reasonOf(sell({ secret: 'other'.repeat(7) }).serve(at('/report', payment)))).toBe(
+      '402 payment_failed invalid_offer',
+    );
+  });
+
+  test('a secret that can be guessed is refused at the start', () => {
+    expect(() => x402({ secret: 'short' })).toThrow(TypeError);
+  });
+
+  test('an altered offer is refused without a call', async () => {
+    const { serve } = sell();
+    const required = fromBase64((await serve(at('/report'))).headers.get('payment-required'));
+    const [accepted] = required.accepts;
+    const [payload, mac] = accepted.extra.offer.split('.');
+    const cheaper = Buffer.from(JSON.stringify({ ...fromBase64(payload), a: '1' })).toString('base64url');
+    for (const offer of [`${cheaper}.${mac}`, `${payload}.`, payload, `${payload}.${mac}.`, '.', 7, null]) {
+      const extra = { ...accepted.extra, offer };
+      const payment = {
+        x402Version: 2,
+        accepted: { ...accepted, extra },
+        payload: { transaction: wireTransaction() },
+      };
+      const header = Buffer.from(JSON.stringify(payment)).toString('base64');
+      expect(await reasonOf(serve(at('/report', { 'payment-signature': header })))).toBe(
+        '402 payment_failed invalid_offer',
+      );
+    }
+    expect(api.foreign.size).toBe(0);
+  });
+});
+
+describe('version 1', () => {
+  test('is off by default: X-PAYMENT is no payment, and the body has no requirements', async () => {
+    const { serve } = sell();
+    expect(await reasonOf(serve(at('/report', paymentV1('solana-devnet'))))).toBe('402 payment_required');
+    expect(api.foreign.size).toBe(0);
+  });
+
+  test('has requirements in the body beside the quote, and settles at the price of the route without a memo', async () => {
+    const { serve, deliveries } = sell({ v1: true });
+    const { headers, body } = await readAnswer(serve(at('/report')));
+    expect(fromBase64(headers.get('payment-required')).x402Version).toBe(2);
+    expect(body).toMatchObject({
+      error: 'payment_required',
+      quote_amount: '50000',
+      x402Version: 1,
+      accepts: [
+        {
+          scheme: 'exact',
+          network: 'solana-devnet',
+          maxAmountRequired: '50000',
+          resource: RESOURCE,
+          description: '',
+          mimeType: '',
+          payTo: TERMS.payout_address,
+          maxTimeoutSeconds: 300,
+          asset: TERMS.mint,
+          extra: { feePayer: TERMS.fee_payer },
+        },
+      ],
+    });
+    const payment = paymentV1('solana-devnet');
+    const paid = await readAnswer(serve(at('/report', payment)));
+    expect(paid.status).toBe(200);
+    expect(fromBase64(paid.headers.get('x-payment-response'))).toMatchObject({
+      success: true,
+      transaction: 'the transaction',
+      network: 'solana-devnet',
+      payer: 'the payer',
+    });
+    expect(paid.headers.get('payment-response')).toBeNull();
+    const asked = api.asked.find(({ call }) => call === 'POST /v1/settlements/foreign')!.body!;
+    expect(asked).toMatchObject({ rail: 'x402', quote_amount: '50000' });
+    expect(asked).not.toHaveProperty('memo');
+    expect(await reasonOf(serve(at('/report?other', payment)))).toBe('402 payment_failed spent');
+    expect(deliveries).toHaveLength(1);
+  });
+
+  test('a version 2 payload under the old header is refused', async () => {
+    const { serve } = sell({ v1: true });
+    const { 'payment-signature': header } = paymentOn.x402((await serve(at('/report'))).headers);
+    const said = await readAnswer(serve(at('/report', { 'x-payment': header! })));
+    expect(said.body).toMatchObject({ x402Version: 1, details: { reason: 'invalid_payload' } });
+    expect(fromBase64(said.headers.get('x-payment-response')).success).toBe(false);
+  });
+});
+
+test('replicas on a store deliver a payment of one offer by the other', async () => {
+  const store = memoryStore();
+  const [one, other] = [1, 2].map(() => sellBy(api, undefined, { dialects: [x402()], store }));
+  const payment = paymentOn.x402((await one!.serve(at('/report'))).headers);
+  await readAnswer(other!.serve(at('/report', payment)));
+  const again = await readAnswer(one!.serve(at('/report', payment)));
+  expect([again.status, again.headers.get('x-payment-replayed')]).toEqual([200, 'true']);
+});

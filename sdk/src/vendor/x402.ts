@@ -1,0 +1,172 @@
+import { failed, type Refusal } from './answers.ts';
+import type { Bill, Dialect, DialectFactory, Offer, PaywallContext } from './dialect.ts';
+import { jsonBase64, objectOfBase64, objectOr } from './encoding.ts';
+import { presentForeign } from './foreign-dialect.ts';
+import type { ForeignSettlement } from './foreign-payments.ts';
+import type { ForeignTerms } from './foreign-terms.ts';
+import type { Incoming } from './incoming.ts';
+import { type CreatedOffer, checkSecret, createOffers, OFFER_SECONDS } from './offers.ts';
+
+type X402Options = {
+  /**
+   * Also serves clients of version 1. They return no offer, so their payment counts for any route
+   * of the same price. Default false.
+   */
+  v1?: boolean;
+  /**
+   * Signs the offers, shared by the replicas: at least 32 random characters. Default: derived from
+   * the service key.
+   */
+  secret?: string;
+};
+
+/** How long a request waits for its payment. Proxies end requests after 60 s. */
+const WAIT_MS = 50_000;
+/** A longer address is shortened to its origin, so that all headers of a 402 stay below 4 KiB. */
+const LONGEST_URL = 1024;
+
+const NETWORKS_V1: Record<string, string> = {
+  'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'solana',
+  'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': 'solana-devnet',
+  'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z': 'solana-testnet',
+};
+
+/** Header names and values of one version of the protocol. */
+const VERSIONS = {
+  1: { payment: 'x-payment', answer: 'x-payment-response', networkOf: (id: string) => NETWORKS_V1[id] ?? id },
+  2: { payment: 'payment-signature', answer: 'payment-response', networkOf: (id: string) => id },
+} as const;
+type Version = keyof typeof VERSIONS;
+
+/** Reasons of the API and the paywall under the names of the reference facilitator. */
+const REASONS: Record<string, string> = {
+  spent: 'duplicate_settlement',
+  insufficient_funds: 'insufficient_funds',
+  payment_failed: 'invalid_exact_svm_transaction_failed',
+  blockhash_expired: 'invalid_exact_svm_transaction_simulation_failed',
+  simulation_failed: 'invalid_exact_svm_transaction_simulation_failed',
+};
+const errorOf = ({ reason }: Refusal): string => REASONS[reason] ?? reason;
+
+const urlIn = (resource: string): string =>
+  resource.length > LONGEST_URL ? `${new URL(resource).origin}/` : resource;
+
+const requirementsOf = (terms: ForeignTerms) => ({
+  scheme: 'exact',
+  asset: terms.mint,
+  payTo: terms.payout_address,
+  maxTimeoutSeconds: OFFER_SECONDS,
+});
+
+const requiredV2 = (terms: ForeignTerms, bill: Bill, { offer, memo }: CreatedOffer, error: string) => ({
+  x402Version: 2,
+  error,
+  resource: { url: urlIn(bill.resource), description: '', mimeType: '' },
+  accepts: [
+    {
+      ...requirementsOf(terms),
+      network: terms.network,
+      amount: bill.amount,
+      extra: { feePayer: terms.fee_payer, memo, offer, paymentFlow: 'upfront' },
+    },
+  ],
+});
+
+const requiredV1 = (terms: ForeignTerms, bill: Bill) => ({
+  x402Version: 1,
+  accepts: [
+    {
+      ...requirementsOf(terms),
+      network: VERSIONS[1].networkOf(terms.network),
+      maxAmountRequired: bill.amount,
+      resource: urlIn(bill.resource),
+      description: '',
+      mimeType: '',
+      extra: { feePayer: terms.fee_payer },
+    },
+  ],
+});
+
+/** The header that reports the outcome of a payment. */
+const answerHeader = (version: Version, network: string, outcome: object): Record<string, string> => {
+  const { answer, networkOf } = VERSIONS[version];
+  return { [answer]: jsonBase64({ ...outcome, network: networkOf(network) }) };
+};
+
+const receiptIn =
+  (version: Version, network: string) =>
+  ({ tx_hash, payer_address, quote_amount, settlement_id }: ForeignSettlement): Record<string, string> =>
+    answerHeader(version, network, {
+      success: true,
+      transaction: tx_hash,
+      payer: payer_address,
+      amount: quote_amount,
+      extra: { quittance: { settlement_id } },
+    });
+
+const createDialect = (paywall: PaywallContext, { v1 = false, secret }: X402Options): Dialect => {
+  const { findTerms, serviceKey, serviceId } = paywall;
+  const offers = createOffers(secret ?? serviceKey, `quittance x402 offer ${serviceId}`);
+  const versions: readonly Version[] = v1 ? [2, 1] : [2];
+  const versionOf = (incoming: Incoming): Version | null =>
+    versions.find((version) => incoming.header(VERSIONS[version].payment) !== null) ?? null;
+
+  return {
+    name: 'x402',
+    offersAgain: true,
+    offer: async (bill, incoming, refused): Promise<Offer> => {
+      // A settlement of x402 is redeemed as a whole, so it cannot buy several requests.
+      const terms = bill.units === null ? await findTerms() : null;
+      if (terms === null) return {};
+      const version = refused === null ? null : versionOf(incoming);
+      const outcome =
+        version === null || refused === null
+          ? {}
+          : answerHeader(version, terms.network, {
+              success: false,
+              errorReason: errorOf(refused),
+              transaction: '',
+            });
+      const error = refused === null ? 'Payment required' : errorOf(refused);
+      const created = await offers.create(bill.resource, bill.amount);
+      const required = jsonBase64(requiredV2(terms, bill, created, error));
+      return {
+        ...(v1 ? { body: requiredV1(terms, bill) } : {}),
+        headers: { 'payment-required': required, ...outcome },
+      };
+    },
+
+    read: async (incoming, bill) => {
+      const version = versionOf(incoming);
+      if (version === null) return null;
+      const sent = objectOfBase64(incoming.header(VERSIONS[version].payment)!);
+      const payload = objectOr(sent?.payload);
+      if (payload === null || sent?.x402Version !== version) return failed('invalid_payload');
+      const accepted = objectOr(sent.accepted);
+      const offer = version === 1 ? null : await offers.read(objectOr(accepted?.extra)?.offer);
+      if (version === 2 && offer === null) return failed('invalid_offer');
+      const network = (await findTerms())?.network ?? String(accepted?.network ?? sent.network);
+      return presentForeign(
+        paywall,
+        {
+          rail: 'x402',
+          transaction: payload.transaction,
+          offer,
+          waitMs: WAIT_MS,
+          receiptOf: receiptIn(version, network),
+        },
+        bill,
+      );
+    },
+  };
+};
+
+/**
+ * Offers the routes of a paywall to x402 clients on Solana, scheme `exact`, version 2 and
+ * optionally 1: `createPaywall({ dialects: [x402()] })`. The platform co-signs and settles.
+ * @throws TypeError if the secret is too short
+ */
+export const x402 = (options: X402Options = {}): DialectFactory => {
+  if (options.secret !== undefined) checkSecret(options.secret);
+  return (paywall) => createDialect(paywall, options);
+};

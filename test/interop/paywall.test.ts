@@ -1,0 +1,135 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import bs58 from 'bs58';
+import express from 'express';
+import {
+  type Consumer,
+  createConsumer,
+  createDelegate,
+  createVendor,
+  type Vendor,
+} from '../../deploy/local/seed/actors.ts';
+import { type Api, createApi } from '../../deploy/local/seed/api.ts';
+import { type RunningStack, startStack } from '../../deploy/local/stack/stack.ts';
+import { payingFetch } from '../../sdk/src/pay/main.ts';
+import { paid } from '../../sdk/src/vendor/express.ts';
+import { createPaywall, memoryStore, type PaywallEvent } from '../../sdk/src/vendor/main.ts';
+import { mpp } from '../../sdk/src/vendor/mpp.ts';
+import { x402 } from '../../sdk/src/vendor/x402.ts';
+import { externalServers } from '../support/external-servers.ts';
+import { INSTALL_MS, runInterop } from '../support/interop.ts';
+import { tally } from '../support/stack.ts';
+import { testStateDir } from '../support/test-state.ts';
+
+/**
+ * One 402 of our paywall, which four clients pay: ours, and the unmodified ones of x402 version 2,
+ * x402 version 1 and MPP.
+ */
+const PRICE = 50_000n;
+let running: RunningStack;
+let api: Api;
+let vendor: Vendor;
+let server: Server;
+let url: string;
+let rpcUrl: string;
+const events: PaywallEvent[] = [];
+const deliveries: string[] = [];
+
+/** A wallet with a token account and 100 USDC. */
+const newBuyer = (): Promise<Consumer> => createConsumer(api, running.stack);
+const base64 = ({ wallet }: Consumer) => Buffer.from(wallet.secretKey).toString('base64');
+
+beforeAll(async () => {
+  running = await startStack({
+    stateDir: testStateDir('interop-paywall'),
+    ports: 'any',
+    chainSlotMs: 100,
+    durable: false,
+    external: externalServers,
+  });
+  api = createApi(running.stack.gateway_url);
+  rpcUrl = running.stack.environments.test!.rpc_url;
+  // A payment of another client needs the token account of its payee.
+  const { wallet: payout } = await createConsumer(api, running.stack, { balance: 1n, allowance: 0n });
+  vendor = await createVendor(api, running.stack, { payout });
+  const app = express();
+  server = app.listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const publicUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const paywall = createPaywall({
+    baseUrl: running.stack.gateway_url,
+    serviceKey: vendor.apiKey,
+    serviceId: vendor.serviceId,
+    environment: 'test',
+    publicUrl,
+    store: memoryStore(),
+    dialects: [x402({ v1: true }), mpp({ secret: 'the secret of challenges, at least 32' })],
+    log: (event) => events.push(event),
+  });
+  app.get('/report', paid(paywall, { price: String(PRICE) }), (_request, response) => {
+    deliveries.push('report');
+    response.json({ delivery: deliveries.length });
+  });
+  url = `${publicUrl}/report`;
+}, INSTALL_MS);
+afterAll(async () => {
+  server?.closeAllConnections();
+  server?.close();
+  await running?.stop();
+}, 60_000);
+
+const errors = () => events.filter(({ event }) => event === 'error');
+
+test(
+  'each of four clients pays the same route',
+  async () => {
+    const [ours, v2, v1, machine] = await Promise.all([newBuyer(), newBuyer(), newBuyer(), newBuyer()]);
+    const { api_key } = await createDelegate(api, ours, { daily: '90000000' });
+    const pay = payingFetch(fetch, {
+      baseUrl: running.stack.gateway_url,
+      delegateKey: api_key,
+      maxAmount: PRICE,
+    });
+    expect((await pay(url)).status).toBe(200);
+    const secretV1 = bs58.encode(v1.wallet.secretKey);
+    const results = [
+      ...(await runInterop('buyer', { url, rpcUrl, secretKey: base64(v2) })),
+      ...(await runInterop('buyer-v1', { url, rpcUrl, secretKey: secretV1, network: 'solana-devnet' })),
+      ...(await runInterop('buyer-mpp', { url, rpcUrl, secretKey: base64(machine) })),
+    ];
+    expect(results).toMatchObject([
+      { status: 200, receipt: { success: true, amount: String(PRICE) } },
+      { status: 200, receipt: { success: true, network: 'solana-devnet' } },
+      { status: 200, receipt: { status: 'success', method: 'solana' } },
+    ]);
+    expect([deliveries.length, errors()]).toEqual([4, []]);
+  },
+  INSTALL_MS,
+);
+
+test.each([
+  ['buyer', 24],
+  ['buyer-mpp', 64],
+] as const)(
+  '%s pays %d times at once, each payment gets one delivery',
+  async (name, times) => {
+    const before = deliveries.length;
+    const secretKey = base64(await newBuyer());
+    const results = await runInterop(name, { url, rpcUrl, secretKey, times, parallel: true });
+    expect(tally(results.map(({ status }) => status))).toEqual({ 200: times });
+    const numbers = results.map(({ body }) => (body as { delivery: number }).delivery);
+    expect(new Set(numbers).size).toBe(times);
+    expect(deliveries.length - before).toBe(times);
+    expect(errors()).toEqual([]);
+  },
+  INSTALL_MS,
+);
+
+test('a buyer without funds gets 402, and nothing is delivered', async () => {
+  const before = deliveries.length;
+  const poor = await createConsumer(api, running.stack, { balance: 1n, allowance: 0n });
+  for (const name of ['buyer', 'buyer-mpp'] as const)
+    expect(await runInterop(name, { url, rpcUrl, secretKey: base64(poor) })).toMatchObject([{ status: 402 }]);
+  expect(deliveries).toHaveLength(before);
+});
