@@ -7,7 +7,9 @@ import { encodeBase58 } from '../../shared/lib/base58.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { MINT, PAYOUT, vendor } from './settlement-quotes.ts';
 
-/** chain-submitter as a stand-in for payments that another client signed, and the vendor's terms. */
+/**
+ * chain-submitter as a stand-in for payments that another client signed, and the vendor's terms.
+ */
 export const FEE_PAYER = 'Stake11111111111111111111111111111111111111';
 export const PAYER = 'Vote111111111111111111111111111111111111111';
 export const SOURCE = 'Config1111111111111111111111111111111111111';

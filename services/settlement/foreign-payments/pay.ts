@@ -47,7 +47,7 @@ export type Refusal = {
   message: string;
 };
 /** `ended`: its settlement is no longer pending. */
-export type Outcome =
+type Outcome =
   | { kind: 'refused'; refusal: Refusal }
   | { kind: 'ended'; row: ForeignRow }
   | { kind: 'pending'; row: ForeignRow; txHash: string | null };
@@ -175,8 +175,9 @@ const accept = async (
 };
 
 /**
- * Ends a payment that chain-submitter refused to sign. A concurrent call may have submitted it since,
- * so it fails only if chain-submitter has recorded that nothing was signed and nothing will be.
+ * Ends a payment that chain-submitter refused to sign. A concurrent call may have submitted it
+ * since, so it fails only if chain-submitter has recorded that nothing was signed and nothing will
+ * be.
  */
 const close = async (
   { closeForeign, applyProgress }: PayDeps,

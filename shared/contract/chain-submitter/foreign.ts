@@ -17,7 +17,7 @@ const MessageHash = z.string().regex(/^[0-9a-f]{64}$/);
  * Why a transaction of another client is refused. The first group are the names of x402, without
  * their prefix `invalid_exact_svm_payload_`.
  */
-export const FOREIGN_REASONS = [
+const FOREIGN_REASONS = [
   'transaction_could_not_be_decoded',
   'excessive_signers',
   'fee_payer_not_managed_by_facilitator',
