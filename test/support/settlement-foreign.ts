@@ -79,7 +79,10 @@ const submit = (hash: string, transaction: string, settlementId: string) => {
       ? CLOSED
       : { outcome: 'submitted', tx_hash: known.txHash };
   const refusal = submitter.submits.get(hash);
-  if (refusal !== undefined) return refusal;
+  if (refusal !== undefined) {
+    submitter.intents.set(hash, { settlementId, txHash: null });
+    return refusal;
+  }
   submitter.submitted += 1;
   submitter.intents.set(hash, { settlementId, txHash: txOf(transaction) });
   return { outcome: 'submitted', tx_hash: txOf(transaction) };

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { call } from '../../../shared/bus/call.ts';
+import { chainSubmitter } from '../../../shared/contract/index.ts';
 import type { Principal } from '../../../shared/contract/principal.ts';
 import {
   callsOf,
@@ -12,6 +14,7 @@ import {
 } from '../../../test/support/foreign-calls.ts';
 import {
   admin,
+  base,
   callAs,
   database,
   deps,
@@ -200,7 +203,11 @@ describe('settle', () => {
     await pendingRow(transaction);
     // As if the process had ended before it submitted.
     submitter.intents.delete(hashOf(transaction));
-    const resume = resumeForeign({ ...deps, applyProgress: onSettleProgressed(deps) });
+    const resume = resumeForeign({
+      ...deps,
+      applyProgress: onSettleProgressed(deps),
+      closeForeign: (payment) => call(base.bus, chainSubmitter, 'closeForeign', payment),
+    });
     await database.withClock('71 seconds', resume);
     expect(await settle1).toMatchObject({ success: false, error: { money_moved: 'no' } });
     expect(await settle(transaction)).toMatchObject({ errorReason: 'invalid_exact_svm_transaction_failed' });

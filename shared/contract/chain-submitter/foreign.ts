@@ -73,6 +73,13 @@ export const foreignOperations = {
     input: z.strictObject({}),
     output: z.strictObject({ fee_payers: z.array(SolanaAddress).min(1) }),
   }),
+  createPayoutAccount: internalOperation({
+    summary:
+      'Creates the token account of a payout address, within the quota of the account, because a payment of another client goes to an existing one. Idempotent.',
+    callers: ['settlement'],
+    input: z.strictObject({ account_id: AccountId, owner: SolanaAddress }),
+    output: z.strictObject({ exists: z.boolean() }),
+  }),
   checkForeign: internalOperation({
     summary:
       'Decodes a transaction of another client, checks it against the policy and, if requested, simulates it. Writes nothing and signs nothing.',
