@@ -8,8 +8,12 @@ export type Settlement = Output<'settlement.list'>['data'][number];
 /** The stage of a sale. `lapsed`: paid, but not redeemed within the window; the money stays. */
 export type Stage = 'quoted' | 'paying' | 'paid' | 'delivered' | 'unpaid' | 'lapsed' | 'failed' | 'reversed';
 
-/** One sale. A payment has no quote if the quote is older than the window, and the reverse. */
+/**
+ * One sale. A payment has no quote if the quote is older than the window, and the reverse. A payment
+ * of another protocol never has one.
+ */
 export type Sale = {
+  /** Of the quote, or of the settlement if it has none. */
   id: string;
   at: string;
   serviceId: string;
@@ -46,8 +50,9 @@ export const joinSales = (
 ): Sale[] => {
   const paidBy = new Map<string, Settlement>();
   for (const settlement of settlements) {
-    const other = paidBy.get(settlement.quote_id);
-    if (other === undefined || other.status === 'failed') paidBy.set(settlement.quote_id, settlement);
+    const id = settlement.quote_id ?? settlement.settlement_id;
+    const other = paidBy.get(id);
+    if (other === undefined || other.status === 'failed') paidBy.set(id, settlement);
   }
   const sales: Sale[] = [];
   for (const quote of quotes) {
@@ -62,9 +67,9 @@ export const joinSales = (
       settlement,
     });
   }
-  for (const settlement of paidBy.values())
+  for (const [id, settlement] of paidBy)
     sales.push({
-      id: settlement.quote_id,
+      id,
       at: settlement.created_at,
       serviceId: settlement.service_id,
       stage: stageOf(null, settlement, now),

@@ -40,13 +40,12 @@ const SettlementPage = () => {
     (client, options) => client.settlement.get({ settlement_id }, options),
     { every: EVERY_MS },
   );
+  // A payment of another protocol has no quote.
   const quoteId = settlement.data?.quote_id ?? '';
   const quote = useRead(
     ['quote', quoteId],
     (client, options) => client.quote.get({ quote_id: quoteId }, options),
-    {
-      enabled: settlement.data !== undefined,
-    },
+    { enabled: quoteId !== '' },
   );
   if (settlement.data === undefined) {
     return (
@@ -164,7 +163,12 @@ const Details = ({ settlement }: { settlement: Settlement }) => {
     <Properties
       of={[
         ['Settlement', <Copyable key="id" text={settlement.settlement_id} label="settlement id" />],
-        ['Quote', <Copyable key="quote" text={settlement.quote_id} label="quote id" />],
+        [
+          'Quote',
+          settlement.quote_id !== null && (
+            <Copyable key="quote" text={settlement.quote_id} label="quote id" />
+          ),
+        ],
         ['State', <Badge key="state" state={settlement.status} />],
         ['On chain', <Badge key="chain" state={settlement.chain_status} />],
         ['Transaction', tx_hash !== null && <Copyable text={tx_hash} label="transaction" shown={16} />],
