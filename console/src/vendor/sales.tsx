@@ -20,6 +20,7 @@ import {
   Time,
 } from '../ui/index.ts';
 import { Countdown } from './countdown.tsx';
+import { FeesSection } from './fees.tsx';
 import { RAILS, railName } from './rail.ts';
 import { Conversion, RevenueSection } from './sales-charts.tsx';
 import { type Sales, useAllServices, useSales } from './sales-data.ts';
@@ -114,6 +115,7 @@ const SalesPage = () => {
       {sales.isKnown && (
         <>
           <Reach sales={sales} text={text} />
+          <FeesSection />
           {sales.sales.length > 0 && (
             <Columns>
               {sales.sales.some(({ quote }) => quote !== null) && <Conversion sales={sales.sales} />}
