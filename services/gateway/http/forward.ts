@@ -81,7 +81,8 @@ export const forward = async (
 type HandOut = { extra?: { quittance?: { settlement_id: string; hand_out_id?: string } } };
 
 /**
- * Confirms to the settlement service that the success of an x402 payment was sent. If it is not confirmed within 5 s, the next settle of the payload gets the success again.
+ * Confirms to the settlement service that the success of an x402 payment was sent. If it is not
+ * confirmed within 5 s, the next settle of the payload gets the success again.
  */
 export const confirmHandOut = async (answer: unknown, { environment }: Authenticated): Promise<void> => {
   const { settlement_id, hand_out_id } = (answer as HandOut).extra?.quittance ?? {};
