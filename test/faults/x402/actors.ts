@@ -11,8 +11,6 @@ import { type Answer, kindOf, type Log, type Payment } from './log.ts';
 
 export const PRICE = 50_000n;
 const BALANCE = 1_000_000_000n;
-/** Can pay for some of its purchases only. Its failures must stay failures. */
-const POOR_BALANCE = 10n * PRICE;
 /** Longer than the gateway repeats a call. */
 const TIMEOUT_MS = 90_000;
 
@@ -68,7 +66,7 @@ const createSettle = ({ stack }: Harness, log: Log, apiKey: string) => {
 export const createActors = async (
   harness: Harness,
   log: Log,
-  counts: { vendors: number; buyers: number; poor: number },
+  counts: { vendors: number; buyers: number; poor: number; poorBalance: bigint },
 ): Promise<Actors> => {
   const { stack, stateDir } = harness;
   const { chain, newVendor } = interopStack(stack, path.resolve(stateDir));
@@ -95,7 +93,7 @@ export const createActors = async (
   });
   const createBuyer = async (at: number) => {
     const isPoor = at < counts.poor;
-    const { keypair } = await chain.wallet(isPoor ? POOR_BALANCE : BALANCE);
+    const { keypair } = await chain.wallet(isPoor ? counts.poorBalance : BALANCE);
     return buyerOf(keypair, isPoor);
   };
   const vendors = await atOnce(counts.vendors, createVendor);

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chooseFaults, x402Faults } from '../faults/index.ts';
-import { startHarness } from '../harness.ts';
+import { type Harness, startHarness } from '../harness.ts';
 import type { Break } from '../invariants.ts';
 import { startMonitor } from '../monitor.ts';
 import type { Mutation } from '../mutations.ts';
 import { inParallel, openWork, TERMINAL_MS, until } from '../recovery.ts';
-import { createRng } from '../rng.ts';
+import { createRng, type Rng } from '../rng.ts';
 import { schedule } from '../schedule.ts';
-import { type Actors, createActors } from './actors.ts';
+import { type Actors, createActors, PRICE } from './actors.ts';
 import { type Death, recordDeaths } from './deaths.ts';
 import { readFinalState } from './final-state.ts';
 import { judge, undelivered, windowCases } from './invariants.ts';
@@ -39,8 +39,9 @@ export type X402Report = {
   payments: number;
   /** Answers to settle, by what a stock vendor understands. */
   answers: Record<(typeof KINDS)[number], number>;
-  /** Failures by reason. */
+  /** Failures and lost answers by reason. */
   failures: Record<string, number>;
+  unknown: Record<string, number>;
   transfers: number;
   /** Payments whose vendor got a success. */
   delivered: number;
@@ -57,16 +58,30 @@ export type X402Report = {
 };
 
 const VENDORS = 2;
-/** Buyers whose wallet pays some of their purchases only. */
+/** Buyers whose wallet pays half of their purchases only. Their failures must stay failures. */
 const POOR = 2;
 /** More than all payments of a campaign accrue. */
 const CREDIT_MICRO = 1_000_000_000_000n;
 const REPEATERS = 16;
+const VICTIMS = /^(gateway|settlement|chain-submitter)/;
+const KILL_MS = [500, 7000] as const;
 
 const countsOf = (names: readonly string[]): Record<string, number> => {
   const counts: Record<string, number> = {};
   for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
   return counts;
+};
+
+/** Kills a process of the payment path at random moments, beside the fault of the schedule. */
+const killAtRandom = (harness: Harness, rng: Rng, isRunning: () => boolean): Promise<void> => {
+  const victims = harness.names.filter((name) => VICTIMS.test(name));
+  const loop = async () => {
+    while (isRunning()) {
+      await harness.kill(rng.pick(victims));
+      await sleep(rng.int(...KILL_MS));
+    }
+  };
+  return loop();
 };
 
 /**
@@ -107,14 +122,16 @@ type Judged = {
 const figuresOf = (of: Judged) => {
   const { log, finalState, deaths, forks } = of;
   const open = undelivered(of).map(({ hash }) => finalState.settlements.get(hash)?.status);
-  const failures = log.answers.filter(({ kind }) => kind === 'failure').map(({ reason }) => reason);
+  const reasonsOf = (wanted: string) =>
+    countsOf(log.answers.filter(({ kind }) => kind === wanted).map(({ reason }) => reason));
   return {
     purchases: log.purchases.length,
     payments: log.payments.length,
     answers: Object.fromEntries(
       KINDS.map((kind) => [kind, log.answers.filter((answer) => answer.kind === kind).length]),
     ) as X402Report['answers'],
-    failures: countsOf(failures),
+    failures: reasonsOf('failure'),
+    unknown: reasonsOf('unknown'),
     transfers: finalState.transfers.length,
     delivered: log.payments.filter(({ answers }) => answers.some(({ kind }) => kind === 'success')).length,
     undelivered: {
@@ -142,7 +159,9 @@ export const runX402Campaign = async (options: X402Options): Promise<X402Report>
   const harness = await startHarness({ stateDir, slotMs, mutation, ...credit, print: () => {} });
   try {
     const log = createLog();
-    const actors = await createActors(harness, log, { vendors: VENDORS, buyers, poor: POOR });
+    const poorBalance = PRICE * BigInt(Math.ceil(payments / buyers / 2));
+    const counts = { vendors: VENDORS, buyers, poor: POOR, poorBalance };
+    const actors = await createActors(harness, log, counts);
     const redeemed = { count: () => log.delivered.length, newestHash: () => log.delivered.at(-1) ?? null };
     const faults = chooseFaults(x402Faults(harness, redeemed), options.faults);
     const monitor = startMonitor(harness);
@@ -150,6 +169,7 @@ export const runX402Campaign = async (options: X402Options): Promise<X402Report>
     const load = startLoad({ actors, log, rng: rng.fork(-1), payments, perSecond });
     say(`the stack runs: ${buyers} buyers make ${payments} purchases, ${faults.length} faults`);
 
+    const killing = killAtRandom(harness, rng.fork(-2), load.isRunning);
     const injected: string[] = [];
     for (const { fault, own } of schedule(faults, rng)) {
       if (!load.isRunning()) break;
@@ -162,6 +182,7 @@ export const runX402Campaign = async (options: X402Options): Promise<X402Report>
       }
       await sleep(own.int(0, 500));
     }
+    await killing;
     await harness.healthy();
     await load.finished();
     say('recovery phase: no more faults and no new payments');

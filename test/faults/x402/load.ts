@@ -12,7 +12,7 @@ const REPEATS = 3;
 const SIGNED_MS = 5000;
 const SIGN_AGAIN_MS = 200;
 /** A replay arrives before and after an unconfirmed hand-out counts as lost (5 s). */
-const REPLAY_MS = [0, 6500] as const;
+const REPLAY_MS = [0, 12_000] as const;
 const MOST_COPIES = 3;
 
 /** @returns null when the buyer gave up, because the chain did not answer */

@@ -20,6 +20,7 @@ export const x402ReportLines = (report: X402Report): string[] => {
     `${report.purchases} purchases, ${report.payments} payments signed, ${report.transfers} on the chain`,
     `answers: ${listOf(report.answers)}`,
     `failures: ${listOf(report.failures)}`,
+    `answers that a vendor cannot read: ${listOf(report.unknown)}`,
     `${report.delivered} delivered, ${open.issued} paid and listed as issued, ${open.redeemed} handed out to nobody`,
     `${report.window} successes handed out again after a gateway had died, ${report.reversed} reversed by a fork`,
     `everything ended ${recoveredMs === null ? 'NEVER' : `${(recoveredMs / 1000).toFixed(1)} s after the faults`}; ${report.seconds.toFixed(0)} s`,
