@@ -123,7 +123,7 @@ test('every kind of sale is shown, with filters of state, service and time that 
   expect(await step(page, 'Quoted')).toBe('1');
   expect(new URL(page.page.url()).search).toBe(`?state=delivered&service=${maps.serviceId}`);
   await page.go(`/sales?service=${vendor.serviceId}&state=lapsed&time=hour`);
-  await page.page.getByText('No sale in this state in this period').waitFor();
+  await page.page.getByText('No sale matches these filters in this period').waitFor();
 
   const phone = await opened({
     person: await signInPerson(stack, { email: vendor.person.email }),

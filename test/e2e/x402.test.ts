@@ -26,11 +26,14 @@ beforeAll(async () => {
   [vendor, consumer] = await Promise.all([
     createVendor(api, stack, { payout, price: 50_000n }),
     createConsumer(api, stack, { allowance: 0n }),
-    // The payout address needs a token account.
-    createConsumer(api, stack, { wallet: payout, balance: 1_000_000n, allowance: 0n }),
   ]);
   facilitator = createX402Facilitator(stack.gateway_url, vendor.apiKey);
   const { kinds } = await facilitator.supported();
+  // A vendor that reads the supported kinds gets the token account of its payout address.
+  await waitFor(
+    () => chain.connection.getAccountInfo(chain.tokenAccount(payout.publicKey)),
+    (account) => account !== null,
+  );
   requirements = {
     scheme: 'exact',
     network: NETWORK,
