@@ -7,7 +7,7 @@ import { waitFor } from './wait.ts';
 
 /** Calls of a vendor's service key about payments of other clients, over the settlement fixture. */
 export type Key = Extract<Principal, { kind: 'service_key' }>;
-export type SettleAnswer = {
+type SettleAnswer = {
   success: boolean;
   transaction: string;
   errorReason?: string;

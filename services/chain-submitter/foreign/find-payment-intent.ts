@@ -4,8 +4,7 @@ import type { Relay } from '../../../shared/events/relay.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { currentEvent } from '../intents/events.ts';
-import { findIntent, type IntentRow } from '../intents/store/intents.ts';
-import { updateSettlementId } from './store/intents.ts';
+import { findIntent, type IntentRow, updateSettlementId } from '../intents/store/intents.ts';
 
 type Deps = { pool: Pool; relay: Pick<Relay, 'dispatch'>; logger: Logger };
 

@@ -173,7 +173,9 @@ const accept = async (
   return { kind: 'known', row: inserted };
 };
 
-/** The progress of a payment that chain-submitter has refused for good: nothing is signed for it. */
+/**
+ * The progress of a payment that chain-submitter has refused for good: nothing is signed for it.
+ */
 const refusedProgress = (
   settlementId: string,
   { reason, message }: { reason: ForeignReason; message: string },

@@ -35,10 +35,3 @@ export const listUnconfirmedSignatures = (db: Db, source: string): Promise<reado
   db.anyFirst(sql.type(z.object({ signature: z.string() }))`
     select i.signature from intents i where ${isPaying} and i.request ->> 'source_account' = ${source}
       and i.slot is null and i.signature is not null`);
-
-/**
- * Names another settlement as the one that an intent pays. Its events carry the new id from now on.
- */
-export const updateSettlementId = (db: Db, intentId: string, settlementId: string): Promise<unknown> =>
-  db.query(sql.typeAlias('void')`
-    update intents set object_id = ${settlementId} where intent_id = ${intentId}`);
