@@ -70,7 +70,8 @@ const sources: Record<string, (query: Query, places: Places) => Promise<Omit<Tra
       };
     });
   },
-  'settlement of another protocol': async (query, { feeWallet, tokenAccount }) => {
+  // Another client signed it, and our fee payer co-signed. It carries no reference.
+  'payment of another protocol': async (query, { feeWallet, tokenAccount }) => {
     const rows = await query(
       `select settlement_id, source_account, payout_address, quote_amount::text, fee_amount::text, tx_hash,
          case when status = 'failed' then 'failed' else chain_status end as status
@@ -82,7 +83,6 @@ const sources: Record<string, (query: Query, places: Places) => Promise<Omit<Tra
         id: text(row.settlement_id),
         signature: textOrNull(row.tx_hash),
         state: stateOf(row.status),
-        // Its client builds the transfer, without a key of ours.
         reference: null,
         moves: [
           { account: text(row.source_account), amount: -gross },
@@ -169,6 +169,12 @@ export const watchedAccounts = async (
   const wallets = await query('select wallet_id, public_key as owner from wallet.wallets');
   const payers = await query('select wallet_id, owner from settlement.payers');
   for (const row of [...payers, ...wallets]) watched.set(tokenAccount(text(row.owner)), text(row.wallet_id));
+  const foreign = await query(
+    `select request ->> 'source_account' as account from chain_submitter.intents where kind = 'foreign'`,
+  );
+  for (const { account } of foreign)
+    if (account !== null && !watched.has(text(account)))
+      watched.set(text(account), 'payer of another protocol');
   watched.set(tokenAccount(feeWallet), 'fee wallet');
   return watched;
 };
