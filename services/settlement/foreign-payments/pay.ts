@@ -152,7 +152,11 @@ const accept = async (
   { hash, checked }: { hash: string; checked: Checked },
 ): Promise<{ kind: 'known'; row: ForeignRow } | Extract<Outcome, { kind: 'refused' }>> => {
   const { pool, terms, credit, clock } = deps;
-  if (await deps.isPaused()) throw paymentsPaused();
+  if (await deps.isPaused()) {
+    if (order.rail === 'x402')
+      return refused('signing_paused', 'the operator has paused payments; sign a new transaction later');
+    throw paymentsPaused();
+  }
   const payment = newPayment(order, { hash, checked, rule: deps.accruedFee });
   await failpoint('settlement.beforeAccept');
   const inserted = await insertForeignPayment(pool, payment, credit);
