@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { readUntil } from '../../../shared/bus/read-until.ts';
 import type { Waiting } from '../../../shared/bus/wake.ts';
 import type { chainSubmitter, ForeignReason, Progress } from '../../../shared/contract/chain-submitter.ts';
+import { accountFrozen } from '../../../shared/contract/errors.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
@@ -9,7 +10,6 @@ import { newId } from '../../../shared/lib/id.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import { type AccruedFeeRule, accruedFeeMicro, type Credit } from '../fee-accounts/model.ts';
-import { paymentsPaused } from '../settlements/decision-errors.ts';
 import {
   type ForeignRow,
   findByExternalId,
@@ -43,14 +43,19 @@ export type ForeignOrder = {
 
 /** Why an order is refused. Nothing was written, signed or moved. */
 export type Refusal = {
-  reason: ForeignReason | 'payment_identifier_conflict' | 'facilitator_credit_exhausted' | 'other_service';
+  reason:
+    | ForeignReason
+    | 'payment_identifier_conflict'
+    | 'facilitator_credit_exhausted'
+    | 'vendor_frozen'
+    | 'other_service';
   message: string;
 };
 /** `ended`: its settlement is no longer pending. */
 type Outcome =
   | { kind: 'refused'; refusal: Refusal }
   | { kind: 'ended'; row: ForeignRow }
-  | { kind: 'pending'; row: ForeignRow; txHash: string | null };
+  | { kind: 'pending'; row: ForeignRow; txHash: string };
 
 export type PayDeps = {
   pool: Pool;
@@ -113,10 +118,13 @@ export const inspect = async (
 
 /** The reason why a checked order cannot become a settlement at the moment, or null. */
 export const findConflict = async (
-  { pool }: Pick<PayDeps, 'pool'>,
+  { pool, isPaused }: Pick<PayDeps, 'pool' | 'isPaused'>,
   { externalId, vendor }: ForeignOrder,
   { source_account }: Checked,
 ): Promise<Extract<Outcome, { kind: 'refused' }> | null> => {
+  // Payments that were accepted before are still carried out.
+  if (vendor.frozen) return refused('vendor_frozen', accountFrozen().message);
+  if (await isPaused()) return refused('signing_paused', 'new payments are paused; try again later');
   if (externalId === null) return null;
   const key = { service_id: vendor.serviceId, source_account, external_id: externalId };
   return (await findByExternalId(pool, key)) === null
@@ -152,7 +160,8 @@ const accept = async (
   { hash, checked }: { hash: string; checked: Checked },
 ): Promise<{ kind: 'known'; row: ForeignRow } | Extract<Outcome, { kind: 'refused' }>> => {
   const { pool, terms, credit, clock } = deps;
-  if (await deps.isPaused()) throw paymentsPaused();
+  const conflict = await findConflict(deps, order, checked);
+  if (conflict !== null) return conflict;
   const payment = newPayment(order, { hash, checked, rule: deps.accruedFee });
   await failpoint('settlement.beforeAccept');
   const inserted = await insertForeignPayment(pool, payment, credit);
@@ -164,8 +173,8 @@ const accept = async (
   if (inserted === 'taken') {
     const row = await findByMessage(pool, hash);
     if (row !== null) return { kind: 'known', row };
-    // It may also be the payment-identifier of a payment that has just failed: evaluate again.
-    return (await findConflict(deps, order, checked)) ?? accept(deps, order, { hash, checked });
+    // The payment-identifier belongs to another payment, which may have failed since: evaluate again.
+    return accept(deps, order, { hash, checked });
   }
   count('quittance_settlements_total', 1, { outcome: 'accepted' });
   terms.addTerms({ ...inserted, created_at: clock() });
@@ -205,7 +214,10 @@ const submitAndWait = async (
     settlement_id,
     account_id: order.vendor.accountId,
   });
-  if (submitted.outcome === 'refused') await deps.applyProgress(refusedProgress(settlement_id, submitted));
+  if (submitted.outcome === 'refused') {
+    await deps.applyProgress(refusedProgress(settlement_id, submitted));
+    return refused(submitted.reason, submitted.message);
+  }
   const ended = await readUntil(deps.waiting, settlement_id, {
     read: async () => (await findByMessage(deps.pool, row.message_hash)) ?? row,
     done: ({ status }) => status !== 'pending',
@@ -213,8 +225,7 @@ const submitAndWait = async (
     againMs: POLL_MS,
   });
   if (ended.status !== 'pending') return { kind: 'ended', row: ended };
-  const txHash = submitted.outcome === 'submitted' ? submitted.tx_hash : ended.tx_hash;
-  return { kind: 'pending', row: ended, txHash };
+  return { kind: 'pending', row: ended, txHash: submitted.tx_hash };
 };
 
 /**
