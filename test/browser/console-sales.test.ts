@@ -304,5 +304,5 @@ test('x402 sales have a rail, a payer and a resource, are handed out again, and 
   expect(await phone.findings()).toEqual([]);
   expect(await phone.wider()).toEqual([]);
   expect(await settle(payload)).toBe(settlementId);
-  await page.page.getByText('Hand out again').waitFor();
+  await button(page, 'Hand out again').waitFor();
 }, 180_000);

@@ -207,7 +207,7 @@ const SalesTable = ({
               <Link href={`/services/${serviceId}`}>{nameOf.get(serviceId) ?? serviceId.slice(0, 8)}</Link>
             ),
           },
-          { heading: 'Paid by', show: ({ settlement }) => <PaidBy settlement={settlement} /> },
+          { heading: 'Rail', show: ({ settlement }) => <PaidBy settlement={settlement} /> },
           { heading: 'State', show: (sale) => <State sale={sale} /> },
           {
             heading: 'Price',
@@ -288,6 +288,7 @@ const nextOf = ({ stage, quote, settlement }: Sale): ReactNode => {
         redeem within <Countdown until={settlement.redeem_expires_at} over="a moment" />
       </span>
     );
+  if (stage === 'undelivered') return <span className="quiet">the delivery</span>;
   if (stage === 'paying') return <span className="quiet">the chain’s confirmation</span>;
   return null;
 };
