@@ -10,11 +10,13 @@ import { scaleOut } from './scale-out.ts';
 import { settle } from './settle.ts';
 import { soak } from './soak.ts';
 import { statement } from './statement.ts';
+import { x402 } from './x402.ts';
 
 /** Every benchmark by its name in `npm run bench -- <name>`. */
 export const benchmarks: Record<string, Benchmark> = {
   quote,
   settle,
+  x402,
   redeem,
   verify,
   consume,

@@ -1,11 +1,10 @@
-import { type Facilitator, startFacilitator } from '../facilitator/facilitator.ts';
+import { startFacilitator } from '../facilitator/facilitator.ts';
 import { createBenchVendor, createPayers, type Payer, PRICE_MICRO, settleCalls } from '../harness/actors.ts';
-import { type Load, sampled, startLoad } from '../harness/load.ts';
-import { compare, type Ratio, type Side } from '../harness/rounds.ts';
+import { startLoad } from '../harness/load.ts';
 import { templatePayment } from '../harness/rows.ts';
 import { type Benchmark, part, type Run } from '../harness/run.ts';
-import { type BenchStack, noteDurability, startBenchStack } from '../harness/stack.ts';
-import type { Call } from '../load/job.ts';
+import { compareSettles, type SettleSides } from '../harness/settle-rounds.ts';
+import { noteDurability, startBenchStack } from '../harness/stack.ts';
 
 const PAYERS = 8;
 const CONCURRENCIES = [1, 16, 64];
@@ -23,7 +22,7 @@ const atPace = async (run: Run, chainSlotMs: number): Promise<void> => {
   for (const concurrency of CONCURRENCIES) {
     const pace = chainSlotMs === 0 ? 'chain at once' : `${chainSlotMs} ms slots`;
     const title = `settle, ${pace}, concurrency ${concurrency}`;
-    const ratio = await measure(run, fixture, { title, concurrency });
+    const ratio = await compareSettles(run, fixture, { title, concurrency });
     const throughput = {
       what: `${title}: throughput, share of the facilitator’s`,
       value: ratio.perSecond.median,
@@ -43,7 +42,11 @@ const atPace = async (run: Run, chainSlotMs: number): Promise<void> => {
     // Without a pause, a client whose call is answered right after a slot begins its next call with
     // the same slot, and always waits for a whole slot.
     const spreadTitle = `${title}, spread over a slot`;
-    const spread = await measure(run, fixture, { title: spreadTitle, concurrency, restUpToMs: chainSlotMs });
+    const spread = await compareSettles(run, fixture, {
+      title: spreadTitle,
+      concurrency,
+      restUpToMs: chainSlotMs,
+    });
     run.report.target({
       what: `${spreadTitle}: p50, share of the facilitator’s`,
       value: spread.p50.median,
@@ -52,18 +55,10 @@ const atPace = async (run: Run, chainSlotMs: number): Promise<void> => {
   }
 };
 
-type Fixture = {
-  bench: BenchStack;
-  load: Load;
-  facilitator: Facilitator;
-  ourCalls: (count: number) => Promise<Call[]>;
-  theirCalls: (count: number) => Promise<Call[]>;
-};
-
 /**
  * Both on one chain, each with its own payers, so that neither affects the balances of the other.
  */
-const createFixture = async (run: Run, chainSlotMs: number): Promise<Fixture> => {
+const createFixture = async (run: Run, chainSlotMs: number): Promise<SettleSides> => {
   const bench = await startBenchStack(run, `slots-${chainSlotMs}`, { chainSlotMs });
   await noteDurability(bench, run);
   const load = await startLoad();
@@ -82,37 +77,4 @@ const createFixture = async (run: Run, chainSlotMs: number): Promise<Fixture> =>
     ourCalls: (count) => settleCalls(bench, load, { vendor, payers: ours, count }),
     theirCalls: (count) => facilitator.sign(theirs, count),
   };
-};
-
-type Pressure = { title: string; concurrency: number; restUpToMs?: number };
-
-const measure = async (run: Run, fixture: Fixture, pressure: Pressure): Promise<Ratio> => {
-  const { bench, load, facilitator } = fixture;
-  const { title, concurrency, restUpToMs = 0 } = pressure;
-  const sideOf = (name: string, origin: string, prepare: (count: number) => Promise<Call[]>): Side => {
-    /** The rate of the previous round. The first round, the warm-up, starts with an estimate. */
-    let perSecond = 10 * concurrency;
-    return {
-      name,
-      round: async (seconds) => {
-        // 50 % more than the last round's rate needs, and never so many that they expire while they
-        // are being signed.
-        const calls = await prepare(Math.min(20_000, Math.ceil(perSecond * seconds * 1.5) + concurrency));
-        const work = () =>
-          load.run({ kind: 'calls', origin, calls, concurrency, seconds, restUpToMs, counted: 200 });
-        const outcome = await (name === 'ours' ? bench.profiled(work) : work());
-        const unfinished = outcome.statuses[202];
-        if (unfinished)
-          run.report.note(`${title}: ${unfinished} settles were answered 202 and are not counted`);
-        const sample = sampled(outcome);
-        perSecond = sample.perSecond;
-        return sample;
-      },
-    };
-  };
-  const { facilitator: ratio } = await compare(run, title, [
-    sideOf('ours', bench.stack.gateway_url, fixture.ourCalls),
-    sideOf('facilitator', facilitator.origin, fixture.theirCalls),
-  ]);
-  return ratio!;
 };

@@ -18,6 +18,11 @@ export type CallsJob = {
    * `statuses`. Absent: every 2xx.
    */
   counted?: number;
+  /**
+   * The text that a counted answer contains. Others are in `others`, because x402 also answers a
+   * refusal with 200.
+   */
+  countedText?: string;
   /** Return the bodies of the answers, in the order of the calls. */
   keepBodies?: boolean;
 };
@@ -45,6 +50,8 @@ export type Outcome = {
   elapsedMs: number;
   /** Answers by status; 0 for a call without an answer. */
   statuses: Record<number, number>;
+  /** Answers without `countedText`. */
+  others: { count: number; first?: string };
   /** The first answer that was not a success. */
   firstFailure?: string;
   bodies?: string[];

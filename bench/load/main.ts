@@ -6,19 +6,20 @@ import { Client } from 'undici';
 import type { Call, CallsJob, Job, Outcome, PaymentsJob, Step } from './job.ts';
 
 type Answer = { status: number; text: string };
+type Counted = Pick<CallsJob, 'counted' | 'countedText'>;
 type Send = (step: Step, call: Call) => Promise<Answer>;
 
 const run = async (job: Job): Promise<Outcome> => {
-  const outcome: Outcome = { times: {}, elapsedMs: 0, statuses: {} };
+  const outcome: Outcome = { times: {}, elapsedMs: 0, statuses: {}, others: { count: 0 } };
   const clients = Array.from(
     { length: job.concurrency },
     // A settle may wait 15 s for its confirmation, and 64 concurrent settles may wait for a machine
     // with two cores.
     () => new Client(job.origin, { pipelining: 1, headersTimeout: 60_000, keepAliveTimeout: 60_000 }),
   );
-  const counted = job.kind === 'calls' ? job.counted : undefined;
+  const { counted, countedText = '' }: Counted = job.kind === 'calls' ? job : {};
   const senders = clients.map((client): Send => {
-    const from = { outcome, client, counted };
+    const from = { outcome, client, counted, countedText };
     return (step, call) => timed(from, step, call);
   });
   const startedAt = performance.now();
@@ -30,7 +31,12 @@ const run = async (job: Job): Promise<Outcome> => {
 };
 
 const timed = async (
-  { outcome, client, counted }: { outcome: Outcome; client: Client; counted: number | undefined },
+  {
+    outcome,
+    client,
+    counted,
+    countedText,
+  }: { outcome: Outcome; client: Client; counted: number | undefined; countedText: string },
   step: Step,
   call: Call,
 ): Promise<Answer> => {
@@ -41,7 +47,10 @@ const timed = async (
   const { status, text } = answer;
   outcome.statuses[status] = (outcome.statuses[status] ?? 0) + 1;
   const isSuccess = status >= 200 && status < 300;
-  if (isSuccess && (counted === undefined || status === counted)) {
+  if (isSuccess && (counted === undefined || status === counted) && !text.includes(countedText)) {
+    outcome.others.count += 1;
+    outcome.others.first ??= text.slice(0, 500);
+  } else if (isSuccess && (counted === undefined || status === counted)) {
     outcome.times[step] ??= [];
     outcome.times[step].push(performance.now() - startedAt);
   } else if (!isSuccess)

@@ -9,8 +9,8 @@ export const insertFeeAccount = (db: Db, accountId: string): Promise<unknown> =>
     insert into fee_accounts (account_id) values (${accountId}) on conflict do nothing`);
 
 /**
- * CTE `fee_account`: the locked row of an account, and whether its credit suffices for one more fee.
- * It has no row for an account without one.
+ * CTE `fee_account`: the locked row of an account, and whether its credit suffices for one more
+ * fee. It has no row for an account without one.
  */
 export const lockFeeAccount = (accountId: string, feeMicro: bigint, credit: Credit) => sql.fragment`
   select account_id, accrued - paid + ${feeMicro}::bigint

@@ -109,9 +109,10 @@ export const handOut = async (db: Db, settlementId: string, handOutId: string): 
     returning settlement_id as id`)) !== null;
 
 /**
- * Redeems a payment of another protocol: after its success was sent (`handOutId`), or for the vendor
- * that accepts it (`handOutId` null).
- * @returns the outbox row of the event; null when it is not deliverable, or handed out to another call
+ * Redeems a payment of another protocol: after its success was sent (`handOutId`), or for the
+ * vendor that accepts it (`handOutId` null).
+ * @returns the outbox row of the event; null when it is not deliverable, or handed out to another
+ *   call
  */
 export const recordForeignRedeem = (
   db: Db,
@@ -149,8 +150,8 @@ export const recordReissue = async (
 const Stalled = z.object({ settlement_id: z.string(), message_hash: z.string() });
 
 /**
- * Claims payments of other protocols without progress. A pending one without a transaction may still
- * be in the hands of its call, so it is claimed later.
+ * Claims payments of other protocols without progress. A pending one without a transaction may
+ * still be in the hands of its call, so it is claimed later.
  */
 export const claimStalledForeign = (db: Db, limit: number): Promise<readonly z.infer<typeof Stalled>[]> =>
   db.any(sql.type(Stalled)`

@@ -1,0 +1,101 @@
+import type { PaymentRequirements } from '@x402/core/types';
+import type { Vendor } from '../../deploy/local/seed/actors.ts';
+import { must } from '../../deploy/local/seed/api.ts';
+import { startFacilitator } from '../facilitator/facilitator.ts';
+import { createPaymentCalls, type PaymentCalls } from '../facilitator/payment-calls.ts';
+import { createBenchVendor, createPayers, PRICE_MICRO } from '../harness/actors.ts';
+import { startLoad } from '../harness/load.ts';
+import { templatePayment } from '../harness/rows.ts';
+import { type Benchmark, part, type Run } from '../harness/run.ts';
+import { compareSettles, type SettleSides } from '../harness/settle-rounds.ts';
+import { type BenchStack, noteDurability, startBenchStack } from '../harness/stack.ts';
+
+const PAYERS = 8;
+const CONCURRENCIES = [1, 16, 64];
+const PACE_MS = 400;
+/** Fees that the vendor has paid ahead, so that no payment exceeds its credit. */
+const PAID_AHEAD_MICRO = 1_000_000_000_000n;
+
+export const x402: Benchmark = {
+  about: 'POST /v1/x402/settle against the x402 reference facilitator, with the payments of its own client',
+  run: async (run) => {
+    for (const chainSlotMs of [0, PACE_MS]) await part(run, (own) => atPace(own, chainSlotMs));
+  },
+};
+
+const atPace = async (run: Run, chainSlotMs: number): Promise<void> => {
+  const sides = await createSides(run, chainSlotMs);
+  for (const concurrency of CONCURRENCIES) {
+    const pace = chainSlotMs === 0 ? 'chain at once' : `${chainSlotMs} ms slots`;
+    const title = `x402, ${pace}, concurrency ${concurrency}`;
+    const ratio = await compareSettles(run, sides, { title, concurrency });
+    run.report.target({
+      what: `${title}: throughput, share of the facilitator’s`,
+      value: ratio.perSecond.median,
+      atLeast: chainSlotMs === 0 ? 0.7 : 1,
+    });
+    if (chainSlotMs === 0) continue;
+    // As in the benchmark settle: without a pause, the calls synchronise with the slots.
+    const spreadTitle = `${title}, spread over a slot`;
+    const spread = await compareSettles(run, sides, {
+      title: spreadTitle,
+      concurrency,
+      restUpToMs: chainSlotMs,
+    });
+    run.report.target({
+      what: `${spreadTitle}: p50, share of the facilitator’s`,
+      value: spread.p50.median,
+      atMost: 1.05,
+    });
+  }
+};
+
+type Supported = {
+  kinds: { x402Version: number; network: `solana:${string}`; extra: { feePayer: string } }[];
+};
+
+/** The payments of our vendor, signed by the reference client. */
+const createOurCalls = async ({ api, stack }: BenchStack, vendor: Vendor): Promise<PaymentCalls> => {
+  const { rpc_url: rpcUrl, usdc_mint } = stack.environments.test!;
+  const token = vendor.apiKey;
+  const supported = await must(api<Supported>('GET /v1/x402/supported', { token }), 'supported');
+  const kind = supported.kinds.find(({ x402Version }) => x402Version === 2)!;
+  const requirements: PaymentRequirements = {
+    scheme: 'exact',
+    network: kind.network,
+    asset: usdc_mint,
+    amount: PRICE_MICRO.toString(),
+    payTo: vendor.payout.publicKey.toBase58(),
+    maxTimeoutSeconds: 60,
+    extra: kind.extra,
+  };
+  return createPaymentCalls({ rpcUrl, requirements, path: '/v1/x402/settle', token });
+};
+
+/** Both on one chain, each with its own payers, as in the benchmark settle. */
+const createSides = async (run: Run, chainSlotMs: number): Promise<SettleSides> => {
+  const bench = await startBenchStack(run, `slots-${chainSlotMs}`, { chainSlotMs });
+  await noteDurability(bench, run);
+  const load = await startLoad();
+  run.defer(load.stop);
+  const vendor = await createBenchVendor(bench);
+  const ours = await createPayers(bench, PAYERS);
+  const theirs = await createPayers(bench, PAYERS);
+  // Creates the token account that both sides pay into. Our fee payer creates none for x402.
+  await templatePayment(bench, vendor, ours[0]!);
+  await bench.db.query('insert into settlement.fee_accounts (account_id, paid) values ($1, $2)', [
+    vendor.signIn.account.account_id,
+    PAID_AHEAD_MICRO.toString(),
+  ]);
+  const payTo = vendor.payout.publicKey.toBase58();
+  const facilitator = await startFacilitator(run, bench, { payTo, amountMicro: PRICE_MICRO });
+  const ourCalls = await createOurCalls(bench, vendor);
+  return {
+    bench,
+    load,
+    facilitator,
+    ourCalls: (count) => ourCalls(ours, count),
+    theirCalls: (count) => facilitator.sign(theirs, count),
+    countedText: '"success":true',
+  };
+};
