@@ -207,7 +207,7 @@ const SalesTable = ({
               <Link href={`/services/${serviceId}`}>{nameOf.get(serviceId) ?? serviceId.slice(0, 8)}</Link>
             ),
           },
-          { heading: 'Rail', show: ({ settlement }) => <PaidBy settlement={settlement} /> },
+          { heading: 'Rail', show: ({ settlement }) => <SaleRail settlement={settlement} /> },
           { heading: 'State', show: (sale) => <State sale={sale} /> },
           {
             heading: 'Price',
@@ -238,8 +238,9 @@ const When = ({ at, id }: { at: string; id: string | undefined }) =>
   );
 
 /** The rail, and for a payment of another protocol who paid for what. */
-const PaidBy = ({ settlement }: { settlement: Settlement | null }) => {
-  if (settlement === null) return null;
+const SaleRail = ({ settlement }: { settlement: Settlement | null }) => {
+  // Only a payment by Quittance has a quote.
+  if (settlement === null) return railName('quittance');
   const { rail, payer_address, resource } = settlement;
   return (
     <>
