@@ -107,7 +107,11 @@ test('a refund goes back to the token account that paid', async () => {
   const before = await chain.balance(consumer.wallet.publicKey);
   const refunded = await refund(api, vendor, settlement_id);
   await waitFor(
-    () => must(api<{ status: string }>(`GET /v1/refunds/${refunded.refund_id}`, { token: vendor.apiKey }), 'refund'),
+    () =>
+      must(
+        api<{ status: string }>(`GET /v1/refunds/${refunded.refund_id}`, { token: vendor.apiKey }),
+        'refund',
+      ),
     ({ status }) => status === 'confirmed' || status === 'finalized',
   );
   expect(await chain.balance(consumer.wallet.publicKey)).toBe(before + 50_000n);
