@@ -275,7 +275,10 @@ const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
   const signed = await signWithinLimits(deps, intent, { payment, balance, height: confirmedHeight });
   if (signed === null) return null;
   await failpoint('submitter.afterCommit');
-  const order: ForeignOrder = { kind: 'foreign', accountId: input.account_id, authority, source, legs };
+  const order: ForeignOrder = {
+    ...{ kind: 'foreign', accountId: input.account_id, authority, source, legs },
+    since: deps.clock(),
+  };
   if (deps.inFlight.begin(intent.intent_id)) {
     const state = { ...intent, status: 'signed', slot: null } as const;
     broadcast(deps, toInFlight(state, order, { ...signed, generation: 1 }));
