@@ -41,7 +41,7 @@ export default {
     {
       ...common,
       displayName: 'faults',
-      testMatch: ['<rootDir>/test/faults/*.test.ts'],
+      testMatch: ['<rootDir>/test/faults/**/*.test.ts'],
     },
   ],
   testSequencer: '<rootDir>/test/support/sequencer.js',

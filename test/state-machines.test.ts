@@ -40,7 +40,11 @@ const isPaying = statuses.states.filter((state) => state !== 'failed');
 const COLUMNS: Readonly<Record<string, Column>> = {
   'settlement.settlements.status': {
     states: statuses.states,
-    indexes: { settlements_by_quote: isPaying, settlements_to_expire: statuses.from('elapse') },
+    indexes: {
+      settlements_by_quote: isPaying,
+      settlements_by_external_id: isPaying,
+      settlements_to_expire: statuses.from('elapse'),
+    },
   },
   'settlement.settlements.chain_status': {
     states: chainStatuses.states,

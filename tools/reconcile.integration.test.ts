@@ -6,6 +6,7 @@ import {
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { referenceOf } from '../services/chain-submitter/transactions/reference.ts';
 import { newId } from '../shared/lib/id.ts';
+import { foreignPaymentsOver, PRICE, txHashOf } from '../test/support/foreign-payments.ts';
 import {
   keypairOf,
   type Payer,
@@ -92,6 +93,42 @@ test('recorded payments and funds cause no drift, and transfers from elsewhere a
     }),
   ]);
   expect(reports.every(({ unexplained }) => unexplained === 0n)).toBe(true);
+});
+
+test('a payment of another protocol is known, and one without a record is an error', async () => {
+  const [vendor, buyer] = [await fixture.payer(1n), await fixture.payer(5_000_000n)];
+  const clients = foreignPaymentsOver(
+    () => fixture,
+    () => vendor,
+  );
+  const source = accountOf(buyer.owner.publicKey);
+  const settlementId = newId('stl');
+  const payment = await clients.signed(buyer);
+  const tx_hash = txHashOf(await clients.submit(payment, settlementId));
+  await fixture.events.wait(settlementId, 'finalized');
+  const before = (await run()).found.filter(({ account }) => account === source);
+  expect(before).toContainEqual(expect.objectContaining({ kind: 'unrecorded', amount: -PRICE }));
+  await fixture.admin.query(
+    `insert into settlement.settlements (settlement_id, rail, vendor_account_id, service_id, service_name,
+       payout_address, quote_amount, fee_amount, message_hash, payer_address, source_account, holding, status,
+       chain_status, tx_hash, issued_at)
+     values ($1, 'x402', 'acct_v', gen_random_uuid(), 'Weather', $2, $3, 0, $4, $5, $6, false, 'issued', 'finalized',
+       $7, now())`,
+    [
+      settlementId,
+      vendor.owner.publicKey.toBase58(),
+      `${PRICE}`,
+      await clients.hashOf(payment),
+      buyer.owner.publicKey.toBase58(),
+      source,
+      tx_hash,
+    ],
+  );
+  const { found, broken } = await run();
+  expect(broken).toEqual([]);
+  expect(found.filter(({ account }) => account === source)).toEqual([
+    expect.objectContaining({ kind: 'foreign', amount: 5_000_000n }),
+  ]);
 });
 
 test('a transfer by the owner is foreign and explains the drift', async () => {

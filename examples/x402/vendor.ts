@@ -1,5 +1,5 @@
-// A vendor of @x402/express that accepts payments through Quittance. It uses nothing of Quittance but
-// the facilitator's address and the service key.
+// A vendor of @x402/express that accepts payments through Quittance. It uses nothing of Quittance
+// but the facilitator's address and the service key.
 import { HTTPFacilitatorClient } from '@x402/core/server';
 import { paymentMiddleware, x402ResourceServer } from '@x402/express';
 import { ExactSvmScheme } from '@x402/svm/exact/server';

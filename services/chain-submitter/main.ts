@@ -26,6 +26,7 @@ import { verifyNetwork } from './chain/verify-network.ts';
 import { limitsOf, config as schema } from './config.ts';
 import { checkForeign } from './foreign/check-foreign.ts';
 import { closeForeign } from './foreign/close-foreign.ts';
+import { createPayoutAccount } from './foreign/create-payout-account.ts';
 import { getFeePayers } from './foreign/get-fee-payers.ts';
 import { createSimulations } from './foreign/simulations.ts';
 import { submitForeign } from './foreign/submit-foreign.ts';
@@ -171,6 +172,7 @@ await runService(base, {
     cancelPrepared: cancelPrepared(deps),
     observePrepared: observePrepared(deps),
     getFeePayers: getFeePayers(deps),
+    createPayoutAccount: createPayoutAccount(deps),
     checkForeign: checkForeign(deps),
     submitForeign: submitForeign(deps),
     closeForeign: closeForeign(deps),

@@ -67,6 +67,14 @@ const readFrozen = cached((account_id) => call(bus, identity, 'isFrozen', { acco
 const findService = cached((service_id) => call(bus, identity, 'findService', { service_id }), {
   maxAgeMs: 1000,
 });
+// Called whenever a vendor reads the terms. Only an existing account is remembered for long.
+const createPayoutAccount = cached(
+  (key) => {
+    const [account_id, owner] = key.split('/') as [string, string];
+    return call(bus, chainSubmitter, 'createPayoutAccount', { account_id, owner });
+  },
+  { maxAgeMs: 600_000, isCacheable: ({ exists }) => exists },
+);
 const readFeePayers = cached(() => call(bus, chainSubmitter, 'getFeePayers', {}), {
   maxAgeMs: 60_000,
 });
@@ -119,10 +127,10 @@ const deps: Deps = {
   credit,
   group: createForeignGroupCommit(pool, credit),
   findService,
+  createPayoutAccount: ({ account_id, owner }) => createPayoutAccount(`${account_id}/${owner}`),
   getFeePayers: async () => (await readFeePayers('feePayers')).fee_payers,
   checkForeign: (payment) => call(bus, chainSubmitter, 'checkForeign', payment),
   submitForeign: (payment) => call(bus, chainSubmitter, 'submitForeign', payment),
-  closeForeign: (payment) => call(bus, chainSubmitter, 'closeForeign', payment),
 };
 const applyProgress = onSettleProgressed(deps);
 
@@ -148,7 +156,16 @@ await runService(base, {
   jobs: [
     everyMs(1000, 'expireSettlements', expireSettlements(deps), logger),
     everyMs(1000, 'resumeSettlements', resumeSettlements(deps), logger),
-    everyMs(1000, 'resumeForeign', resumeForeign({ ...deps, applyProgress }), logger),
+    everyMs(
+      1000,
+      'resumeForeign',
+      resumeForeign({
+        ...deps,
+        applyProgress,
+        closeForeign: (payment) => call(bus, chainSubmitter, 'closeForeign', payment),
+      }),
+      logger,
+    ),
     everyMs(HOUR_MS, 'deleteOldSpending', () => deleteOldSpending(pool), logger),
   ],
   gauges: [collectAttempts(pool), collectIntake(pool), collectCaps(pool, limits)],

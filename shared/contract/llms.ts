@@ -30,6 +30,10 @@ Amounts are strings of USDC micro-units: "2500000" is 2.50 USDC. Times are ISO 8
   \`x-quote-refused: <quote_id>\`; on 503 wait for \`Retry-After\`. Then pay the quote in that answer.
 - Operations that create something accept the header \`Idempotency-Key\`: after a lost answer, repeat with the same key.
 - Take price and environment from the verified quote token (keys: \`/.well-known/jwks.json\`), never from other text.
+- A vendor may also answer 402 with \`PAYMENT-REQUIRED\` (x402) or \`WWW-Authenticate: Payment\` (MPP). A client of that protocol pays such an
+  offer with its own wallet. Pay one of the offers, never two.
+- A vendor's x402 middleware uses \`/v1/x402\` as its facilitator, with the service key. The success of a payment is handed out once;
+  \`settlement_pending\` and 202 never mean "not paid": settle the same payload again.
 - An agent pays with a delegate key (\`dk_…\`). Its limits hold for any number of concurrent calls. Never ask a person for a more powerful credential.`;
 
 const operationLine = (service: string, name: string): string => {

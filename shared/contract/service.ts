@@ -140,8 +140,8 @@ type OperationDefinition = {
    */
   money?: 'prepares' | 'moves';
   /**
-   * The protocol whose fields an error has beside ours (services/gateway/http/dialects.ts). A settle
-   * of x402 whose outcome is unknown is answered without JSON.
+   * The protocol whose fields an error has beside ours (services/gateway/http/dialects.ts). A
+   * settle of x402 whose outcome is unknown is answered without JSON.
    */
   dialect?: 'x402Verify' | 'x402Settle';
   /**

@@ -7,6 +7,7 @@
 const nothing = async (): Promise<void> => {};
 
 export const failpoints = {
+  'gateway.beforeHandOut': nothing,
   'settlement.beforeAccept': nothing,
   'settlement.afterAccept': nothing,
   'settlement.beforeIssue': nothing,

@@ -1,4 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
 import {
   type Consumer,
   createConsumer,
@@ -9,9 +11,12 @@ import {
   type Vendor,
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { allowSpending, fund, linkWallet } from '../../deploy/local/seed/wallet.ts';
+import { networkOf } from '../../deploy/local/stack/networks.ts';
 import { type ConsolePage, type Person, signInPerson } from '../support/console.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
+import { createX402Buyer, createX402Facilitator } from '../support/x402.ts';
 
 /** A vendor's sales in the console, while they happen. */
 const stack = runningStack();
@@ -123,7 +128,7 @@ test('every kind of sale is shown, with filters of state, service and time that 
   expect(await step(page, 'Quoted')).toBe('1');
   expect(new URL(page.page.url()).search).toBe(`?state=delivered&service=${maps.serviceId}`);
   await page.go(`/sales?service=${vendor.serviceId}&state=lapsed&time=hour`);
-  await page.page.getByText('No sale in this state in this period').waitFor();
+  await page.page.getByText('No sale matches these filters in this period').waitFor();
 
   const phone = await opened({
     person: await signInPerson(stack, { email: vendor.person.email }),
@@ -192,3 +197,112 @@ test('the page shows failures and loading, and keeps what was read', async () =>
   expect(await page.page.locator('.funnel').count()).toBe(0);
   await page.shoot('sales-failing-first');
 }, 60_000);
+
+/** Settles x402 payments of the consumer to a vendor whose payout address has a token account. */
+const x402Sales = async (vendor: Vendor) => {
+  const { rpc_url, usdc_mint } = stack.environments.test!;
+  // The payout address needs a token account.
+  await createConsumer(api, stack, { wallet: vendor.payout, balance: 1_000_000n, allowance: 0n });
+  const facilitator = createX402Facilitator(stack.gateway_url, vendor.apiKey);
+  const { kinds } = await facilitator.supported();
+  const buy = await createX402Buyer(consumer.wallet, rpc_url);
+  const settle = async (payload: PaymentPayload) => {
+    const { body } = await facilitator.settle(payload);
+    expect(body).toMatchObject({ success: true });
+    return (body.extra as { quittance: { settlement_id: string } }).quittance.settlement_id;
+  };
+  const sell = async (amount: string) => {
+    const requirements: PaymentRequirements = {
+      scheme: 'exact',
+      network: networkOf('test').caip2 as PaymentRequirements['network'],
+      asset: usdc_mint,
+      amount,
+      payTo: vendor.payout.publicKey.toBase58(),
+      maxTimeoutSeconds: 60,
+      extra: { feePayer: kinds[0]!.extra.feePayer },
+    };
+    const resource = { url: 'https://api.example.com/reports/2026/november/weather?station=12' };
+    const payload = { ...(await buy(requirements)), resource } as PaymentPayload;
+    return { payload, settlementId: await settle(payload) };
+  };
+  return { sell, settle };
+};
+
+test('x402 sales have a rail, a payer and a resource, are handed out again, and their fees are paid', async () => {
+  const vendor = await seller();
+  const { sell, settle } = await x402Sales(vendor);
+  const payer = consumer.wallet.publicKey.toBase58();
+  await sell('50000');
+  // Its fee is 0.085 USDC, and the first credit 0.10 USDC.
+  const { payload, settlementId } = await sell('17000000');
+  await quoteOf(api, vendor);
+  const page = await opened({ person: vendor.person });
+  await page.go('/sales');
+  await rows(page).getByText('delivered').nth(1).waitFor();
+  expect(await rows(page).count()).toBe(3);
+  expect(await step(page, 'Quoted')).toBe('1');
+  await choose(page, 'Rail', 'x402');
+  await rows(page).getByText('quoted').waitFor({ state: 'hidden' });
+  await rows(page).getByText('delivered').nth(1).waitFor();
+  expect(await rows(page).count()).toBe(2);
+  expect(new URL(page.page.url()).search).toBe('?rail=x402');
+  expect(await rows(page).first().textContent()).toMatch(
+    new RegExp(`x402${payer.slice(0, 8)}….*https://api\\.example\\.com/reports.*17\\.00 USDC.*0\\.085 USDC`),
+  );
+  expect(await page.page.getByRole('region', { name: 'Conversion' }).count()).toBe(0);
+  const fees = page.page.getByRole('region', { name: 'Fees of x402 payments' });
+  expect(await fees.textContent()).toMatch(/More than 80 %.*Owed0\.087\d* USDC.*0\.10 USDC/);
+  await page.page.locator('.recharts-bar-rectangle').first().waitFor();
+  await page.shoot('sales-x402');
+  expect(await page.findings()).toEqual([]);
+
+  await button(page, 'Pay fees').click();
+  const dialog = page.page.getByRole('dialog', { name: 'Pay the fees' });
+  await dialog.getByText('You have no wallet yet').waitFor();
+  await dialog.getByRole('button', { name: 'Pay', exact: true }).click();
+  await dialog.getByText('Prepare the paying wallet').waitFor();
+  await page.shoot('fees-no-wallet');
+  expect(await page.findings()).toEqual([]);
+  const wallet = Keypair.generate();
+  const { token, accountId } = vendor.person;
+  const { wallet_id } = await linkWallet(api, token, accountId, wallet);
+  await fund(api, token, wallet_id, 1_000_000n);
+  await allowSpending(api, token, wallet_id, wallet, 1_000_000n);
+  await dialog.getByRole('button', { name: 'Pay again' }).click();
+  await dialog.getByText('The fees are paid').waitFor();
+  await page.shoot('fees-paid');
+  expect(await page.findings()).toEqual([]);
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await fees.getByText('Owed').waitFor();
+  expect(await fees.textContent()).toMatch(/Paid0\.087\d* USDC.*Owed0\.00 USDC.*5\.00 USDC/);
+  expect(await button(page, 'Pay fees').count()).toBe(0);
+
+  await page.go(`/sales/${settlementId}`);
+  const details = page.page.getByRole('region', { name: 'At a glance' });
+  expect(await details.textContent()).toMatch(new RegExp(`x402.*${payer}.*november/weather\\?station=12`));
+  expect(await details.getByText('Quote').count()).toBe(0);
+  await page.shoot('settlement-x402');
+  await button(page, 'Hand out again').click();
+  const asking = page.page.getByRole('dialog', { name: 'Hand out the success again?' });
+  await asking.getByRole('button', { name: 'Hand out again' }).click();
+  await page.page.getByText('Paid, not delivered', { exact: true }).waitFor();
+  await page.shoot('settlement-x402-undelivered');
+  expect(await page.findings()).toEqual([]);
+
+  const phone = await opened({
+    person: await signInPerson(stack, { email: vendor.person.email }),
+    width: 'phone',
+    colours: 'dark',
+  });
+  await phone.go(`/sales/${settlementId}`);
+  await phone.shoot('settlement-x402');
+  expect(await phone.wider()).toEqual([]);
+  await phone.go('/sales?state=undelivered');
+  await rows(phone).getByText('paid, not delivered').waitFor();
+  await phone.page.locator('.recharts-bar-rectangle').first().waitFor();
+  await phone.shoot('sales-x402');
+  expect(await phone.findings()).toEqual([]);
+  expect(await phone.wider()).toEqual([]);
+  expect(await settle(payload)).toBe(settlementId);
+  await page.page.getByText('Hand out again').waitFor();
+}, 180_000);

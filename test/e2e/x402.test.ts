@@ -3,6 +3,7 @@ import { Keypair } from '@solana/web3.js';
 import type { PaymentRequirements } from '@x402/core/types';
 import { type Consumer, createConsumer, createVendor, type Vendor } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { refund } from '../../deploy/local/seed/transfers.ts';
 import { allowSpending, fund, linkWallet } from '../../deploy/local/seed/wallet.ts';
 import { chainOf } from '../support/chain.ts';
 import { atOnce, runningStack } from '../support/stack.ts';
@@ -26,11 +27,14 @@ beforeAll(async () => {
   [vendor, consumer] = await Promise.all([
     createVendor(api, stack, { payout, price: 50_000n }),
     createConsumer(api, stack, { allowance: 0n }),
-    // The payout address needs a token account.
-    createConsumer(api, stack, { wallet: payout, balance: 1_000_000n, allowance: 0n }),
   ]);
   facilitator = createX402Facilitator(stack.gateway_url, vendor.apiKey);
   const { kinds } = await facilitator.supported();
+  // A vendor that reads the supported kinds gets the token account of its payout address.
+  await waitFor(
+    () => chain.connection.getAccountInfo(chain.tokenAccount(payout.publicKey)),
+    (account) => account !== null,
+  );
   requirements = {
     scheme: 'exact',
     network: NETWORK,
@@ -94,6 +98,23 @@ test('the same payload 50 times at once is paid once and succeeds once', async (
   expect(reasons.filter((reason) => reason === 'success')).toHaveLength(1);
   expect(new Set(reasons)).toEqual(new Set(['success', 'duplicate_settlement']));
   expect(await chain.balance(vendor.payout.publicKey)).toBe(before + 50_000n);
+});
+
+test('a refund goes back to the token account that paid', async () => {
+  const { body } = await facilitator.settle(await buy(requirements));
+  expect(body.success).toBe(true);
+  const { settlement_id } = (body.extra as { quittance: { settlement_id: string } }).quittance;
+  const before = await chain.balance(consumer.wallet.publicKey);
+  const refunded = await refund(api, vendor, settlement_id);
+  await waitFor(
+    () =>
+      must(
+        api<{ status: string }>(`GET /v1/refunds/${refunded.refund_id}`, { token: vendor.apiKey }),
+        'refund',
+      ),
+    ({ status }) => status === 'confirmed' || status === 'finalized',
+  );
+  expect(await chain.balance(consumer.wallet.publicKey)).toBe(before + 50_000n);
 });
 
 test('accrued fees are shown, and paid by a quote of the platform', async () => {

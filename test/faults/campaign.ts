@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { replicas } from '../../deploy/local/stack/programs.ts';
 import { createActors, createClient } from './client.ts';
 import { type ClientLog, createClientLog, spanOf } from './client-log.ts';
-import type { Fault } from './fault.ts';
 import { allFaults, chooseFaults } from './faults/index.ts';
 import { readFinalState } from './final-state.ts';
 import { startHarness } from './harness.ts';
@@ -11,7 +10,8 @@ import { startLoad } from './load.ts';
 import { startMonitor } from './monitor.ts';
 import type { Mutation } from './mutations.ts';
 import { recoveryPhase, TERMINAL_MS, type Terminal } from './recovery.ts';
-import { createRng, type Rng } from './rng.ts';
+import { createRng } from './rng.ts';
+import { schedule } from './schedule.ts';
 
 export type Options = {
   stateDir: string;
@@ -62,20 +62,6 @@ export type Report = {
 
 /** How long the effects of a fault are attributed to it. */
 const AFTERMATH_MS = 1500;
-
-/**
- * The schedule: rounds of all chosen faults, each round in another order, so that a short run
- * leaves none out. The same seed gives the same faults with the same choices in the same order. How
- * many of them run depends on the time.
- */
-function* schedule(faults: readonly Fault[], rng: Rng): Generator<{ fault: Fault; own: Rng }> {
-  for (let number = 0; ; ) {
-    for (const fault of rng.shuffle(faults)) {
-      yield { fault, own: rng.fork(number) };
-      number += 1;
-    }
-  }
-}
 
 /** Runs one campaign over a separate stack and checks the invariants. */
 export const runCampaign = async (options: Options): Promise<Report> => {

@@ -68,9 +68,11 @@ export const startHarness = async (options: {
   instances?: Instances | undefined;
   /** A rule to switch off (mutations.ts). */
   mutation?: Mutation | undefined;
+  /** What a vendor of x402 may owe. */
+  firstCreditMicro?: bigint;
   print: (line: string) => void;
 }) => {
-  const { stateDir, slotMs, instances = INSTANCES, mutation, print } = options;
+  const { stateDir, slotMs, instances = INSTANCES, mutation, firstCreditMicro, print } = options;
   const names = processNames(instances);
   const failpointFolder = path.join(stateDir, 'failpoints');
   mkdirSync(failpointFolder, { recursive: true });
@@ -91,6 +93,7 @@ export const startHarness = async (options: {
     chainSlotMs: slotMs,
     rateLimitScale: 10_000,
     hourlyCaps: HIGH_HOURLY_CAPS,
+    ...(firstCreditMicro !== undefined && { firstCreditMicro }),
     durable: false,
     instances,
     rpcUrls: (chainUrl) => [chainUrl, secondProvider.urlOf(chainUrl)],

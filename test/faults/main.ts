@@ -5,19 +5,23 @@ import path from 'node:path';
 import { readCommandLine, wholeNumber } from '../../deploy/local/processes/command-line.ts';
 import { testStateDir } from '../support/test-state.ts';
 import { type Options, runCampaign } from './campaign.ts';
-import { faultNames } from './faults/index.ts';
+import { faultNames, x402FaultNames } from './faults/index.ts';
 import { mutations } from './mutations.ts';
 import { keepRecord, readRecords, sumLines } from './record.ts';
 import { reportLines } from './report.ts';
+import { runX402Campaign, type X402Options } from './x402/campaign.ts';
+import { x402ReportLines } from './x402/report.ts';
 
 const usage = `Usage: npm run faults -- [options]
 
   --seconds 60         duration of the faults
   --faults a,b,c       only these, or all with this prefix: kill, crash-before, nats-wipe (default: all)
   --seed n             repeats a schedule (default: a new one, printed)
-  --rate 15            payments that begin per second
+  --rate 15            payments that begin per second (default: 15, and 5 of x402)
   --slot-ms 100        slot time of the chain
   --replicas 2         processes of each service (default: two of gateway, settlement and chain-submitter, one of the others)
+  --x402               payments of x402 instead of ours
+  --payments 1000      how many of them
   --mutate all         switches one rule off at a time: each must break the campaign
   --sum                adds up the figures of all runs so far
   --list               lists the faults
@@ -30,16 +34,18 @@ const { values } = readCommandLine(usage, {
     seconds: { type: 'string', default: '60' },
     faults: { type: 'string', default: '' },
     seed: { type: 'string' },
-    rate: { type: 'string', default: '15' },
+    rate: { type: 'string' },
     'slot-ms': { type: 'string', default: '100' },
     replicas: { type: 'string' },
+    x402: { type: 'boolean', default: false },
+    payments: { type: 'string', default: '1000' },
     mutate: { type: 'string' },
     sum: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
   },
 });
 if (values.list) {
-  for (const name of faultNames()) print(name);
+  for (const name of values.x402 ? x402FaultNames() : faultNames()) print(name);
   process.exit(0);
 }
 if (values.sum) {
@@ -49,22 +55,31 @@ if (values.sum) {
 const seed = values.seed === undefined ? randomInt(1, 2 ** 31) : wholeNumber('seed', values.seed);
 /** The recovery of a mutant never ends, so a short wait suffices. */
 const MUTANT_TERMINAL_MS = 30_000;
-const numberIn = (name: 'seconds' | 'rate' | 'slot-ms') => wholeNumber(name, values[name]);
-const options: Omit<Options, 'stateDir'> = {
+const numberIn = (name: 'seconds' | 'payments' | 'slot-ms') => wholeNumber(name, values[name]);
+const options: Omit<Options & X402Options, 'stateDir' | 'seconds' | 'payments'> = {
   seed,
-  seconds: numberIn('seconds'),
   faults: values.faults.split(',').filter((name) => name !== ''),
-  perSecond: numberIn('rate'),
+  ...(values.rate === undefined ? {} : { perSecond: wholeNumber('rate', values.rate) }),
   slotMs: numberIn('slot-ms'),
-  ...(values.replicas === undefined ? {} : { replicas: wholeNumber('replicas', values.replicas) }),
   print,
 };
+const native = {
+  seconds: numberIn('seconds'),
+  ...(values.replicas === undefined ? {} : { replicas: wholeNumber('replicas', values.replicas) }),
+};
+const x402 = { payments: numberIn('payments') };
 
 /** One campaign over the unchanged product. */
 const prove = async (): Promise<boolean> => {
   const stateDir = testStateDir('faults');
   print(`seed ${seed}, state and logs in ${path.relative(process.cwd(), stateDir)}`);
-  const report = await runCampaign({ ...options, stateDir });
+  if (values.x402) {
+    const report = await runX402Campaign({ ...options, ...x402, stateDir });
+    for (const line of x402ReportLines(report)) print(line);
+    print(`seed ${seed} repeats this schedule`);
+    return report.breaks.length === 0;
+  }
+  const report = await runCampaign({ ...options, ...native, stateDir });
   keepRecord({ command: process.argv.slice(2).join(' '), seed, report });
   for (const line of reportLines(report)) print(line);
   print(`seed ${seed} repeats this schedule`);
@@ -81,20 +96,25 @@ const mutate = async (wanted: string): Promise<boolean> => {
   print('| --- | --- | --- | --- | --- |');
   for (const mutation of chosen) {
     const { faults, name, rule } = mutation;
-    const report = await runCampaign({
+    const mutant = {
       ...options,
       faults,
       mutation,
       terminalMs: MUTANT_TERMINAL_MS,
       stateDir: testStateDir('faults'),
       print: () => {},
-    });
+    };
+    const report =
+      mutation.rail === 'x402'
+        ? await runX402Campaign({ ...mutant, ...x402 })
+        : await runCampaign({ ...mutant, ...native });
+    const paid = 'paid' in report ? report.paid : report.delivered;
     const found = [...new Set(report.breaks.map(({ invariant }) => invariant))].filter(
       (invariant) => invariant !== 'somebody-paid',
     );
     if (found.length > 0) caught += 1;
     const broke = found.map((invariant) => `\`${invariant}\``).join(', ');
-    print(`| ${name} | ${rule} | ${faults.join(', ')} | ${report.paid} | ${broke || 'NOT CAUGHT'} |`);
+    print(`| ${name} | ${rule} | ${faults.join(', ')} | ${paid} | ${broke || 'NOT CAUGHT'} |`);
   }
   return caught === chosen.length;
 };

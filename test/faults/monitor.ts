@@ -28,7 +28,7 @@ const checks: Record<string, string> = {
     select intent_id as what from chain_submitter.transactions where status = 'live'
     group by 1 having count(*) > 1`,
   'one-settlement-per-quote': `
-    select quote_id as what from settlement.settlements where status <> 'failed' group by 1 having count(*) > 1`,
+    select quote_id as what from settlement.settlements where status <> 'failed' and quote_id is not null group by 1 having count(*) > 1`,
 };
 
 /**

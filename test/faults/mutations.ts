@@ -6,6 +6,8 @@
 export type Mutation = {
   name: string;
   rule: string;
+  /** The campaign that must find it. The default is the one of our own payments. */
+  rail?: 'x402';
   /** Texts of product files that are replaced while a service loads them. Each must exist. */
   patches?: readonly { file: string; from: string; to: string }[];
   /** Run in the database before the load begins. */
@@ -142,6 +144,24 @@ export const mutations: readonly Mutation[] = [
       },
     ],
     faults: ['fork-original-never-lands'],
+  },
+  {
+    name: 'foreign-failure-is-closed-first',
+    rule: 'docs/adr/0043, a tombstone instead of a deadline',
+    rail: 'x402',
+    patches: [
+      {
+        file: 'services/settlement/foreign-payments/pay.ts',
+        from: '    account_id: order.vendor.accountId,\n  });',
+        to: "    account_id: order.vendor.accountId,\n  }).catch(() => ({ outcome: 'refused', reason: 'closed', message: '' }));",
+      },
+      {
+        file: 'services/settlement/foreign-payments/pay.ts',
+        from: 'const progress = await closeForeign({ settlement_id, message_hash });',
+        to: "const progress = { object_id: settlement_id, status: 'failed', generation: 0, tx_hash: null, slot: null, failure: null };",
+      },
+    ],
+    faults: ['crash-before-submitter.afterCommit'],
   },
   {
     name: 'refused-attempt-is-looked-up',

@@ -23,7 +23,7 @@ export const inParallel = async <T, R>(
   return results;
 };
 
-const until = async (deadline: number, done: () => Promise<boolean>): Promise<void> => {
+export const until = async (deadline: number, done: () => Promise<boolean>): Promise<void> => {
   while (!(await done()) && Date.now() < deadline) await sleep(200);
 };
 
@@ -56,7 +56,7 @@ const timesAfter = async (
 };
 
 /** Payments and the work behind them that are not terminal. */
-const openWork = async (harness: Harness): Promise<number> => {
+export const openWork = async (harness: Harness): Promise<number> => {
   const [row] = await harness.query<{ open: number }>(`
     select (select count(*) from settlement.settlements where chain_status not in ('finalized', 'failed'))::int
       + (select count(*) from chain_submitter.intents where status not in ('finalized', 'failed'))::int as open`);

@@ -247,16 +247,17 @@ export const createSettlementTables = (harness: Harness) => {
     ),
     model<{ given: string; messages: string }>(
       /changed\.was = 'pending'/,
-      'given messages issued finalized',
+      // No payment of a run pays fees to the platform.
+      'given platform messages issued finalized',
       allIncluded,
     ),
     model<{ ids: readonly string[] }>(
-      /redeem_window_seconds, created_at\s+from settlements where settlement_id = any\(\$1/,
+      /payer_address, created_at\s+from settlements where settlement_id = any\(\$1/,
       'ids',
       ({ ids }) => ids.flatMap((id) => show(settlements.get(id))),
     ),
     model<{ id: string; generation: number }>(
-      /set chain_status = 'pending', holding = true/,
+      /set chain_status = 'pending',\s+holding = wallet_id is not null/,
       'id generation',
       ({ id, generation }) => {
         const row = settlements.get(id);
@@ -274,7 +275,7 @@ export const createSettlementTables = (harness: Harness) => {
     ),
     model(
       /^\s*with before as .*failure_code = \$.*where was <> 'pending'/s,
-      'id code message generation failed reversed',
+      'id code message generation platform failed reversed',
       failed,
     ),
     model(/update settlements as s set dispatch_count = dispatch_count \+ 1/, 'limit', claimStalled),

@@ -228,6 +228,7 @@ export const startChainStandIn = (bus: Bus) => {
     getCosigningLimits: notCalled,
     setCosigningFactor: notCalled,
     getAttemptReport: notCalled,
+    createPayoutAccount: notCalled,
     prepareTransfer: async ({ transfer, object_id, owner, destination, amount }) => {
       if (refused.has(destination))
         throw new ServiceError('validation_error', 'destination_address: is a program');
@@ -319,8 +320,8 @@ export const startChainStandIn = (bus: Bus) => {
         await execute('fundProgressed', fund_id, outcomes.fund, include);
       },
       createTokenAccount: async ({ wallet_id, owner }) => {
-        jobs.push(wallet_id);
-        await execute('tokenAccountProgressed', wallet_id, outcomes.tokenAccount, () => {
+        jobs.push(wallet_id!);
+        await execute('tokenAccountProgressed', wallet_id!, outcomes.tokenAccount, () => {
           account(owner).exists = true;
         });
       },

@@ -7,7 +7,9 @@ import { encodeBase58 } from '../../shared/lib/base58.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { MINT, PAYOUT, vendor } from './settlement-quotes.ts';
 
-/** chain-submitter as a stand-in for payments that another client signed, and the vendor's terms. */
+/**
+ * chain-submitter as a stand-in for payments that another client signed, and the vendor's terms.
+ */
 export const FEE_PAYER = 'Stake11111111111111111111111111111111111111';
 export const PAYER = 'Vote111111111111111111111111111111111111111';
 export const SOURCE = 'Config1111111111111111111111111111111111111';
@@ -77,7 +79,10 @@ const submit = (hash: string, transaction: string, settlementId: string) => {
       ? CLOSED
       : { outcome: 'submitted', tx_hash: known.txHash };
   const refusal = submitter.submits.get(hash);
-  if (refusal !== undefined) return refusal;
+  if (refusal !== undefined) {
+    submitter.intents.set(hash, { settlementId, txHash: null });
+    return refusal;
+  }
   submitter.submitted += 1;
   submitter.intents.set(hash, { settlementId, txHash: txOf(transaction) });
   return { outcome: 'submitted', tx_hash: txOf(transaction) };

@@ -117,9 +117,9 @@ const createDeps = (): Deps => ({
   group: createForeignGroupCommit(base.pool, foreignSettings.credit),
   findService: async (service_id) => foreignServices.get(service_id) ?? null,
   getFeePayers: async () => [FEE_PAYER],
+  createPayoutAccount: async () => {},
   checkForeign: (payment) => call(base.bus, chainSubmitter, 'checkForeign', payment),
   submitForeign: (payment) => call(base.bus, chainSubmitter, 'submitForeign', payment),
-  closeForeign: (payment) => call(base.bus, chainSubmitter, 'closeForeign', payment),
 });
 
 const listenToEvents = async (): Promise<void> => {

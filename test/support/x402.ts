@@ -15,13 +15,18 @@ export const createX402Buyer = async (wallet: Keypair, rpcUrl: string): Promise<
   };
 };
 
-type Answer = { status: number; text: string; body: Record<string, unknown> };
+type Answer = { status: number; text: string; isJson: boolean; body: Record<string, unknown> };
 
 /** Calls a facilitator as `HTTPFacilitatorClient` does. */
-export const createX402Facilitator = (url: string, apiKey: string) => {
+export const createX402Facilitator = (
+  url: string,
+  apiKey: string,
+  { timeoutMs = 120_000 }: { timeoutMs?: number } = {},
+) => {
   const post = async (path: 'verify' | 'settle', paymentPayload: PaymentPayload): Promise<Answer> => {
     const response = await fetch(`${url}/v1/x402/${path}`, {
       method: 'POST',
+      signal: AbortSignal.timeout(timeoutMs),
       headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
       body: JSON.stringify({
         x402Version: 2,
@@ -31,7 +36,7 @@ export const createX402Facilitator = (url: string, apiKey: string) => {
     });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
-    return { status: response.status, text, body: isJson ? JSON.parse(text) : {} };
+    return { status: response.status, text, isJson, body: isJson ? JSON.parse(text) : {} };
   };
   return {
     verify: (payload: PaymentPayload) => post('verify', payload),

@@ -70,6 +70,28 @@ const sources: Record<string, (query: Query, places: Places) => Promise<Omit<Tra
       };
     });
   },
+  // Another client signed it, and our fee payer co-signed. It carries no reference.
+  'payment of another protocol': async (query, { feeWallet, tokenAccount }) => {
+    const rows = await query(
+      `select settlement_id, source_account, payout_address, quote_amount::text, fee_amount::text, tx_hash,
+         case when status = 'failed' then 'failed' else chain_status end as status
+       from settlement.settlements where rail <> 'quittance'`,
+    );
+    return rows.map((row) => {
+      const [gross, fee] = [BigInt(text(row.quote_amount)), BigInt(text(row.fee_amount))];
+      return {
+        id: text(row.settlement_id),
+        signature: textOrNull(row.tx_hash),
+        state: stateOf(row.status),
+        reference: null,
+        moves: [
+          { account: text(row.source_account), amount: -gross },
+          { account: tokenAccount(text(row.payout_address)), amount: gross - fee },
+          ...(fee === 0n ? [] : [{ account: tokenAccount(feeWallet), amount: fee }]),
+        ],
+      };
+    });
+  },
   'dev fund': async (query, { environment, tokenAccount }) => {
     const rows = await query('select fund_id, owner, amount::text, status, tx_hash from funding.dev_funds');
     return rows.map((row) => ({
@@ -147,6 +169,12 @@ export const watchedAccounts = async (
   const wallets = await query('select wallet_id, public_key as owner from wallet.wallets');
   const payers = await query('select wallet_id, owner from settlement.payers');
   for (const row of [...payers, ...wallets]) watched.set(tokenAccount(text(row.owner)), text(row.wallet_id));
+  const foreign = await query(
+    `select request ->> 'source_account' as account from chain_submitter.intents where kind = 'foreign'`,
+  );
+  for (const { account } of foreign)
+    if (account !== null && !watched.has(text(account)))
+      watched.set(text(account), 'payer of another protocol');
   watched.set(tokenAccount(feeWallet), 'fee wallet');
   return watched;
 };

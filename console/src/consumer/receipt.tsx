@@ -149,7 +149,12 @@ const Receipt = ({ payment }: { payment: Payment }) => {
         <Properties
           of={[
             ['Payment', <Copyable key="id" text={payment.settlement_id} label="the payment’s id" />],
-            ['Quote', <Copyable key="quote" text={payment.quote_id} label="the quote’s id" />],
+            [
+              'Quote',
+              payment.quote_id !== null && (
+                <Copyable key="quote" text={payment.quote_id} label="the quote’s id" />
+              ),
+            ],
             ['Service', <Copyable key="service" text={payment.service_id} label="the service’s id" />],
             ['Wallet', payment.wallet_id !== undefined && <code key="wallet">{payment.wallet_id}</code>],
             ['Delegate', payment.delegate_id != null && <code key="delegate">{payment.delegate_id}</code>],

@@ -56,7 +56,7 @@ export const checkTokens = async (
 ): Promise<TokenChecks> => ({
   quote: await check('quote', payment.quote_token, environment, keys, (claims) =>
     differences([
-      ['Quote', claims.quote_id, payment.quote_id],
+      ['Quote', claims.quote_id, payment.quote_id ?? 'nothing'],
       ['Service', claims.service_id, payment.service_id],
       ['Amount in micro-units', claims.quote_amount, payment.quote_amount],
       ['Fee in micro-units', claims.fee_amount, payment.fee_amount],
@@ -66,7 +66,7 @@ export const checkTokens = async (
   settlement: await check('settlement', payment.settlement_token, environment, keys, (claims) =>
     differences([
       ['Payment', claims.settlement_id, payment.settlement_id],
-      ['Quote', claims.quote_id, payment.quote_id],
+      ['Quote', claims.quote_id, payment.quote_id ?? 'nothing'],
       ['Service', claims.service_id, payment.service_id],
       ['Amount in micro-units', claims.quote_amount, payment.quote_amount],
       ['Redeem until', claims.redeem_expires_at, payment.redeem_expires_at ?? 'nothing'],

@@ -92,7 +92,13 @@ export const SignRefund = ({
       </p>
       <Properties
         of={[
-          ['To', <Copyable key="to" text={deed.destination} label="address of the payer" />],
+          [
+            'To',
+            // The refund of another protocol goes to the token account that paid.
+            deed.destination !== deed.tokenAccount && (
+              <Copyable key="to" text={deed.destination} label="address of the payer" />
+            ),
+          ],
           ['Token account', <Copyable key="at" text={deed.tokenAccount} label="token account" shown={16} />],
           ['Signed by', <Copyable key="by" text={payout_address} label="payout address" />],
         ]}

@@ -54,13 +54,16 @@ export const RevenueSection = ({
   sales: { sales, since },
   now,
   serviceIds,
+  hasRefunds,
 }: {
   sales: Sales;
   now: number;
   /** The services whose refunds count. */
   serviceIds: ReadonlySet<string> | null;
+  /** Whether to show the refunds, which have no rail. */
+  hasRefunds: boolean;
 }) => {
-  const { gross, fees, net } = revenueOf(sales);
+  const { gross, fees, net, accrued } = revenueOf(sales);
   const refunded = useRefunded(since, serviceIds);
   const parts = revenueByTime(sales, since, now);
   const points = parts.map((part) => ({
@@ -82,9 +85,10 @@ export const RevenueSection = ({
           of={[
             ['Paid by customers', <Money key="gross" micro={gross} />],
             ['Platform’s fees', <Money key="fees" micro={fees} />],
+            ['Accrued x402 fees', accrued > 0n && <Money key="accrued" micro={accrued} />],
             [
               'Refunded by you',
-              refunded === null ? 'not known yet' : <Money key="refunded" micro={refunded} />,
+              hasRefunds && (refunded === null ? 'not known yet' : <Money key="refunded" micro={refunded} />),
             ],
           ]}
         />

@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'react';
+import type { CallOptions, Client } from '../../../sdk/src/main.ts';
 import { type Items, useItems, useRead } from '../lib/data.ts';
+import type { Rail } from './rail.ts';
 import { joinSales, type Quote, type Sale, type Settlement } from './sales-figures.ts';
 import { useServices } from './select-service.tsx';
 
@@ -60,31 +62,37 @@ const isWhole = (head: readonly unknown[] | undefined) => head !== undefined && 
 /**
  * The sales of a window, refreshed while the page is visible.
  * @param from milliseconds
- * @param serviceId only of this service
+ * @param filter only of this service, only by this rail
  */
-export const useSales = (from: number, now: number, serviceId: string | undefined): Sales => {
+export const useSales = (
+  from: number,
+  now: number,
+  { serviceId, rail }: { serviceId: string | undefined; rail: Rail | undefined },
+): Sales => {
   const [pages, setPages] = useState(MAX_PAGES);
   const of = { service_id: serviceId, limit: PAGE };
+  const ofSettlements = { ...of, rail, role: 'vendor' } as const;
+  // Only a payment by Quittance has a quote.
+  const listQuotes = async (client: Client, cursor: string | undefined, options: CallOptions) =>
+    rail === undefined || rail === 'quittance'
+      ? client.quote.list({ ...of, cursor }, options)
+      : { data: [], next_cursor: null };
   const every = (BODY_MS * pages) / MAX_PAGES;
   const heads = useRead(
-    ['sales', 'head', serviceId],
+    ['sales', 'head', serviceId, rail],
     async (client, options) => {
       const [quotes, settlements] = await Promise.all([
-        client.quote.list(of, options),
-        client.settlement.list({ ...of, role: 'vendor' }, options),
+        listQuotes(client, undefined, options),
+        client.settlement.list(ofSettlements, options),
       ]);
       return { quotes: quotes.data, settlements: settlements.data };
     },
     { every: HEAD_MS },
   );
-  const quotes = useItems(
-    ['sales', 'quotes', serviceId],
-    (client, cursor, options) => client.quote.list({ ...of, cursor }, options),
-    { every },
-  );
+  const quotes = useItems(['sales', 'quotes', serviceId, rail], listQuotes, { every });
   const settlements = useItems(
-    ['sales', 'settlements', serviceId],
-    (client, cursor, options) => client.settlement.list({ ...of, role: 'vendor', cursor }, options),
+    ['sales', 'settlements', serviceId, rail],
+    (client, cursor, options) => client.settlement.list({ ...ofSettlements, cursor }, options),
     { every },
   );
   const areThere = [

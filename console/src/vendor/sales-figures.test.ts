@@ -29,11 +29,23 @@ const quote = (id: string, more: Partial<Quote> = {}): Quote => ({
   created_at: before(5),
   ...more,
 });
+/** A payment of x402, which has no quote and no window. */
+const foreign = (id: string, more: Partial<Settlement> = {}) =>
+  payment(id, {
+    rail: 'x402',
+    quote_id: null,
+    fee_amount: '0',
+    net_amount: '1000000',
+    accrued_fee: '5000',
+    redeem_expires_at: null,
+    ...more,
+  });
 const payment = (id: string, more: Partial<Settlement> = {}) =>
   ({
     settlement_id: `stl_${id}`,
     status: 'issued',
     chain_status: 'confirmed',
+    rail: 'quittance',
     quote_id: `q_${id}`,
     service_id: 's',
     quote_amount: '1000000',
@@ -63,6 +75,10 @@ test.each([
   ['on its way', quote('a', { status: 'settling' }), payment('a', { status: 'pending' }), 'paying'],
   ['paid', quote('a', { status: 'settled' }), payment('a'), 'paid'],
   ['redeemed', quote('a', { status: 'settled' }), payment('a', { status: 'redeemed' }), 'delivered'],
+  ['paid by x402, and not delivered', null, foreign('a'), 'undelivered'],
+  ['paid by x402 and delivered', null, foreign('a', { status: 'redeemed' }), 'delivered'],
+  ['on its way by MPP', null, foreign('a', { rail: 'mpp', status: 'pending' }), 'paying'],
+  ['failed by x402', null, foreign('a', { status: 'failed', chain_status: 'failed' }), 'failed'],
   ['not redeemed', null, payment('a', { status: 'expired' }), 'lapsed'],
   ['not redeemed, and not marked yet', null, payment('a', { redeem_expires_at: before(1) }), 'lapsed'],
   ['an attempt failed, another may follow', quote('a'), payment('a', { status: 'failed' }), 'quoted'],
@@ -107,7 +123,27 @@ test('conversion counts each loaded quote once, and revenue all payments that we
     NOW,
   );
   expect(funnelOf(sales)).toEqual({ quoted: 6, paid: 3, delivered: 1, unpaid: 2, lapsed: 1, open: 1 });
-  expect(revenueOf(sales)).toEqual({ gross: 3_000_003n, fees: 30_001n, net: 2_970_002n });
+  expect(revenueOf(sales)).toEqual({ gross: 3_000_003n, fees: 30_001n, net: 2_970_002n, accrued: 0n });
+});
+
+test('payments without a quote are separate sales, count as revenue and not in the conversion', () => {
+  const sales = joinSales(
+    [quote('a')],
+    [
+      foreign('x', { created_at: before(1) }),
+      foreign('y', { created_at: before(2), status: 'redeemed' }),
+      foreign('z', { created_at: before(3), status: 'failed', chain_status: 'failed' }),
+    ],
+    NOW,
+  );
+  expect(sales.map(({ id, stage }) => [id, stage])).toEqual([
+    ['stl_x', 'undelivered'],
+    ['stl_y', 'delivered'],
+    ['stl_z', 'failed'],
+    ['q_a', 'quoted'],
+  ]);
+  expect(funnelOf(sales)).toMatchObject({ quoted: 1, paid: 0, delivered: 0 });
+  expect(revenueOf(sales)).toEqual({ gross: 2_000_000n, fees: 0n, net: 2_000_000n, accrued: 10_000n });
 });
 
 test('every day of the window is listed with its payments by UTC day, and a window of a day has hours', () => {

@@ -5,11 +5,27 @@ import type { Output } from '../../../sdk/src/main.ts';
 export type Quote = Output<'quote.list'>['data'][number];
 export type Settlement = Output<'settlement.list'>['data'][number];
 
-/** The stage of a sale. `lapsed`: paid, but not redeemed within the window; the money stays. */
-export type Stage = 'quoted' | 'paying' | 'paid' | 'delivered' | 'unpaid' | 'lapsed' | 'failed' | 'reversed';
+/**
+ * The stage of a sale. `lapsed`: paid, but not redeemed within the window; the money stays.
+ * `undelivered`: paid by x402 or MPP, which has no window, and not redeemed.
+ */
+export type Stage =
+  | 'quoted'
+  | 'paying'
+  | 'paid'
+  | 'undelivered'
+  | 'delivered'
+  | 'unpaid'
+  | 'lapsed'
+  | 'failed'
+  | 'reversed';
 
-/** One sale. A payment has no quote if the quote is older than the window, and the reverse. */
+/**
+ * One sale. A payment has no quote if the quote is older than the window, and the reverse. A payment
+ * of another protocol never has one.
+ */
 export type Sale = {
+  /** Of the quote, or of the settlement if it has none. */
   id: string;
   at: string;
   serviceId: string;
@@ -18,12 +34,17 @@ export type Sale = {
   settlement: Settlement | null;
 };
 
+/** Whether the vendor has the money of a payment, before refunds. */
+export const isPaid = ({ status, chain_status }: Settlement): boolean =>
+  status !== 'pending' && status !== 'failed' && chain_status !== 'failed';
+
 /** @param now milliseconds; entries that have expired since count as expired */
 export const stageOf = (quote: Quote | null, settlement: Settlement | null, now: number): Stage => {
   if (settlement !== null && settlement.status !== 'failed') {
     if (settlement.chain_status === 'failed') return 'reversed';
     if (settlement.status === 'redeemed') return 'delivered';
     if (settlement.status === 'pending') return 'paying';
+    if (settlement.rail !== 'quittance') return 'undelivered';
     const until = settlement.redeem_expires_at;
     return settlement.status === 'expired' || (until !== null && Date.parse(until) <= now)
       ? 'lapsed'
@@ -46,8 +67,9 @@ export const joinSales = (
 ): Sale[] => {
   const paidBy = new Map<string, Settlement>();
   for (const settlement of settlements) {
-    const other = paidBy.get(settlement.quote_id);
-    if (other === undefined || other.status === 'failed') paidBy.set(settlement.quote_id, settlement);
+    const id = settlement.quote_id ?? settlement.settlement_id;
+    const other = paidBy.get(id);
+    if (other === undefined || other.status === 'failed') paidBy.set(id, settlement);
   }
   const sales: Sale[] = [];
   for (const quote of quotes) {
@@ -62,9 +84,9 @@ export const joinSales = (
       settlement,
     });
   }
-  for (const settlement of paidBy.values())
+  for (const [id, settlement] of paidBy)
     sales.push({
-      id: settlement.quote_id,
+      id,
       at: settlement.created_at,
       serviceId: settlement.service_id,
       stage: stageOf(null, settlement, now),
@@ -110,17 +132,18 @@ export const percent = (part: number, whole: number): string => {
   return `${rounded} %`;
 };
 
-const PAID: readonly Stage[] = ['paid', 'delivered', 'lapsed'];
-type Revenue = { gross: bigint; fees: bigint; net: bigint };
+/** `accrued`: fees of x402 payments, which are not part of `fees` and are paid separately. */
+type Revenue = { gross: bigint; fees: bigint; net: bigint; accrued: bigint };
 
 /** The revenue: paid and not reversed, delivered or not. */
 export const revenueOf = (sales: readonly Sale[]): Revenue => {
-  const total = { gross: 0n, fees: 0n, net: 0n };
-  for (const { stage, settlement } of sales) {
-    if (settlement === null || !PAID.includes(stage)) continue;
+  const total = { gross: 0n, fees: 0n, net: 0n, accrued: 0n };
+  for (const { settlement } of sales) {
+    if (settlement === null || !isPaid(settlement)) continue;
     total.gross += BigInt(settlement.quote_amount);
     total.fees += BigInt(settlement.fee_amount);
     total.net += BigInt(settlement.net_amount);
+    total.accrued += BigInt(settlement.accrued_fee ?? 0);
   }
   return total;
 };

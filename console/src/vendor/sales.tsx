@@ -6,6 +6,7 @@ import {
   Badge,
   Button,
   Columns,
+  Copyable,
   Empty,
   ErrorNotice,
   LinkButton,
@@ -19,9 +20,11 @@ import {
   Time,
 } from '../ui/index.ts';
 import { Countdown } from './countdown.tsx';
+import { FeesSection } from './fees.tsx';
+import { RAILS, railName } from './rail.ts';
 import { Conversion, RevenueSection } from './sales-charts.tsx';
 import { type Sales, useAllServices, useSales } from './sales-data.ts';
-import type { Sale, Stage } from './sales-figures.ts';
+import { isPaid, type Sale, type Settlement, type Stage } from './sales-figures.ts';
 
 const HOUR_MS = 3_600_000;
 const TIMES = [
@@ -34,6 +37,7 @@ const STAGES: readonly (readonly [Stage, string, 'good' | 'wait' | 'bad' | 'none
   ['quoted', 'quoted', 'none'],
   ['paying', 'being paid', 'wait'],
   ['paid', 'paid', 'wait'],
+  ['undelivered', 'paid, not delivered', 'wait'],
   ['delivered', 'delivered', 'good'],
   ['unpaid', 'not paid', 'none'],
   ['lapsed', 'paid, not redeemed', 'bad'],
@@ -42,6 +46,8 @@ const STAGES: readonly (readonly [Stage, string, 'good' | 'wait' | 'bad' | 'none
 ];
 const SERVICE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const AT_ONCE = 25;
+/** Of the resource, which the customer's client names, as many characters as a row has room for. */
+const RESOURCE_SHOWN = 40;
 
 /** Quotes, payments and redeems as they happen, with their sums. The filters are in the URL. */
 const SalesPage = () => {
@@ -57,7 +63,8 @@ const SalesPage = () => {
   const chosen: readonly string[] =
     serviceId === undefined || nameOf.has(serviceId) ? [...nameOf.keys()] : [...nameOf.keys(), serviceId];
   const stage = STAGES.find(([id]) => id === search.get('state'))?.[0] ?? 'all';
-  const sales = useSales(now - span, now, serviceId);
+  const rail = RAILS.find(([id]) => id === search.get('rail'))?.[0];
+  const sales = useSales(now - span, now, { serviceId, rail });
   const choose = (name: string, value: string) =>
     setSearch(
       (before) => {
@@ -91,6 +98,12 @@ const SalesPage = () => {
           onChange={(value) => choose('service', value)}
         />
         <Select
+          label="Rail"
+          options={[['all', 'All rails'], ...RAILS]}
+          value={rail ?? 'all'}
+          onChange={(value) => choose('rail', value)}
+        />
+        <Select
           label="State"
           options={[['all', 'All states'], ...STAGES.map(([id, label]) => [id, label] as const)]}
           value={stage}
@@ -102,20 +115,22 @@ const SalesPage = () => {
       {sales.isKnown && (
         <>
           <Reach sales={sales} text={text} />
+          <FeesSection />
           {sales.sales.length > 0 && (
             <Columns>
-              <Conversion sales={sales.sales} />
+              {sales.sales.some(({ quote }) => quote !== null) && <Conversion sales={sales.sales} />}
               <RevenueSection
                 sales={sales}
                 now={now}
+                hasRefunds={rail === undefined}
                 serviceIds={serviceId !== undefined ? new Set([serviceId]) : isKnown ? new Set(chosen) : null}
               />
             </Columns>
           )}
           <SalesTable
-            key={`${time} ${serviceId} ${stage}`}
+            key={`${time} ${serviceId} ${rail} ${stage}`}
             sales={stage === 'all' ? sales.sales : sales.sales.filter((sale) => sale.stage === stage)}
-            isFiltered={stage !== 'all'}
+            isFiltered={stage !== 'all' || rail !== undefined}
             nameOf={nameOf}
           />
         </>
@@ -176,7 +191,7 @@ const SalesTable = ({
         keyOf={({ id }) => id}
         empty={
           isFiltered ? (
-            <Empty title="No sale in this state in this period" />
+            <Empty title="No sale matches these filters in this period" />
           ) : (
             <Empty title="No sale in this period">
               <p>A sale begins when your server creates a quote.</p>
@@ -192,6 +207,7 @@ const SalesTable = ({
               <Link href={`/services/${serviceId}`}>{nameOf.get(serviceId) ?? serviceId.slice(0, 8)}</Link>
             ),
           },
+          { heading: 'Paid by', show: ({ settlement }) => <PaidBy settlement={settlement} /> },
           { heading: 'State', show: (sale) => <State sale={sale} /> },
           {
             heading: 'Price',
@@ -201,10 +217,8 @@ const SalesTable = ({
           {
             heading: 'You get',
             align: 'end',
-            show: ({ stage, settlement }) =>
-              settlement === null || !['paid', 'delivered', 'lapsed'].includes(stage) ? null : (
-                <Money micro={settlement.net_amount} />
-              ),
+            show: ({ settlement }) =>
+              settlement === null || !isPaid(settlement) ? null : <Net settlement={settlement} />,
           },
           { heading: 'Next', show: nextOf },
         ]}
@@ -222,6 +236,38 @@ const When = ({ at, id }: { at: string; id: string | undefined }) =>
       <Time at={at} />
     </Link>
   );
+
+/** The rail, and for a payment of another protocol who paid for what. */
+const PaidBy = ({ settlement }: { settlement: Settlement | null }) => {
+  if (settlement === null) return null;
+  const { rail, payer_address, resource } = settlement;
+  return (
+    <>
+      {railName(rail)}
+      {payer_address !== undefined && (
+        <div>
+          <Copyable text={payer_address} label="payer address" shown={8} />
+        </div>
+      )}
+      {resource !== undefined && (
+        <div className="quiet" title={resource}>
+          {resource.length > RESOURCE_SHOWN ? `${resource.slice(0, RESOURCE_SHOWN)}…` : resource}
+        </div>
+      )}
+    </>
+  );
+};
+
+const Net = ({ settlement: { net_amount, accrued_fee } }: { settlement: Settlement }) => (
+  <>
+    <Money micro={net_amount} />
+    {accrued_fee !== undefined && (
+      <div className="quiet">
+        <Money micro={accrued_fee} /> fee accrued
+      </div>
+    )}
+  </>
+);
 
 const State = ({ sale: { stage } }: { sale: Sale }) => {
   const [, text, tone] = STAGES.find(([id]) => id === stage)!;

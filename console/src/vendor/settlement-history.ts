@@ -36,14 +36,18 @@ export const storyOf = (
     if (is && typeof at === 'string') entries.push({ at, kind });
   };
   add('quoted', quote?.created_at);
-  const issuedAt = timeOf('settlement.issued') ?? created_at;
+  const issued = timeOf('settlement.issued');
+  const issuedAt = issued ?? created_at;
+  // A payment of another protocol has no redeem window.
+  const wasIssued =
+    redeem_expires_at !== null || status === 'issued' || status === 'redeemed' || issued !== undefined;
   // A redeem never precedes its payment. If the event is later, it was only recorded later.
   const paidAt = redeemed_at !== null && redeemed_at < issuedAt ? redeemed_at : issuedAt;
-  add('issued', paidAt, redeem_expires_at !== null);
+  add('issued', paidAt, wasIssued);
   add('finalized', timeOf('settlement.finalized'), chain_status === 'finalized');
   add('redeemed', redeemed_at);
   add('lapsed', redeem_expires_at, status === 'expired');
-  const isReversed = redeem_expires_at !== null && chain_status === 'failed';
+  const isReversed = wasIssued && chain_status === 'failed';
   add('reversed', timeOf('settlement.reversed') ?? timeOf('settlement.failed') ?? created_at, isReversed);
   add('failed', timeOf('settlement.failed') ?? created_at, status === 'failed' && !isReversed);
   for (const refund of refunds) entries.push({ at: refund.created_at, kind: 'refunded', refund });

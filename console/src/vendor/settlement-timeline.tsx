@@ -81,7 +81,7 @@ const Detail = ({
   settlement: Settlement;
   events: readonly Event[];
 }) => {
-  const { tx_hash, superseded_tx_hashes, failure, units_total, units_remaining } = settlement;
+  const { tx_hash, superseded_tx_hashes, failure, units_total, units_remaining, accrued_fee } = settlement;
   if (kind === 'quoted')
     return (
       <Line>
@@ -92,7 +92,9 @@ const Detail = ({
     return (
       <>
         <Line>
-          <Money micro={settlement.net_amount} /> to you, <Money micro={settlement.fee_amount} /> fee, in{' '}
+          <Money micro={settlement.net_amount} /> to you,{' '}
+          <Money micro={accrued_fee ?? settlement.fee_amount} /> fee
+          {accrued_fee !== undefined && ' accrued'}, in{' '}
           <Copyable text={tx_hash} label="transaction of the payment" shown={16} />
         </Line>
         {superseded_tx_hashes.map((hash) => (
@@ -141,7 +143,7 @@ const Detail = ({
 
 /** The next expected step. */
 const Open = ({
-  settlement: { status, chain_status, redeem_expires_at },
+  settlement: { status, chain_status, redeem_expires_at, rail },
   isShut,
 }: {
   settlement: Settlement;
@@ -160,6 +162,12 @@ const Open = ({
         <Line>
           <Countdown until={redeem_expires_at} over="a moment" /> left
         </Line>
+      </li>
+    );
+  if (status === 'issued' && rail !== 'quittance' && !isShut)
+    return (
+      <li data-tone="wait">
+        <strong>Waiting to be delivered</strong>
       </li>
     );
   if (chain_status === 'confirmed')

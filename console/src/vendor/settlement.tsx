@@ -23,10 +23,12 @@ import {
   toast,
 } from '../ui/index.ts';
 import { Countdown } from './countdown.tsx';
+import { ForeignDelivery } from './foreign-delivery.tsx';
 import { Ledger } from './ledger.tsx';
+import { railName } from './rail.ts';
 import { RefundDialog } from './refund.tsx';
 import { useAllServices } from './sales-data.ts';
-import type { Quote, Settlement } from './sales-figures.ts';
+import { isPaid as isSettlementPaid, type Quote, type Settlement } from './sales-figures.ts';
 import { type Refund, refundsOf } from './settlement-history.ts';
 import { Timeline } from './settlement-timeline.tsx';
 
@@ -40,13 +42,12 @@ const SettlementPage = () => {
     (client, options) => client.settlement.get({ settlement_id }, options),
     { every: EVERY_MS },
   );
+  // A payment of another protocol has no quote.
   const quoteId = settlement.data?.quote_id ?? '';
   const quote = useRead(
     ['quote', quoteId],
     (client, options) => client.quote.get({ quote_id: quoteId }, options),
-    {
-      enabled: settlement.data !== undefined,
-    },
+    { enabled: quoteId !== '' },
   );
   if (settlement.data === undefined) {
     return (
@@ -81,7 +82,7 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
     !refunds.isPending && !refunds.hasMore && (refunds.error === null || refunds.data.length > 0);
   // The API's rule (docs/spec/decisions.md, Funding).
   const isShut = areKnown && left === 0n;
-  const isPaid = settlement.redeem_expires_at !== null && settlement.chain_status !== 'failed';
+  const isPaid = isSettlementPaid(settlement);
   return (
     <Page
       title="Payment"
@@ -112,6 +113,13 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
           After its window it expires. The remaining money stays with you.
         </Notice>
       )}
+      {settlement.rail !== 'quittance' && isPaid && (
+        <ForeignDelivery
+          settlement={settlement}
+          isShut={isShut}
+          hasRefunds={!areKnown || left < BigInt(net_amount)}
+        />
+      )}
       {settlement.failure !== null && (
         <Notice tone="bad" title="The payment failed">
           {settlement.failure.message} (<code>{settlement.failure.code}</code>)
@@ -135,6 +143,10 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
                 ['Price', <Money key="gross" micro={quote_amount} />],
                 ['Platform’s fee', <Money key="fee" micro={-BigInt(fee_amount)} />],
                 ['Net', <Money key="net" micro={net_amount} />],
+                [
+                  'Accrued fee, paid separately',
+                  settlement.accrued_fee !== undefined && <Money micro={settlement.accrued_fee} />,
+                ],
                 ['Refunded', refunded > 0n && <Money micro={-refunded} />],
                 ['Reserved for refunds', reserved > 0n && <Money micro={-reserved} />],
               ]}
@@ -159,13 +171,24 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
 };
 
 const Details = ({ settlement }: { settlement: Settlement }) => {
-  const { units_total, units_remaining, scope, tx_hash } = settlement;
+  const { units_total, units_remaining, scope, tx_hash, payer_address, resource } = settlement;
   return (
     <Properties
       of={[
         ['Settlement', <Copyable key="id" text={settlement.settlement_id} label="settlement id" />],
-        ['Quote', <Copyable key="quote" text={settlement.quote_id} label="quote id" />],
-        ['State', <Badge key="state" state={settlement.status} />],
+        [
+          'Quote',
+          settlement.quote_id !== null && (
+            <Copyable key="quote" text={settlement.quote_id} label="quote id" />
+          ),
+        ],
+        ['Paid by', railName(settlement.rail)],
+        [
+          'Payer',
+          payer_address !== undefined && <Copyable block text={payer_address} label="payer address" />,
+        ],
+        ['Resource', resource !== undefined && <span className="whole">{resource}</span>],
+        ['State', <State key="state" settlement={settlement} />],
         ['On chain', <Badge key="chain" state={settlement.chain_status} />],
         ['Transaction', tx_hash !== null && <Copyable text={tx_hash} label="transaction" shown={16} />],
         [
@@ -178,6 +201,13 @@ const Details = ({ settlement }: { settlement: Settlement }) => {
     />
   );
 };
+
+const State = ({ settlement: { rail, status } }: { settlement: Settlement }) =>
+  rail !== 'quittance' && status === 'issued' ? (
+    <Badge state="paid, not delivered" tone="wait" />
+  ) : (
+    <Badge state={status} />
+  );
 
 type Asked = { refund: Refund | null };
 
@@ -204,7 +234,7 @@ const Refunds = ({
   return (
     <Section
       title="Refunds"
-      about="From the net amount to the wallet that paid. The fee is not refunded."
+      about={`From the net amount to the ${settlement.rail === 'quittance' ? 'wallet' : 'token account'} that paid. The fee is not refunded.`}
       actions={
         canRefund && (
           <Button variant="primary" onPress={() => setAsked({ refund: null })}>

@@ -1,18 +1,7 @@
 import { useState } from 'react';
-import { useAction, useItems } from '../lib/data.ts';
-import {
-  Button,
-  ConfirmDialog,
-  Copyable,
-  LinkButton,
-  Money,
-  Notice,
-  Row,
-  Select,
-  Stack,
-  TextField,
-} from '../ui/index.ts';
-import { ForWallet } from '../wallet/select-wallet.tsx';
+import { useAction } from '../lib/data.ts';
+import { Button, ConfirmDialog, Copyable, Notice, Select, Stack, TextField } from '../ui/index.ts';
+import { OwnWallet } from './own-wallet.tsx';
 import type { Service } from './select-service.tsx';
 
 /** The service key: pasted, or created by a rotation. It stays in the memory of this page. */
@@ -135,38 +124,3 @@ export const Payer = ({
     )}
   </Stack>
 );
-
-/** Shows whether the account's wallet can pay, and what is missing. */
-const OwnWallet = ({ price }: { price: bigint }) => {
-  const wallets = useItems(
-    ['wallets', 'to-try'],
-    (client, cursor, options) => client.wallet.list({ cursor }, options),
-    { every: 10_000 },
-  );
-  const ready = wallets.data.find(
-    ({ balance, delegation }) => BigInt(balance) >= price && BigInt(delegation.allowance) >= price,
-  );
-  const holdsEnough = wallets.data.some(({ balance }) => BigInt(balance) >= price);
-  return (
-    <ForWallet of={{ wallets, choice: ready ?? wallets.data[0] ?? null }} none="You have no wallet yet">
-      {({ balance, delegation }) =>
-        ready !== undefined ? (
-          <p className="quiet">
-            Ready: <Money micro={balance} /> in the wallet, <Money micro={delegation.allowance} /> of it
-            allowed for payments.
-          </p>
-        ) : (
-          <Notice tone="wait" title="Your wallet cannot pay this yet">
-            {holdsEnough
-              ? 'Your wallet allows no payment of this price. Raise its allowance.'
-              : 'Your wallet has less USDC than this costs. In the test environment you can get some for free.'}
-            <Row>
-              <LinkButton to="/wallet">To the wallet</LinkButton>
-              <LinkButton to="/deposits">To deposits</LinkButton>
-            </Row>
-          </Notice>
-        )
-      }
-    </ForWallet>
-  );
-};

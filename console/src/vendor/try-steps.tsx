@@ -1,20 +1,9 @@
 import type { ReactNode } from 'react';
 import { ApiError, NoAnswerError, PaymentUndecidedError } from '../../../sdk/src/main.ts';
 import type { QuoteClaims } from '../../../sdk/src/tokens.ts';
-import {
-  Badge,
-  Code,
-  ErrorNotice,
-  LinkButton,
-  Money,
-  Notice,
-  Properties,
-  Row,
-  Section,
-  Stack,
-  Time,
-} from '../ui/index.ts';
+import { Badge, Code, ErrorNotice, Money, Notice, Properties, Section, Stack, Time } from '../ui/index.ts';
 import { answerText, curlText, type Exchanged, requestText, type Secrets } from './http-text.ts';
+import { isWalletTrouble, WalletNotice } from './own-wallet.tsx';
 import { RESOURCE, type Step, type Trial } from './trial.ts';
 
 /** The steps in order: name, explanation, and the label of the next button. */
@@ -134,9 +123,6 @@ const Claims = ({ of }: { of: QuoteClaims }) => (
   />
 );
 
-/** What to do if the payer’s wallet is not ready. */
-const WALLET_CODES = new Set(['not_found', 'insufficient_funds', 'delegation_inactive']);
-
 const Trouble = ({ of }: { of: unknown }) => {
   if (typeof of === 'string')
     return (
@@ -154,14 +140,8 @@ const Trouble = ({ of }: { of: unknown }) => {
   return (
     <>
       <ErrorNotice error={of} />
-      {of instanceof ApiError && WALLET_CODES.has(of.code) && (
-        <Notice title="Prepare the paying wallet">
-          It needs USDC of the test environment, and an allowance for payments.
-          <Row>
-            <LinkButton to="/wallet">To the wallet</LinkButton>
-            <LinkButton to="/deposits">To deposits</LinkButton>
-          </Row>
-        </Notice>
+      {isWalletTrouble(of) && (
+        <WalletNotice>It needs USDC of the test environment, and an allowance for payments.</WalletNotice>
       )}
     </>
   );

@@ -27,6 +27,7 @@ export type SharedSettings = {
   limitsFile: string;
   logLevel: string;
   hourlyCaps?: HourlyCaps;
+  firstCreditMicro?: bigint | undefined;
 };
 
 /** Configuration of the gateway, the one process that serves all environments. */
@@ -85,6 +86,9 @@ export function serviceEnvironment(
       ...fees,
       CURSOR_KEY: keys.cursorKey,
       ...shared.hourlyCaps,
+      ...(shared.firstCreditMicro !== undefined && {
+        X402_FIRST_CREDIT_MICRO: shared.firstCreditMicro.toString(),
+      }),
     },
     wallet: { CURSOR_KEY: keys.cursorKey },
     // Only the test environment has a call that funds wallets, because test USDC is minted freely.

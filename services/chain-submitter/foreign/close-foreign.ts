@@ -3,8 +3,11 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { foreignIntentId } from '../intents/intent-id.ts';
 import { CLOSED } from '../intents/model/failure.ts';
-import { findIntent, insertFailedForeign } from '../intents/store/intents.ts';
+import { insertFailedForeign } from '../intents/store/intents.ts';
 import { toProgress } from '../intents/view.ts';
+import { findPaymentIntent } from './find-payment-intent.ts';
+
+type Deps = { pool: Pool } & Parameters<typeof findPaymentIntent>[0];
 
 /**
  * Ends a payment that was not signed, or returns its progress. The failed intent that it inserts is
@@ -12,16 +15,15 @@ import { toProgress } from '../intents/view.ts';
  * exactly one of the two succeeds.
  */
 export const closeForeign =
-  ({ pool }: { pool: Pool }): Handler<typeof chainSubmitter.internal.closeForeign> =>
+  (deps: Deps): Handler<typeof chainSubmitter.internal.closeForeign> =>
   async ({ message_hash, settlement_id }) => {
     const nothing = { generation: 0, tx_hash: null, slot: null };
     const closed: Progress = { object_id: settlement_id, status: 'failed', ...nothing, failure: CLOSED };
     const intentId = foreignIntentId(message_hash);
     const row = { intentId, settlementId: settlement_id, reason: null, failure: CLOSED };
-    if (await insertFailedForeign(pool, row)) return closed;
-    const intent = await findIntent(pool, intentId);
+    if (await insertFailedForeign(deps.pool, row)) return closed;
+    const intent = await findPaymentIntent(deps, intentId, settlement_id);
     const progress = intent === null ? null : toProgress(intent);
     if (progress === null) throw new Error('The intent of a payment of another client has no progress.');
-    // The message pays another settlement, so nothing is signed for this one.
-    return progress.object_id === settlement_id ? progress : closed;
+    return progress;
   };

@@ -26,7 +26,7 @@ import type { ForeignOrder } from '../intents/model/order.ts';
 import { intents } from '../intents/model/state.ts';
 import type { ForeignRequest } from '../intents/parse-order.ts';
 import { commitSigned, type Generation } from '../intents/store/commit-signed.ts';
-import { findIntent, type IntentRow, insertFailedForeign, insertIntents } from '../intents/store/intents.ts';
+import { type IntentRow, insertFailedForeign, insertIntents } from '../intents/store/intents.ts';
 import { BudgetUsedUp } from '../limits/fee-budgets.ts';
 import { foreignLamports } from '../limits/lamports.ts';
 import type { OwnBudgets } from '../limits/own-budgets.ts';
@@ -35,6 +35,7 @@ import { isPaused } from '../operator/store/settings.ts';
 import { assemble } from '../transactions/message.ts';
 import { type Signers, signFor } from '../transactions/signer.ts';
 import { isCommitted } from '../transactions/store/transactions.ts';
+import { findPaymentIntent } from './find-payment-intent.ts';
 import { answerRefusal, ForeignRefusal, refuse } from './refusal.ts';
 import { messageHashOf, readSignedPayment, type SignedPayment } from './signed-payment.ts';
 import type { Simulations } from './simulations.ts';
@@ -76,10 +77,8 @@ const submitted = (signature: string): Submitted => ({ outcome: 'submitted', tx_
  * @throws ForeignRefusal when nothing was or will be signed for this settlement
  */
 const findAnswer = async (deps: Deps, intentId: string, settlementId: string): Promise<Submitted | null> => {
-  const intent = await findIntent(deps.pool, intentId);
+  const intent = await findPaymentIntent(deps, intentId, settlementId);
   if (intent === null) return null;
-  if (intent.object_id !== settlementId)
-    return refuse('closed', 'the transaction pays another settlement; sign a new one');
   const { signature, status, request, failure_message } = intent;
   if (signature === null) {
     const { reason } = request as { reason?: ForeignReason };

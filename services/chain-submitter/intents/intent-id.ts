@@ -15,6 +15,9 @@ export const fundIntentId = ({ fund_id }: { fund_id: string }): string => `fund:
 export const tokenAccountIntentId = ({ wallet_id }: { wallet_id: string }): string =>
   `tokenAccount:${wallet_id}`;
 
+export const payoutAccountIntentId = (accountId: string, owner: string): string =>
+  `payoutAccount:${accountId}:${owner}`;
+
 /** @param messageHash SHA-256 of the message bytes, in hexadecimal */
 export const foreignIntentId = (messageHash: string): string => `foreign:${messageHash}`;
 

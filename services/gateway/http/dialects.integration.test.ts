@@ -12,7 +12,9 @@ import {
 import { NETWORK, newTransaction, x402Request } from '../../../test/support/settlement-foreign.ts';
 import { waitFor } from '../../../test/support/wait.ts';
 
-/** x402 at the gateway: repeats while the outcome is open, hand-outs, and errors of the protocol. */
+/**
+ * x402 at the gateway: repeats while the outcome is open, hand-outs, and errors of the protocol.
+ */
 let fixture: GatewayFixture;
 let services: Services;
 let gateway: Gateway;

@@ -4,6 +4,7 @@ import { REQUEST_ID } from '../../../shared/bus/trace.ts';
 import { ERRORS, ServiceError } from '../../../shared/contract/errors.ts';
 import { settlement } from '../../../shared/contract/index.ts';
 import type { HttpOperation, ServiceContract } from '../../../shared/contract/service.ts';
+import { failpoint } from '../../../shared/lib/failpoint.ts';
 import type { Authenticated } from '../credentials/authenticate.ts';
 
 /** A successful answer; `body` is null for 204. */
@@ -80,11 +81,13 @@ export const forward = async (
 type HandOut = { extra?: { quittance?: { settlement_id: string; hand_out_id?: string } } };
 
 /**
- * Confirms to the settlement service that the success of an x402 payment was sent. If it is not confirmed within 5 s, the next settle of the payload gets the success again.
+ * Confirms to the settlement service that the success of an x402 payment was sent. If it is not
+ * confirmed within 5 s, the next settle of the payload gets the success again.
  */
 export const confirmHandOut = async (answer: unknown, { environment }: Authenticated): Promise<void> => {
   const { settlement_id, hand_out_id } = (answer as HandOut).extra?.quittance ?? {};
   if (settlement_id === undefined || hand_out_id === undefined) return;
+  await failpoint('gateway.beforeHandOut');
   for (let attempts = 0; attempts < HAND_OUT_ATTEMPTS; attempts++) {
     try {
       const timeoutMs = HAND_OUT_TIMEOUT_MS;

@@ -10,8 +10,8 @@ export const insertFeeAccounts = (db: Db, accountIds: ReadonlySet<string>): Prom
     select unnest(${sql.array([...accountIds].sort(), 'text')}) on conflict do nothing`);
 
 /**
- * CTE `fee_account`: the locked rows of accounts, and what is left of their credit. It has no row for
- * an account without one.
+ * CTE `fee_account`: the locked rows of accounts, and what is left of their credit. It has no row
+ * for an account without one.
  * @param accountIds a query
  */
 export const lockFeeAccounts = (accountIds: ReturnType<typeof sql.fragment>, credit: Credit) => sql.fragment`

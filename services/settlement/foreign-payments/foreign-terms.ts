@@ -2,19 +2,20 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { FeeRule } from '../../../shared/lib/fee.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
-import { type FindService, getVendor } from './vendor.ts';
+import { type FindService, getVendor, type PayoutDeps, preparePayout } from './vendor.ts';
 import type { TermsDeps } from './x402-terms.ts';
 
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 const MAINNET = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
 
-type Deps = TermsDeps & { findService: FindService; feeWallet: string; fee: FeeRule };
+type Deps = TermsDeps & PayoutDeps & { findService: FindService; feeWallet: string; fee: FeeRule };
 
 /** GET /v1/settlements/foreign/terms: what a 402 of x402 or MPP contains. */
 export const foreignTerms =
   (deps: Deps): Handler<typeof settlement.operations.foreignTerms> =>
   async (_input, caller) => {
-    const { payoutAddress } = await getVendor(deps, caller);
+    const vendor = await getVendor(deps, caller);
+    preparePayout(deps, vendor);
     const feePayers = await deps.getFeePayers();
     return {
       network: deps.x402Network,
@@ -23,7 +24,7 @@ export const foreignTerms =
       decimals: 6,
       token_program: TOKEN_PROGRAM,
       fee_payer: feePayers[0]!,
-      payout_address: payoutAddress,
+      payout_address: vendor.payoutAddress,
       fee: {
         bps: Number(deps.fee.bps),
         min: formatMicro(deps.fee.minMicro),

@@ -6,7 +6,8 @@ const MAX_SIGNATURES = 127;
 
 /**
  * SHA-256 of the message of a wire transaction, in hexadecimal. The signatures are not part of it,
- * so a changed empty slot gives no second identity. Null: the bytes are too short to have a message.
+ * so a changed empty slot gives no second identity. Null: the bytes are too short to have a
+ * message.
  * @param transaction base64
  */
 export const messageHashOf = (transaction: string): string | null => {

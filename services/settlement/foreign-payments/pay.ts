@@ -22,7 +22,7 @@ import { messageHashOf } from './message-hash.ts';
 import type { Vendor } from './vendor.ts';
 
 type Internal = typeof chainSubmitter.internal;
-type CallOf<N extends 'checkForeign' | 'submitForeign' | 'closeForeign'> = (
+type CallOf<N extends 'checkForeign' | 'submitForeign'> = (
   input: z.infer<Internal[N]['input']>,
 ) => Promise<z.infer<Internal[N]['output']>>;
 type Checked = Extract<z.infer<Internal['checkForeign']['output']>, { outcome: 'accepted' }>;
@@ -47,7 +47,7 @@ export type Refusal = {
   message: string;
 };
 /** `ended`: its settlement is no longer pending. */
-export type Outcome =
+type Outcome =
   | { kind: 'refused'; refusal: Refusal }
   | { kind: 'ended'; row: ForeignRow }
   | { kind: 'pending'; row: ForeignRow; txHash: string | null };
@@ -62,7 +62,6 @@ export type PayDeps = {
   group: ForeignGroupCommit;
   checkForeign: CallOf<'checkForeign'>;
   submitForeign: CallOf<'submitForeign'>;
-  closeForeign: CallOf<'closeForeign'>;
   /** Records a progress that is known without its event. */
   applyProgress: (progress: Progress) => Promise<void>;
   isPaused: () => Promise<boolean>;
@@ -178,19 +177,19 @@ const accept = async (
 };
 
 /**
- * Ends a payment that chain-submitter refused to sign. A concurrent call may have submitted it since,
- * so it fails only if chain-submitter has recorded that nothing was signed and nothing will be.
+ * The progress of a payment that chain-submitter has refused for good: nothing is signed for it.
  */
-const close = async (
-  { closeForeign, applyProgress }: PayDeps,
-  { settlement_id, message_hash }: ForeignRow,
+const refusedProgress = (
+  settlementId: string,
   { reason, message }: { reason: ForeignReason; message: string },
-): Promise<void> => {
-  const progress = await closeForeign({ settlement_id, message_hash });
-  const code = reason === 'insufficient_funds' ? reason : 'payment_failed';
-  const isRefused = progress.status === 'failed' && progress.generation === 0;
-  await applyProgress(isRefused ? { ...progress, failure: { code, message } } : progress);
-};
+): Progress => ({
+  object_id: settlementId,
+  status: 'failed',
+  generation: 0,
+  tx_hash: null,
+  slot: null,
+  failure: { code: reason === 'insufficient_funds' ? reason : 'payment_failed', message },
+});
 
 /** The columns of a payment that is issued, as the event's record names them (ConfirmedRow). */
 type Issued = Pick<ForeignRow, 'settlement_id' | 'status' | 'tx_hash'>;
@@ -212,9 +211,9 @@ const submitAndWait = async (
     settlement_id,
     account_id: order.vendor.accountId,
   });
-  if (submitted.outcome === 'refused') await close(deps, row, submitted);
+  if (submitted.outcome === 'refused') await deps.applyProgress(refusedProgress(settlement_id, submitted));
   // With the record of the event, the row needs no read.
-  const issued = (await woken) as Issued | null | undefined;
+  const issued = submitted.outcome === 'refused' ? null : ((await woken) as Issued | null | undefined);
   if (issued && issued.status !== 'pending')
     return { kind: 'ended', row: { ...row, status: issued.status, tx_hash: issued.tx_hash } };
   const ended = await readUntil(deps.waiting, settlement_id, {
@@ -224,11 +223,8 @@ const submitAndWait = async (
     againMs: POLL_MS,
   });
   if (ended.status !== 'pending') return { kind: 'ended', row: ended };
-  return {
-    kind: 'pending',
-    row: ended,
-    txHash: submitted.outcome === 'submitted' ? submitted.tx_hash : ended.tx_hash,
-  };
+  const txHash = submitted.outcome === 'submitted' ? submitted.tx_hash : ended.tx_hash;
+  return { kind: 'pending', row: ended, txHash };
 };
 
 /** Inserts and submits an order that has no settlement yet. */

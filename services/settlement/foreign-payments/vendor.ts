@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { conflict, notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/index.ts';
 import type { PrincipalOf } from '../../../shared/contract/principal.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
 
 /** The vendor of a payment: the service of the key that calls. */
 export type Vendor = { accountId: string; serviceId: string; serviceName: string; payoutAddress: string };
@@ -27,4 +28,26 @@ export const getVendor = async (
     serviceName: service.name,
     payoutAddress: service.payout_address,
   };
+};
+
+export type PayoutDeps = {
+  logger: Pick<Logger, 'warn'>;
+  /** Creates the token account of a payout address, if it is missing. */
+  createPayoutAccount: (payout: { account_id: string; owner: string }) => Promise<unknown>;
+};
+
+/**
+ * Prepares the payout address for payments, in the background. A vendor reads the terms before its
+ * first sale, so its token account exists by then.
+ */
+export const preparePayout = (
+  { createPayoutAccount, logger }: PayoutDeps,
+  { accountId, payoutAddress }: Vendor,
+): void => {
+  createPayoutAccount({ account_id: accountId, owner: payoutAddress }).catch((error: unknown) =>
+    logger.warn(
+      { err: error, payout_address: payoutAddress },
+      'token account of a payout address not created',
+    ),
+  );
 };

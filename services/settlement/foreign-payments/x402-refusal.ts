@@ -3,8 +3,6 @@ import { x402ReasonOf } from './model/x402-reasons.ts';
 import type { X402Refusal } from './model/x402-request.ts';
 import type { Refusal } from './pay.ts';
 
-const MONEY_NO = 'no' satisfies MoneyMoved;
-
 /** Codes of our errors for the reasons that are not about the request. */
 const CODES: Record<string, ErrorCode> = {
   insufficient_funds: 'insufficient_funds',
@@ -27,7 +25,7 @@ export const toX402 = ({ reason, message }: Refusal): X402Refusal => {
 };
 
 /** Our error beside a refusal of x402. */
-export const errorOf = ({ reason, message }: X402Refusal, moved: MoneyMoved = MONEY_NO) => ({
+export const errorOf = ({ reason, message }: X402Refusal, moved: MoneyMoved = 'no') => ({
   code: CODES[reason] ?? 'validation_error',
   message,
   money_moved: moved,

@@ -94,8 +94,8 @@ const answerEnded = async (
 };
 
 /**
- * POST /v1/x402/settle (docs/design/interop.md, section 4). It checks everything that verify checks,
- * because a vendor may settle without verifying.
+ * POST /v1/x402/settle (docs/design/interop.md, section 4). It checks everything that verify
+ * checks, because a vendor may settle without verifying.
  */
 export const x402Settle =
   (deps: Deps): Handler<typeof settlement.operations.x402Settle> =>

@@ -1,16 +1,18 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { v1NetworkOf } from './model/x402-request.ts';
+import { type FindService, getVendor, type PayoutDeps, preparePayout } from './vendor.ts';
 import type { TermsDeps } from './x402-terms.ts';
+
+type Deps = Omit<TermsDeps, 'mint'> & PayoutDeps & { findService: FindService };
 
 /** GET /v1/x402/supported. A stock vendor reads it once, so the fee payer may change later. */
 export const x402Supported =
-  ({
-    x402Network,
-    getFeePayers,
-  }: Pick<TermsDeps, 'x402Network' | 'getFeePayers'>): Handler<typeof settlement.operations.x402Supported> =>
-  async () => {
-    const feePayers = await getFeePayers();
+  (deps: Deps): Handler<typeof settlement.operations.x402Supported> =>
+  async (_input, caller) => {
+    preparePayout(deps, await getVendor(deps, caller));
+    const { x402Network } = deps;
+    const feePayers = await deps.getFeePayers();
     const extra = { feePayer: feePayers[0]! };
     const v1 = v1NetworkOf(x402Network);
     const kinds = [

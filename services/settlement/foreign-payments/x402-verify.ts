@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { MoneyMoved } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { accruedFeeMicro, type Credit, hasCreditFor } from '../fee-accounts/model.ts';
@@ -15,12 +16,12 @@ import { type TermsDeps, termsFor } from './x402-terms.ts';
 type Deps = PayDeps & TermsDeps & { findService: FindService; credit: Credit };
 type Answer = z.infer<typeof settlement.operations.x402Verify.output>;
 
-const invalidAnswer = (refusal: X402Refusal, payer?: string): Answer => ({
+const invalidAnswer = (refusal: X402Refusal, payer?: string, moved: MoneyMoved = 'no'): Answer => ({
   isValid: false,
   invalidReason: refusal.reason,
   invalidMessage: refusal.message,
   ...(payer !== undefined && { payer }),
-  error: errorOf(refusal),
+  error: errorOf(refusal, moved),
 });
 
 /** The answer for a payload that was presented to settle before. */
@@ -32,7 +33,7 @@ const ofKnown = (row: ForeignRow): Answer => {
   }
   if (row.status === 'redeemed' || row.handed_out) {
     const message = `the payment was settled by ${row.tx_hash}`;
-    return invalidAnswer({ reason: 'duplicate_settlement', message }, payer);
+    return invalidAnswer({ reason: 'duplicate_settlement', message }, payer, 'yes');
   }
   return { isValid: true, payer };
 };

@@ -15,8 +15,8 @@ type Attempted = SettlementRow & { account_id: string; payment_attempt_id: strin
 const isAttempted = (row: SettlementRow): row is Attempted => row.rail === 'quittance';
 
 /**
- * The settlement of a message. Null: a message of another kind, one that cannot be parsed, or one of
- * a payment of another protocol.
+ * The settlement of a message. Null: a message of another kind, one that cannot be parsed, or one
+ * of a payment of another protocol.
  */
 const settlementOf = async ({ pool }: { pool: Pool }, { subject, body }: QuarantineRow) => {
   if (subject !== SUBJECT) return null;

@@ -17,7 +17,7 @@ const MessageHash = z.string().regex(/^[0-9a-f]{64}$/);
  * Why a transaction of another client is refused. The first group are the names of x402, without
  * their prefix `invalid_exact_svm_payload_`.
  */
-export const FOREIGN_REASONS = [
+const FOREIGN_REASONS = [
   'transaction_could_not_be_decoded',
   'excessive_signers',
   'fee_payer_not_managed_by_facilitator',
@@ -72,6 +72,13 @@ export const foreignOperations = {
     callers: ['settlement'],
     input: z.strictObject({}),
     output: z.strictObject({ fee_payers: z.array(SolanaAddress).min(1) }),
+  }),
+  createPayoutAccount: internalOperation({
+    summary:
+      'Creates the token account of a payout address, within the quota of the account, because a payment of another client goes to an existing one. Idempotent.',
+    callers: ['settlement'],
+    input: z.strictObject({ account_id: AccountId, owner: SolanaAddress }),
+    output: z.strictObject({ exists: z.boolean() }),
   }),
   checkForeign: internalOperation({
     summary:

@@ -46,6 +46,11 @@ export const jobs = {
   createTokenAccount: {
     summary: 'Create a provisioned wallet’s token account',
     producers: ['wallet'],
-    payload: z.strictObject({ wallet_id: WalletId, account_id: AccountId, owner: SolanaAddress }),
+    payload: z.strictObject({
+      /** Null: the token account of a payout address. */
+      wallet_id: WalletId.nullable(),
+      account_id: AccountId,
+      owner: SolanaAddress,
+    }),
   },
 } as const;

@@ -132,7 +132,8 @@ export const internal = {
       /** The address that the quote fixed. It was paid, so it pays the refund. */
       payout_address: SolanaAddress,
       /**
-       * `account_id` null: a payer of another protocol, whose `owner` is the token account that paid.
+       * `account_id` null: a payer of another protocol, whose `owner` is the token account that
+       * paid.
        */
       payer: z.strictObject({ account_id: AccountId.nullable(), owner: SolanaAddress }),
       /** Whether the chain holds the payment now. */

@@ -1,6 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Attempt, ClientLog } from '../client-log.ts';
-import { bodyOf } from '../client-log.ts';
 import { type Fault, over } from '../fault.ts';
 import type { Harness } from '../harness.ts';
 
@@ -11,13 +9,12 @@ export const FINAL_BLOCKS = 32;
 const PAST_THE_WAIT_MS = [15_500, 18_000] as const;
 const DEEPEST_FORK = 20;
 
-/**
- * The newest redeemed payment whose slot can still be removed by a fork, and the number of slots
- * that it takes.
- */
-const slotsToUndo = async (harness: Harness, attempt: Attempt | undefined): Promise<number | null> => {
-  const hash = attempt?.answers.map((answer) => bodyOf(answer).tx_hash).findLast(Boolean);
-  if (!hash) return null;
+/** The redeemed payments of the clients: how many, and the transaction of the newest one. */
+export type Redeemed = { count: () => number; newestHash: () => string | null };
+
+/** The number of slots by which a fork removes a transaction; null when it is too old. */
+const slotsToUndo = async (harness: Harness, hash: string | null): Promise<number | null> => {
+  if (hash === null) return null;
   const { value } = await harness.rpc<{ value: ({ slot: number } | null)[] }>('getSignatureStatuses', [hash]);
   const { slot } = await harness.rpc<{ slot: number }>('chain_clock');
   const slots = value[0] ? slot - value[0].slot + 1 : null;
@@ -33,13 +30,13 @@ const forkBy = async (harness: Harness, slots: number): Promise<boolean> => {
 /** Waits for a payment that was redeemed a moment ago and removes it by a fork, after `first`. */
 const forkRedeemed = async (
   harness: Harness,
-  clientLog: ClientLog,
+  redeemed: Redeemed,
   first: () => Promise<unknown> = async () => {},
 ): Promise<boolean> => {
-  const before = clientLog.redeemed.length;
+  const before = redeemed.count();
   for (let waited = 0; waited < 5000; waited += 20) {
-    if (clientLog.redeemed.length > before) {
-      const slots = await slotsToUndo(harness, clientLog.redeemed.at(-1));
+    if (redeemed.count() > before) {
+      const slots = await slotsToUndo(harness, redeemed.newestHash());
       if (slots !== null) {
         await first();
         return forkBy(harness, slots);
@@ -89,7 +86,7 @@ const includedAtTheLastSlot = (harness: Harness): Fault => ({
   },
 });
 
-export const chainFaults = (harness: Harness, clientLog: ClientLog): Fault[] => [
+export const chainFaults = (harness: Harness, redeemed: Redeemed): Fault[] => [
   {
     name: 'chain-kill',
     holdMs: [500, 2000],
@@ -108,7 +105,7 @@ export const chainFaults = (harness: Harness, clientLog: ClientLog): Fault[] => 
   {
     name: 'fork-after-redeem',
     holdMs: [300, 1500],
-    inject: async () => ((await forkRedeemed(harness, clientLog)) ? over : null),
+    inject: async () => ((await forkRedeemed(harness, redeemed)) ? over : null),
   },
   {
     // The original bytes are sent again, reach no leader and expire. Another generation must pay
@@ -116,7 +113,7 @@ export const chainFaults = (harness: Harness, clientLog: ClientLog): Fault[] => 
     name: 'fork-original-never-lands',
     holdMs: [500, 1500],
     inject: async () => {
-      const forked = await forkRedeemed(harness, clientLog, () =>
+      const forked = await forkRedeemed(harness, redeemed, () =>
         harness.rpc('chain_fault', { method: 'sendTransaction', kind: 'drop' }),
       );
       if (forked) {

@@ -1,7 +1,7 @@
-import { createClientLog } from '../client-log.ts';
+import { bodyOf, type ClientLog, createClientLog } from '../client-log.ts';
 import type { Fault, Fixture } from '../fault.ts';
-import { processNames } from '../harness.ts';
-import { chainFaults } from './chain.ts';
+import { type Harness, processNames } from '../harness.ts';
+import { chainFaults, type Redeemed } from './chain.ts';
 import { clocks } from './clocks.ts';
 import { crashes, kills } from './kill.ts';
 import { messageFaults } from './messages.ts';
@@ -10,32 +10,59 @@ import { rolling } from './rolling.ts';
 import { rpcFaults } from './rpc.ts';
 import { pauses, serverFaults } from './servers.ts';
 
+const redeemedIn = (clientLog: ClientLog): Redeemed => ({
+  count: () => clientLog.redeemed.length,
+  newestHash: () => {
+    const answers = clientLog.redeemed.at(-1)?.answers ?? [];
+    return answers.map((answer) => bodyOf(answer).tx_hash).findLast(Boolean) ?? null;
+  },
+});
+
 /** Every fault that a campaign can choose from. */
 export const allFaults = (fixture: Fixture): Fault[] => {
   const { harness, clientLog } = fixture;
   return [
     ...kills(harness),
-    ...crashes(harness),
+    ...crashes(harness, (point) => !point.startsWith('gateway.')),
     ...pauses(harness),
     ...clocks(harness),
     ...serverFaults(harness),
     ...messageFaults(harness),
     ...rpcFaults(harness),
-    ...chainFaults(harness, clientLog),
+    ...chainFaults(harness, redeemedIn(clientLog)),
     ...ownerFaults(fixture),
     rolling(fixture),
   ];
 };
 
+/** Failpoints that only jobs pass. A payment of another protocol has none. */
+const OF_JOBS = ['submitter.beforeIntent', 'submitter.afterIntent'];
+/** Faults of services and servers that a payment of x402 does not use. */
+const UNUSED = /^(kill-(quote|wallet|funding|webhook)|redis)/;
+
+/** Every fault that the campaign of x402 can choose from. */
+export const x402Faults = (harness: Harness, redeemed: Redeemed): Fault[] =>
+  [
+    ...kills(harness),
+    ...crashes(harness, (point) => !OF_JOBS.includes(point)),
+    ...pauses(harness),
+    ...serverFaults(harness),
+    ...messageFaults(harness),
+    ...rpcFaults(harness),
+    ...chainFaults(harness, redeemed),
+  ].filter(({ name }) => !UNUSED.test(name));
+
+const named = { names: processNames(), failpointFolder: '' };
+
 /** The names of all faults, without a stack. */
 export const faultNames = (): string[] => {
-  const nobody = {
-    harness: { names: processNames(), failpointFolder: '' },
-    clientLog: createClientLog(),
-    breaks: [],
-  };
+  const nobody = { harness: named, clientLog: createClientLog(), breaks: [] };
   return allFaults(nobody as unknown as Fixture).map(({ name }) => name);
 };
+
+/** The names of the faults of x402, without a stack. */
+export const x402FaultNames = (): string[] =>
+  x402Faults(named as unknown as Harness, { count: () => 0, newestHash: () => null }).map(({ name }) => name);
 
 /**
  * The faults whose name is, or begins with, one of the given: `kill`, `crash-before`, `nats-wipe`.

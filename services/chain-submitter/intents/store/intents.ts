@@ -319,3 +319,11 @@ export const countOpenByState = (db: Db): Promise<readonly z.infer<typeof OpenCo
 export const countOpen = (db: Db): Promise<bigint> =>
   db.oneFirst(sql.type(z.object({ intents: z.bigint() }))`
     select count(*) as intents from intents i where ${state.isOpen}`);
+
+/**
+ * Names another settlement as the one that a foreign payment is of. Its events carry the new id
+ * from now on.
+ */
+export const updateSettlementId = (db: Db, intentId: string, settlementId: string): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update intents set object_id = ${settlementId} where intent_id = ${intentId}`);

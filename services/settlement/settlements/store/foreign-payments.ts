@@ -238,8 +238,8 @@ export const recordReissue = async (
 const Stalled = z.object({ settlement_id: z.string(), message_hash: z.string() });
 
 /**
- * Claims payments of other protocols without progress. A pending one without a transaction may still
- * be in the hands of its call, so it is claimed later.
+ * Claims payments of other protocols without progress. A pending one without a transaction may
+ * still be in the hands of its call, so it is claimed later.
  */
 export const claimStalledForeign = (db: Db, limit: number): Promise<readonly z.infer<typeof Stalled>[]> =>
   db.any(sql.type(Stalled)`

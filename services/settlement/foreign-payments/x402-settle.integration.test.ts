@@ -1,8 +1,20 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { call } from '../../../shared/bus/call.ts';
+import { chainSubmitter } from '../../../shared/contract/index.ts';
 import type { Principal } from '../../../shared/contract/principal.ts';
-import { newId, newServiceId } from '../../../shared/lib/id.ts';
+import {
+  callsOf,
+  confirm,
+  type Key,
+  newKey,
+  owedOf,
+  pendingRow,
+  rowOf,
+  sent,
+} from '../../../test/support/foreign-calls.ts';
 import {
   admin,
+  base,
   callAs,
   database,
   deps,
@@ -13,74 +25,27 @@ import {
   stopFixture,
 } from '../../../test/support/settlement.ts';
 import {
-  FEE_PAYER,
   hashOf,
   NETWORK,
   newTransaction,
-  newVendor,
   PAYER,
-  SOURCE,
   submitter,
   txOf,
   withOtherSlot,
-  x402Request,
 } from '../../../test/support/settlement-foreign.ts';
 import { waitFor } from '../../../test/support/wait.ts';
 import { onSettleProgressed } from '../settlements/on-chain-submitter-settle-progressed.ts';
-import { recordHandOut } from './record-hand-out.ts';
 import { resumeForeign } from './resume-foreign.ts';
 
+/** x402 settle over a real database and bus, with chain-submitter as a stand-in. */
 beforeAll(startFixture, 180_000);
 afterAll(stopFixture, 180_000);
 
-type Key = Extract<Principal, { kind: 'service_key' }>;
-type SettleAnswer = {
-  success: boolean;
-  transaction: string;
-  errorReason?: string;
-  payer?: string;
-  amount?: string;
-  network: string;
-  extra?: { quittance: { settlement_id: string; hand_out_id?: string } };
-  error?: { code: string; money_moved: string };
-};
-type VerifyAnswer = { isValid: boolean; invalidReason?: string; payer?: string; error?: object };
 let key: Key;
 beforeEach(() => {
-  key = newVendor({ account_id: newId('acct'), service_id: newServiceId() });
-  submitter.answers = true;
+  key = newKey();
 });
-
-const verify = (transaction: string, options: Parameters<typeof x402Request>[1] = {}) =>
-  callAs<VerifyAnswer>(key, 'x402Verify', x402Request(transaction, options));
-const settle = (transaction: string, options: Parameters<typeof x402Request>[1] = {}, by: Key = key) =>
-  callAs<SettleAnswer>(by, 'x402Settle', x402Request(transaction, options));
-const rowOf = async (transaction: string) =>
-  (await admin.query('select * from settlements where message_hash = $1', [hashOf(transaction)])).rows[0];
-const pendingRow = (transaction: string) =>
-  waitFor(
-    () => rowOf(transaction),
-    (row) => row !== undefined && submitter.intents.has(hashOf(transaction)),
-  );
-const confirm = async (transaction: string, status: 'confirmed' | 'finalized' = 'confirmed') => {
-  const { settlement_id } = await pendingRow(transaction);
-  await publishProgress(settlement_id, status, { tx_hash: txOf(transaction) });
-  return settlement_id as string;
-};
-/** A payment whose success was handed out and not confirmed as sent. */
-const settled = async (transaction = newTransaction(), options = {}): Promise<SettleAnswer> => {
-  const answer = settle(transaction, options);
-  await confirm(transaction);
-  return answer;
-};
-const sent = ({ extra }: SettleAnswer) =>
-  recordHandOut(deps)({
-    settlement_id: extra!.quittance.settlement_id,
-    hand_out_id: extra!.quittance.hand_out_id!,
-  });
-const owedOf = async (account: string) =>
-  (await admin.query('select accrued::text from fee_accounts where account_id = $1', [account])).rows[0]
-    ?.accrued;
+const { settle, settled, verify } = callsOf(() => key);
 
 describe('settle', () => {
   test('a payment is settled, with its rail, payer and resource, and its fee accrues', async () => {
@@ -238,7 +203,11 @@ describe('settle', () => {
     await pendingRow(transaction);
     // As if the process had ended before it submitted.
     submitter.intents.delete(hashOf(transaction));
-    const resume = resumeForeign({ ...deps, applyProgress: onSettleProgressed(deps) });
+    const resume = resumeForeign({
+      ...deps,
+      applyProgress: onSettleProgressed(deps),
+      closeForeign: (payment) => call(base.bus, chainSubmitter, 'closeForeign', payment),
+    });
     await database.withClock('71 seconds', resume);
     expect(await settle1).toMatchObject({ success: false, error: { money_moved: 'no' } });
     expect(await settle(transaction)).toMatchObject({ errorReason: 'invalid_exact_svm_transaction_failed' });
@@ -247,7 +216,7 @@ describe('settle', () => {
   test('another service cannot claim a payment', async () => {
     const transaction = newTransaction();
     await settled(transaction);
-    const other = newVendor({ account_id: newId('acct'), service_id: newServiceId() });
+    const other = newKey();
     expect(await settle(transaction, {}, other)).toMatchObject({
       success: false,
       transaction: '',
@@ -269,145 +238,6 @@ describe('settle', () => {
     expect(await owedOf(key.account_id)).toBe(`${49 * 2001}`);
     expect(await verify(newTransaction())).toMatchObject({ invalidReason: 'facilitator_credit_exhausted' });
   }, 60_000);
-});
-
-test.each<[string, (request: ReturnType<typeof x402Request>) => void, string]>([
-  [
-    'another version',
-    (r) => void Object.assign(r.paymentPayload, { x402Version: 3 }),
-    'invalid_x402_version',
-  ],
-  [
-    'another scheme',
-    (r) => {
-      r.paymentRequirements.scheme = 'upto';
-    },
-    'unsupported_scheme',
-  ],
-  [
-    'another network',
-    (r) => {
-      r.paymentRequirements.network = 'solana:mainnet';
-    },
-    'invalid_network',
-  ],
-  [
-    'a payment for another network',
-    (r) => {
-      r.paymentPayload.accepted = { ...r.paymentPayload.accepted, network: 'eip155:1' };
-    },
-    'invalid_exact_svm_network_mismatch',
-  ],
-  [
-    'another asset',
-    (r) => {
-      r.paymentRequirements.asset = SOURCE;
-    },
-    'invalid_exact_svm_payload_mint_mismatch',
-  ],
-  [
-    'another payee',
-    (r) => {
-      r.paymentRequirements.payTo = SOURCE;
-    },
-    'invalid_exact_svm_payload_recipient_mismatch',
-  ],
-  [
-    'no fee payer',
-    (r) => {
-      r.paymentRequirements.extra = {} as never;
-    },
-    'invalid_exact_svm_payload_missing_fee_payer',
-  ],
-  [
-    'an unknown fee payer',
-    (r) => {
-      r.paymentRequirements.extra = { feePayer: SOURCE };
-    },
-    'invalid_exact_svm_fee_payer_not_managed_by_facilitator',
-  ],
-  [
-    'an amount with a sign',
-    (r) => {
-      r.paymentRequirements.amount = '-5';
-    },
-    'invalid_payment_requirements',
-  ],
-  [
-    'a memo that is no text',
-    (r) => {
-      r.paymentRequirements.extra = { feePayer: FEE_PAYER, memo: 5 } as never;
-    },
-    'invalid_payment_requirements',
-  ],
-  [
-    'a transaction that is no base64',
-    (r) => {
-      r.paymentPayload.payload.transaction = '!';
-    },
-    'invalid_exact_svm_payload_transaction_could_not_be_decoded',
-  ],
-  [
-    'a transaction without a message',
-    (r) => {
-      r.paymentPayload.payload.transaction = 'AQ==';
-    },
-    'invalid_exact_svm_payload_transaction_could_not_be_decoded',
-  ],
-])('a request with %s is refused by verify and settle', async (_name, change, reason) => {
-  const request = structuredClone(x402Request(newTransaction()));
-  change(request);
-  expect(await callAs(key, 'x402Verify', request)).toMatchObject({
-    isValid: false,
-    invalidReason: reason,
-    error: { money_moved: 'no' },
-  });
-  expect(await callAs(key, 'x402Settle', request)).toMatchObject({ success: false, errorReason: reason });
-});
-
-describe('verify', () => {
-  test('a payment is valid until its success was handed out', async () => {
-    const transaction = newTransaction();
-    expect(await verify(transaction)).toEqual({ isValid: true, payer: PAYER });
-    expect(await rowOf(transaction)).toBeUndefined();
-    const answer = settle(transaction);
-    await pendingRow(transaction);
-    expect(await verify(transaction)).toEqual({ isValid: true, payer: PAYER });
-    await confirm(transaction);
-    await sent(await answer);
-    expect(await verify(transaction)).toMatchObject({
-      isValid: false,
-      invalidReason: 'duplicate_settlement',
-    });
-  });
-
-  test('version 1 names the network and the amount in its own way', async () => {
-    const request = x402Request(newTransaction(), { network: 'solana-devnet' });
-    const { amount, ...required } = request.paymentRequirements;
-    expect(
-      await callAs(key, 'x402Verify', {
-        x402Version: 1,
-        paymentPayload: {
-          x402Version: 1,
-          scheme: 'exact',
-          network: 'solana-devnet',
-          payload: request.paymentPayload.payload,
-        },
-        paymentRequirements: { ...required, maxAmountRequired: amount },
-      }),
-    ).toEqual({ isValid: true, payer: PAYER });
-  });
-
-  test('the supported kinds name the fee payer and every signer', async () => {
-    expect(await callAs(key, 'x402Supported', {})).toEqual({
-      kinds: [
-        { x402Version: 2, scheme: 'exact', network: NETWORK, extra: { feePayer: FEE_PAYER } },
-        { x402Version: 1, scheme: 'exact', network: 'solana-devnet', extra: { feePayer: FEE_PAYER } },
-      ],
-      extensions: ['payment-identifier'],
-      signers: { 'solana:*': [FEE_PAYER] },
-    });
-  });
 });
 
 describe('reissue', () => {
@@ -434,90 +264,9 @@ describe('reissue', () => {
     expect(await reissue(settlement_id)).toBe('conflict');
     await confirm(transaction);
     await sent(await answer);
-    const other = newVendor({ account_id: newId('acct'), service_id: newServiceId() });
+    const other = newKey();
     expect(await reissue(settlement_id, other)).toBe('not_found');
     await admin.query('update settlements set refund_reserved = 1 where settlement_id = $1', [settlement_id]);
     expect(await reissue(settlement_id)).toBe('conflict');
-  });
-});
-
-describe('acceptForeign', () => {
-  type Accepted = { status: string; replayed?: boolean; redeem_id?: string; fee_amount?: string };
-  const accept = (transaction: string, redeem_id: string, rest: object = {}) =>
-    callAs<Accepted>(key, 'acceptForeign', {
-      ...{ rail: 'mpp', quote_amount: '50000', memo: 'offer-1', transaction, redeem_id },
-      ...rest,
-    });
-
-  test('an MPP payment is settled and redeemed in one step, and its fee is a split', async () => {
-    const transaction = newTransaction();
-    const answer = accept(transaction, 'delivery-1');
-    const settlement_id = await confirm(transaction);
-    expect(await answer).toMatchObject({
-      settlement_id,
-      status: 'confirmed',
-      tx_hash: txOf(transaction),
-      quote_amount: '50000',
-      fee_amount: '10000',
-      payer_address: PAYER,
-      source_account: SOURCE,
-      redeem_id: 'delivery-1',
-      replayed: false,
-    });
-    expect(await accept(transaction, 'delivery-1')).toMatchObject({
-      replayed: true,
-      redeem_id: 'delivery-1',
-    });
-    expect(await accept(transaction, 'delivery-2')).toMatchObject({
-      replayed: true,
-      redeem_id: 'delivery-1',
-    });
-    expect(await callAs(key, 'get', { settlement_id })).toMatchObject({
-      rail: 'mpp',
-      status: 'redeemed',
-      fee_amount: '10000',
-      net_amount: '40000',
-    });
-    expect(await owedOf(key.account_id)).toBeUndefined();
-  });
-
-  test('30 calls at once deliver once', async () => {
-    const transaction = newTransaction();
-    const calls = Array.from({ length: 30 }, (_, index) => accept(transaction, `delivery-${index}`));
-    await confirm(transaction);
-    const answers = await Promise.all(calls);
-    expect(answers.filter(({ replayed }) => replayed === false)).toHaveLength(1);
-    expect(new Set(answers.map(({ redeem_id }) => redeem_id)).size).toBe(1);
-  });
-
-  test('a payment of MPP names the memo of its offer, and one of x402 may have none', async () => {
-    const memo = undefined;
-    expect(await outcome(accept(newTransaction(), 'd', { memo }))).toBe('validation_error');
-    const transaction = newTransaction();
-    const answer = accept(transaction, 'd', { rail: 'x402', memo });
-    await confirm(transaction);
-    expect(await answer).toMatchObject({ status: 'confirmed', replayed: false });
-  });
-
-  test('an unconfirmed payment is pending, and a refused or failed one is an error', async () => {
-    const pending = newTransaction();
-    expect(await accept(pending, 'd')).toMatchObject({ status: 'pending', tx_hash: txOf(pending) });
-    const refused = newTransaction();
-    const about = { outcome: 'refused', reason: 'memo_mismatch', message: 'another memo' } as const;
-    submitter.checks.set(hashOf(refused), about);
-    expect(await outcome(accept(refused, 'd'))).toBe('validation_error');
-    expect(await outcome(accept(newTransaction(), 'd', { quote_amount: '10000' }))).toBe('validation_error');
-    const poor = newTransaction();
-    submitter.submits.set(hashOf(poor), { ...about, reason: 'insufficient_funds' });
-    expect(await outcome(accept(poor, 'd'))).toBe('insufficient_funds');
-  }, 30_000);
-});
-
-test('the terms of a 402 name network, fee payer, payee and fee', async () => {
-  expect(await callAs(key, 'foreignTerms', {})).toMatchObject({
-    network: NETWORK,
-    mpp_network: 'devnet',
-    fee_payer: FEE_PAYER,
-    fee: { bps: 50, min: '10000' },
   });
 });

@@ -1,0 +1,56 @@
+import { ApiError } from '../../../sdk/src/main.ts';
+import { useItems } from '../lib/data.ts';
+import { LinkButton, Money, Notice, Row } from '../ui/index.ts';
+import { ForWallet } from '../wallet/select-wallet.tsx';
+
+const WalletLinks = () => (
+  <Row>
+    <LinkButton to="/wallet">To the wallet</LinkButton>
+    <LinkButton to="/deposits">To deposits</LinkButton>
+  </Row>
+);
+
+const WALLET_CODES: readonly string[] = ['not_found', 'insufficient_funds', 'delegation_inactive'];
+/** Whether a settle was refused because the payer’s wallet is not ready. */
+export const isWalletTrouble = (error: unknown): boolean =>
+  error instanceof ApiError && WALLET_CODES.includes(error.code);
+
+/** What to do then. */
+export const WalletNotice = ({ children }: { children: string }) => (
+  <Notice title="Prepare the paying wallet">
+    {children}
+    <WalletLinks />
+  </Notice>
+);
+
+/** Shows whether the account's wallet can pay, and what is missing. */
+export const OwnWallet = ({ price }: { price: bigint }) => {
+  const wallets = useItems(
+    ['wallets', 'to-try'],
+    (client, cursor, options) => client.wallet.list({ cursor }, options),
+    { every: 10_000 },
+  );
+  const ready = wallets.data.find(
+    ({ balance, delegation }) => BigInt(balance) >= price && BigInt(delegation.allowance) >= price,
+  );
+  const holdsEnough = wallets.data.some(({ balance }) => BigInt(balance) >= price);
+  return (
+    <ForWallet of={{ wallets, choice: ready ?? wallets.data[0] ?? null }} none="You have no wallet yet">
+      {({ balance, delegation }) =>
+        ready !== undefined ? (
+          <p className="quiet">
+            Ready: <Money micro={balance} /> in the wallet, <Money micro={delegation.allowance} /> of it
+            allowed for payments.
+          </p>
+        ) : (
+          <Notice tone="wait" title="Your wallet cannot pay this yet">
+            {holdsEnough
+              ? 'Your wallet allows no payment of this price. Raise its allowance.'
+              : 'Your wallet has less USDC than this costs. In the test environment you can get some for free.'}
+            <WalletLinks />
+          </Notice>
+        )
+      }
+    </ForWallet>
+  );
+};
