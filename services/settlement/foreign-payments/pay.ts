@@ -9,15 +9,15 @@ import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
-import { type AccruedFeeRule, accruedFeeMicro, type Credit } from '../fee-accounts/model.ts';
+import { type AccruedFeeRule, accruedFeeMicro } from '../fee-accounts/model.ts';
 import {
   type ForeignRow,
   findByExternalId,
   findByMessage,
-  insertForeignPayment,
   type NewForeignPayment,
 } from '../settlements/store/foreign-payments.ts';
 import type { TermsCache } from '../settlements/terms-cache.ts';
+import type { ForeignGroupCommit } from './group-commit.ts';
 import { messageHashOf } from './message-hash.ts';
 import type { Vendor } from './vendor.ts';
 
@@ -64,7 +64,7 @@ export type PayDeps = {
   terms: TermsCache;
   feeWallet: string;
   accruedFee: AccruedFeeRule;
-  credit: Credit;
+  group: ForeignGroupCommit;
   checkForeign: CallOf<'checkForeign'>;
   submitForeign: CallOf<'submitForeign'>;
   /** Records a progress that is known without its event. */
@@ -101,13 +101,13 @@ type Inspected = { kind: 'known'; row: ForeignRow } | { kind: 'new'; hash: strin
  * is written.
  */
 export const inspect = async (
-  { pool, checkForeign, feeWallet }: Pick<PayDeps, 'pool' | 'checkForeign' | 'feeWallet'>,
+  { group, checkForeign, feeWallet }: Pick<PayDeps, 'group' | 'checkForeign' | 'feeWallet'>,
   order: ForeignOrder,
 ): Promise<Inspected | Extract<Outcome, { kind: 'refused' }>> => {
   const hash = messageHashOf(order.transaction);
   if (hash === null)
     return refused('transaction_could_not_be_decoded', 'the bytes of the transaction hold no message');
-  const row = await findByMessage(pool, hash);
+  const row = await group.find(hash);
   const checked = await checkForeign({ ...paymentOf(order, feeWallet), simulate: row === null });
   if (checked.outcome === 'refused') return refused(checked.reason, checked.message);
   if (row === null) return { kind: 'new', hash, checked };
@@ -132,11 +132,14 @@ export const findConflict = async (
     : refused('payment_identifier_conflict', 'another payment has this payment-identifier');
 };
 
+/** An order without a settlement, and the id that its settlement gets. */
+type NewOrder = { settlementId: string; hash: string; checked: Checked };
+
 const newPayment = (
   order: ForeignOrder,
-  { hash, checked, rule }: { hash: string; checked: Checked; rule: AccruedFeeRule },
+  { settlementId, hash, checked, rule }: NewOrder & { rule: AccruedFeeRule },
 ): NewForeignPayment => ({
-  settlement_id: newId('stl'),
+  settlement_id: settlementId,
   rail: order.rail,
   vendor_account_id: order.vendor.accountId,
   service_id: order.vendor.serviceId,
@@ -157,29 +160,29 @@ const newPayment = (
 const accept = async (
   deps: PayDeps,
   order: ForeignOrder,
-  { hash, checked }: { hash: string; checked: Checked },
-): Promise<{ kind: 'known'; row: ForeignRow } | Extract<Outcome, { kind: 'refused' }>> => {
-  const { pool, terms, credit, clock } = deps;
-  const conflict = await findConflict(deps, order, checked);
+  one: NewOrder,
+): Promise<{ kind: 'known' | 'inserted'; row: ForeignRow } | Extract<Outcome, { kind: 'refused' }>> => {
+  const { pool, terms, group, clock } = deps;
+  const conflict = await findConflict(deps, order, one.checked);
   if (conflict !== null) return conflict;
-  const payment = newPayment(order, { hash, checked, rule: deps.accruedFee });
+  const payment = newPayment(order, { ...one, rule: deps.accruedFee });
   await failpoint('settlement.beforeAccept');
-  const inserted = await insertForeignPayment(pool, payment, credit);
+  const inserted = await group.insert(payment);
   if (inserted === 'no_credit')
     return refused(
       'facilitator_credit_exhausted',
       'the accrued fees of this vendor exceed its credit: the vendor pays them in the console or by POST /v1/accounts/me/fee-quote',
     );
   if (inserted === 'taken') {
-    const row = await findByMessage(pool, hash);
+    const row = await findByMessage(pool, one.hash);
     if (row !== null) return { kind: 'known', row };
     // The payment-identifier belongs to another payment, which may have failed since: evaluate again.
-    return accept(deps, order, { hash, checked });
+    return accept(deps, order, one);
   }
   count('quittance_settlements_total', 1, { outcome: 'accepted' });
   terms.addTerms({ ...inserted, created_at: clock() });
   await failpoint('settlement.afterAccept');
-  return { kind: 'known', row: inserted };
+  return { kind: 'inserted', row: inserted };
 };
 
 /**
@@ -197,16 +200,19 @@ const refusedProgress = (
   failure: { code: reason === 'insufficient_funds' ? reason : 'payment_failed', message },
 });
 
+/** The columns of a payment that is issued, as the event's record names them (ConfirmedRow). */
+type Issued = Pick<ForeignRow, 'settlement_id' | 'status' | 'tx_hash'>;
+
 /**
  * Submits a pending payment, which any call may repeat, and waits for its end.
+ * @param woken of a waiter that was registered before the payment was inserted; null for a repeat
  * @throws ServiceError service_unavailable when chain-submitter does not answer: the outcome is
  *   unknown
  */
 const submitAndWait = async (
   deps: PayDeps,
   order: ForeignOrder,
-  row: ForeignRow,
-  until: number,
+  { row, woken, until }: { row: ForeignRow; woken: Promise<unknown> | null; until: number },
 ): Promise<Outcome> => {
   const { settlement_id } = row;
   const submitted = await deps.submitForeign({
@@ -214,10 +220,18 @@ const submitAndWait = async (
     settlement_id,
     account_id: order.vendor.accountId,
   });
+<<<<<<< HEAD
   if (submitted.outcome === 'refused') {
     await deps.applyProgress(refusedProgress(settlement_id, submitted));
     return refused(submitted.reason, submitted.message);
   }
+=======
+  if (submitted.outcome === 'refused') await deps.applyProgress(refusedProgress(settlement_id, submitted));
+  // With the record of the event, the row needs no read.
+  const issued = submitted.outcome === 'refused' ? null : ((await woken) as Issued | null | undefined);
+  if (issued && issued.status !== 'pending')
+    return { kind: 'ended', row: { ...row, status: issued.status, tx_hash: issued.tx_hash } };
+>>>>>>> bench402
   const ended = await readUntil(deps.waiting, settlement_id, {
     read: async () => (await findByMessage(deps.pool, row.message_hash)) ?? row,
     done: ({ status }) => status !== 'pending',
@@ -228,6 +242,37 @@ const submitAndWait = async (
   return { kind: 'pending', row: ended, txHash: submitted.tx_hash };
 };
 
+/** Inserts and submits an order that has no settlement yet. */
+const payNew = async (
+  deps: PayDeps,
+  order: ForeignOrder,
+  { hash, checked }: Omit<NewOrder, 'settlementId'>,
+  until: number,
+): Promise<Outcome> => {
+  const settlementId = newId('stl');
+  const waiter = deps.waiting.until(settlementId, POLL_MS);
+  try {
+    const accepted = await accept(deps, order, { settlementId, hash, checked });
+    if (accepted.kind === 'refused') return accepted;
+    const woken = accepted.kind === 'inserted' ? waiter.woken : null;
+    return await payKnown(deps, order, { row: accepted.row, woken, until });
+  } finally {
+    waiter.cancel();
+  }
+};
+
+const payKnown = async (
+  deps: PayDeps,
+  order: ForeignOrder,
+  known: { row: ForeignRow; woken: Promise<unknown> | null; until: number },
+): Promise<Outcome> => {
+  const { row } = known;
+  if (row.service_id !== order.vendor.serviceId)
+    return refused('other_service', 'this transaction has paid another service');
+  if (row.status !== 'pending') return { kind: 'ended', row };
+  return submitAndWait(deps, order, known);
+};
+
 /**
  * Carries out an order once, however often it is presented: the signed message identifies it
  * (docs/adr/0043).
@@ -236,11 +281,7 @@ const submitAndWait = async (
 export const pay = async (deps: PayDeps, order: ForeignOrder, until: number): Promise<Outcome> => {
   const inspected = await inspect(deps, order);
   if (inspected.kind === 'refused') return inspected;
-  const known = inspected.kind === 'known' ? inspected : await accept(deps, order, inspected);
-  if (known.kind === 'refused') return known;
-  const { row } = known;
-  if (row.service_id !== order.vendor.serviceId)
-    return refused('other_service', 'this transaction has paid another service');
-  if (row.status !== 'pending') return { kind: 'ended', row };
-  return submitAndWait(deps, order, row, until);
+  return inspected.kind === 'known'
+    ? payKnown(deps, order, { row: inspected.row, woken: null, until })
+    : payNew(deps, order, inspected, until);
 };
