@@ -220,18 +220,14 @@ const submitAndWait = async (
     settlement_id,
     account_id: order.vendor.accountId,
   });
-<<<<<<< HEAD
   if (submitted.outcome === 'refused') {
     await deps.applyProgress(refusedProgress(settlement_id, submitted));
     return refused(submitted.reason, submitted.message);
   }
-=======
-  if (submitted.outcome === 'refused') await deps.applyProgress(refusedProgress(settlement_id, submitted));
   // With the record of the event, the row needs no read.
-  const issued = submitted.outcome === 'refused' ? null : ((await woken) as Issued | null | undefined);
+  const issued = (await woken) as Issued | null | undefined;
   if (issued && issued.status !== 'pending')
     return { kind: 'ended', row: { ...row, status: issued.status, tx_hash: issued.tx_hash } };
->>>>>>> bench402
   const ended = await readUntil(deps.waiting, settlement_id, {
     read: async () => (await findByMessage(deps.pool, row.message_hash)) ?? row,
     done: ({ status }) => status !== 'pending',
