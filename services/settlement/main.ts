@@ -12,6 +12,7 @@ import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { config as schema } from './config.ts';
 import { delegateOperations } from './delegates/operations.ts';
 import { feeAccountOperations } from './fee-accounts/operations.ts';
+import { createForeignGroupCommit } from './foreign-payments/group-commit.ts';
 import { foreignPaymentOperations } from './foreign-payments/operations.ts';
 import { resumeForeign } from './foreign-payments/resume-foreign.ts';
 import { collectAttempts, collectCaps, collectIntake } from './operator/gauges.ts';
@@ -79,6 +80,7 @@ const readFeePayers = cached(() => call(bus, chainSubmitter, 'getFeePayers', {})
 });
 
 const limits = hourlyLimits(config);
+const credit = { firstMicro: config.X402_FIRST_CREDIT_MICRO, laterMicro: config.X402_CREDIT_MICRO };
 
 const deps: Deps = {
   pool,
@@ -122,7 +124,8 @@ const deps: Deps = {
     minMicro: config.X402_FEE_MIN_MICRO,
     solPriceMicro: config.SOL_PRICE_MICRO,
   },
-  credit: { firstMicro: config.X402_FIRST_CREDIT_MICRO, laterMicro: config.X402_CREDIT_MICRO },
+  credit,
+  group: createForeignGroupCommit(pool, credit),
   findService,
   createPayoutAccount: ({ account_id, owner }) => createPayoutAccount(`${account_id}/${owner}`),
   getFeePayers: async () => (await readFeePayers('feePayers')).fee_payers,

@@ -3,6 +3,7 @@ import { listDelegateSpending } from '../../services/settlement/delegates/list-d
 import { delegateOperations } from '../../services/settlement/delegates/operations.ts';
 import { upsertDelegate } from '../../services/settlement/delegates/upsert-delegate.ts';
 import { feeAccountOperations } from '../../services/settlement/fee-accounts/operations.ts';
+import { createForeignGroupCommit } from '../../services/settlement/foreign-payments/group-commit.ts';
 import { foreignPaymentOperations } from '../../services/settlement/foreign-payments/operations.ts';
 import { operatorOperations } from '../../services/settlement/operator/operations.ts';
 import { quarantineResolver } from '../../services/settlement/operator/quarantine-resolver.ts';
@@ -113,6 +114,7 @@ const createDeps = (): Deps => ({
   findPayment: async ({ quote_token }) => payments.get(quote_token) ?? { paid: false, owner: null },
   getAttemptReport: (attempt) => call(base.bus, chainSubmitter, 'getAttemptReport', attempt),
   ...foreignSettings,
+  group: createForeignGroupCommit(base.pool, foreignSettings.credit),
   findService: async (service_id) => foreignServices.get(service_id) ?? null,
   getFeePayers: async () => [FEE_PAYER],
   createPayoutAccount: async () => {},

@@ -45,6 +45,7 @@ import {
   readSourceBalance,
   type SourceBalance,
 } from './source-balance.ts';
+import { countFailedOnChain } from './store/intents.ts';
 
 type Deps = {
   pool: Pool;
@@ -236,6 +237,12 @@ const requestOf = ({ settlement_id, account_id }: Input, payment: SignedPayment)
   amount: formatMicro(payment.totalMicro),
 });
 
+/**
+ * An account that empties itself between simulation and inclusion makes our fee payer pay for a failed
+ * transaction.
+ */
+const MAX_FAILED = 3n;
+
 /** @returns null when the message has an intent already */
 const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
   const payment = await readSignedPayment(deps, input);
@@ -245,10 +252,16 @@ const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
   const slot = await deps.simulations.simulateUnlessFresh(payment);
   // A provider that has reached the slot knows the blockhash, so it is no newer than this height.
   const height = deps.rpc.first((provider) => provider.blockHeight('confirmed', slot));
-  const [balance, confirmedHeight] = await Promise.all([
+  const [failed, balance, confirmedHeight] = await Promise.all([
+    countFailedOnChain(deps.pool, source),
     readSourceBalance(deps, payment),
     readForCaller(height),
   ]);
+  if (failed >= MAX_FAILED)
+    refuse(
+      'source_blocked',
+      `${MAX_FAILED} transactions of the paying token account failed on chain within a day; pay from another one`,
+    );
   if (balance.balanceMicro < payment.totalMicro)
     refuse('insufficient_funds', 'the balance of the paying token account is too small');
 

@@ -3,24 +3,30 @@ import { PLATFORM_SERVICE_ID } from '../../../shared/contract/platform.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import type { Credit } from './model.ts';
 
-/** Inserts the row of an account, which concurrent payments lock. */
-export const insertFeeAccount = (db: Db, accountId: string): Promise<unknown> =>
+/** Inserts the rows of accounts, which concurrent payments lock. */
+export const insertFeeAccounts = (db: Db, accountIds: ReadonlySet<string>): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
-    insert into fee_accounts (account_id) values (${accountId}) on conflict do nothing`);
+    insert into fee_accounts (account_id)
+    select unnest(${sql.array([...accountIds].sort(), 'text')}) on conflict do nothing`);
 
 /**
- * CTE `fee_account`: the locked row of an account, and whether its credit suffices for one more
- * fee. It has no row for an account without one.
+ * CTE `fee_account`: the locked rows of accounts, and what is left of their credit. It has no row
+ * for an account without one.
+ * @param accountIds a query
  */
-export const lockFeeAccount = (accountId: string, feeMicro: bigint, credit: Credit) => sql.fragment`
-  select account_id, accrued - paid + ${feeMicro}::bigint
-    <= case when paid > 0 then ${credit.laterMicro}::bigint else ${credit.firstMicro}::bigint end as has_credit
-  from fee_accounts where account_id = ${accountId} for update`;
+export const lockFeeAccounts = (accountIds: ReturnType<typeof sql.fragment>, credit: Credit) => sql.fragment`
+  select account_id, case when paid > 0 then ${credit.laterMicro}::bigint else ${credit.firstMicro}::bigint end
+    - accrued + paid as credit_left
+  from fee_accounts where account_id = any(array(${accountIds})) order by account_id for update`;
 
 /** CTE that adds the fees of new settlements: the rows of the statement's CTE `inserted`. */
 export const reserveFees = sql.fragment`
-  update fee_accounts as f set accrued = f.accrued + inserted.accrued_fee
-  from inserted where f.account_id = inserted.vendor_account_id and inserted.accrued_fee > 0`;
+  update fee_accounts as f set accrued = f.accrued + sums.fee
+  from (
+    select vendor_account_id, sum(accrued_fee)::bigint as fee from inserted
+    where accrued_fee > 0 group by vendor_account_id
+  ) as sums
+  where f.account_id = sums.vendor_account_id`;
 
 /** CTE that returns the fees of failed settlements: the rows of the statement's CTE `changed`. */
 export const returnFees = sql.fragment`

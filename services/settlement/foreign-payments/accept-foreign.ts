@@ -13,13 +13,10 @@ import { isoTime } from '../../../shared/lib/clock.ts';
 import { type FeeRule, feeMicro } from '../../../shared/lib/fee.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
+import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { END_BATCH_WINDOW_MS } from '../settlements/events.ts';
 import { failureExtras } from '../settlements/model/status.ts';
-import {
-  type ForeignRow,
-  findByMessage,
-  recordForeignRedeem,
-} from '../settlements/store/foreign-payments.ts';
+import { type ForeignRow, findByMessage } from '../settlements/store/foreign-payments.ts';
 import { type ForeignOrder, type PayDeps, pay, type Refusal } from './pay.ts';
 import { type FindService, getVendor, type Vendor } from './vendor.ts';
 
@@ -41,6 +38,8 @@ const CODES: Partial<Record<Refusal['reason'], ErrorCode>> = {
   signing_paused: 'service_unavailable',
   facilitator_credit_exhausted: 'conflict',
   other_service: 'conflict',
+  source_blocked: 'conflict',
+  vendor_frozen: 'forbidden',
   payment_identifier_conflict: 'conflict',
 };
 
@@ -48,6 +47,9 @@ const toError = ({ reason, message }: Refusal): ServiceError => {
   if (reason === 'insufficient_funds')
     return new ServiceError('insufficient_funds', message, { ...NO, safe_action: 'top_up' });
   const code = CODES[reason];
+  // The payment of another service may have moved money. It is not this service's to report.
+  if (reason === 'other_service')
+    return conflict(`${reason}: ${message}`, { money_moved: 'unknown', safe_action: 'stop' });
   // The details name the reason, so that a client can tell the refusals apart.
   if (code === undefined) return invalid('transaction', `${reason}: ${message}`, NO);
   return new ServiceError(code, `${reason}: ${message}`, NO);
@@ -90,13 +92,20 @@ const confirmed = (row: ForeignRow, redeemedAt: number, redeemId: string, replay
 
 /** Redeems a payment that is no longer pending, or reports who has redeemed it. */
 const redeemEnded = async (deps: Deps, row: ForeignRow, redeemId: string): Promise<Answer> => {
-  const { pool, relay, waiting } = deps;
+  const { pool, group, relay, waiting } = deps;
   if (row.status === 'failed') {
     const code = isErrorCode(row.failure_code) ? row.failure_code : 'payment_failed';
     throw new ServiceError(code, row.failure_message ?? 'the payment failed', failureExtras(code));
   }
   if (row.status === 'issued') {
-    const redeemed = await recordForeignRedeem(pool, row.settlement_id, { redeemId, handOutId: null });
+    const { settlement_id } = row;
+    const traceparent = activeTraceparent();
+    const redeemed = await group.redeem({
+      settlement_id,
+      redeem_id: redeemId,
+      hand_out_id: null,
+      traceparent,
+    });
     if (redeemed !== null) {
       relay.dispatch([redeemed], { batchWindowMs: END_BATCH_WINDOW_MS });
       waiting.wake(row.settlement_id);

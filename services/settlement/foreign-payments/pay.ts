@@ -2,22 +2,22 @@ import type { z } from 'zod';
 import { readUntil } from '../../../shared/bus/read-until.ts';
 import type { Waiting } from '../../../shared/bus/wake.ts';
 import type { chainSubmitter, ForeignReason, Progress } from '../../../shared/contract/chain-submitter.ts';
+import { accountFrozen } from '../../../shared/contract/errors.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
-import { type AccruedFeeRule, accruedFeeMicro, type Credit } from '../fee-accounts/model.ts';
-import { paymentsPaused } from '../settlements/decision-errors.ts';
+import { type AccruedFeeRule, accruedFeeMicro } from '../fee-accounts/model.ts';
 import {
   type ForeignRow,
   findByExternalId,
   findByMessage,
-  insertForeignPayment,
   type NewForeignPayment,
 } from '../settlements/store/foreign-payments.ts';
 import type { TermsCache } from '../settlements/terms-cache.ts';
+import type { ForeignGroupCommit } from './group-commit.ts';
 import { messageHashOf } from './message-hash.ts';
 import type { Vendor } from './vendor.ts';
 
@@ -43,14 +43,19 @@ export type ForeignOrder = {
 
 /** Why an order is refused. Nothing was written, signed or moved. */
 export type Refusal = {
-  reason: ForeignReason | 'payment_identifier_conflict' | 'facilitator_credit_exhausted' | 'other_service';
+  reason:
+    | ForeignReason
+    | 'payment_identifier_conflict'
+    | 'facilitator_credit_exhausted'
+    | 'vendor_frozen'
+    | 'other_service';
   message: string;
 };
 /** `ended`: its settlement is no longer pending. */
 type Outcome =
   | { kind: 'refused'; refusal: Refusal }
   | { kind: 'ended'; row: ForeignRow }
-  | { kind: 'pending'; row: ForeignRow; txHash: string | null };
+  | { kind: 'pending'; row: ForeignRow; txHash: string };
 
 export type PayDeps = {
   pool: Pool;
@@ -59,7 +64,7 @@ export type PayDeps = {
   terms: TermsCache;
   feeWallet: string;
   accruedFee: AccruedFeeRule;
-  credit: Credit;
+  group: ForeignGroupCommit;
   checkForeign: CallOf<'checkForeign'>;
   submitForeign: CallOf<'submitForeign'>;
   /** Records a progress that is known without its event. */
@@ -96,13 +101,13 @@ type Inspected = { kind: 'known'; row: ForeignRow } | { kind: 'new'; hash: strin
  * is written.
  */
 export const inspect = async (
-  { pool, checkForeign, feeWallet }: Pick<PayDeps, 'pool' | 'checkForeign' | 'feeWallet'>,
+  { group, checkForeign, feeWallet }: Pick<PayDeps, 'group' | 'checkForeign' | 'feeWallet'>,
   order: ForeignOrder,
 ): Promise<Inspected | Extract<Outcome, { kind: 'refused' }>> => {
   const hash = messageHashOf(order.transaction);
   if (hash === null)
     return refused('transaction_could_not_be_decoded', 'the bytes of the transaction hold no message');
-  const row = await findByMessage(pool, hash);
+  const row = await group.find(hash);
   const checked = await checkForeign({ ...paymentOf(order, feeWallet), simulate: row === null });
   if (checked.outcome === 'refused') return refused(checked.reason, checked.message);
   if (row === null) return { kind: 'new', hash, checked };
@@ -113,10 +118,13 @@ export const inspect = async (
 
 /** The reason why a checked order cannot become a settlement at the moment, or null. */
 export const findConflict = async (
-  { pool }: Pick<PayDeps, 'pool'>,
+  { pool, isPaused }: Pick<PayDeps, 'pool' | 'isPaused'>,
   { externalId, vendor }: ForeignOrder,
   { source_account }: Checked,
 ): Promise<Extract<Outcome, { kind: 'refused' }> | null> => {
+  // Payments that were accepted before are still carried out.
+  if (vendor.frozen) return refused('vendor_frozen', accountFrozen().message);
+  if (await isPaused()) return refused('signing_paused', 'new payments are paused; try again later');
   if (externalId === null) return null;
   const key = { service_id: vendor.serviceId, source_account, external_id: externalId };
   return (await findByExternalId(pool, key)) === null
@@ -124,11 +132,14 @@ export const findConflict = async (
     : refused('payment_identifier_conflict', 'another payment has this payment-identifier');
 };
 
+/** An order without a settlement, and the id that its settlement gets. */
+type NewOrder = { settlementId: string; hash: string; checked: Checked };
+
 const newPayment = (
   order: ForeignOrder,
-  { hash, checked, rule }: { hash: string; checked: Checked; rule: AccruedFeeRule },
+  { settlementId, hash, checked, rule }: NewOrder & { rule: AccruedFeeRule },
 ): NewForeignPayment => ({
-  settlement_id: newId('stl'),
+  settlement_id: settlementId,
   rail: order.rail,
   vendor_account_id: order.vendor.accountId,
   service_id: order.vendor.serviceId,
@@ -149,32 +160,29 @@ const newPayment = (
 const accept = async (
   deps: PayDeps,
   order: ForeignOrder,
-  { hash, checked }: { hash: string; checked: Checked },
-): Promise<{ kind: 'known'; row: ForeignRow } | Extract<Outcome, { kind: 'refused' }>> => {
-  const { pool, terms, credit, clock } = deps;
-  if (await deps.isPaused()) {
-    if (order.rail === 'x402')
-      return refused('signing_paused', 'the operator has paused payments; sign a new transaction later');
-    throw paymentsPaused();
-  }
-  const payment = newPayment(order, { hash, checked, rule: deps.accruedFee });
+  one: NewOrder,
+): Promise<{ kind: 'known' | 'inserted'; row: ForeignRow } | Extract<Outcome, { kind: 'refused' }>> => {
+  const { pool, terms, group, clock } = deps;
+  const conflict = await findConflict(deps, order, one.checked);
+  if (conflict !== null) return conflict;
+  const payment = newPayment(order, { ...one, rule: deps.accruedFee });
   await failpoint('settlement.beforeAccept');
-  const inserted = await insertForeignPayment(pool, payment, credit);
+  const inserted = await group.insert(payment);
   if (inserted === 'no_credit')
     return refused(
       'facilitator_credit_exhausted',
       'the accrued fees of this vendor exceed its credit: the vendor pays them in the console or by POST /v1/accounts/me/fee-quote',
     );
   if (inserted === 'taken') {
-    const row = await findByMessage(pool, hash);
+    const row = await findByMessage(pool, one.hash);
     if (row !== null) return { kind: 'known', row };
-    // It may also be the payment-identifier of a payment that has just failed: evaluate again.
-    return (await findConflict(deps, order, checked)) ?? accept(deps, order, { hash, checked });
+    // The payment-identifier belongs to another payment, which may have failed since: evaluate again.
+    return accept(deps, order, one);
   }
   count('quittance_settlements_total', 1, { outcome: 'accepted' });
   terms.addTerms({ ...inserted, created_at: clock() });
   await failpoint('settlement.afterAccept');
-  return { kind: 'known', row: inserted };
+  return { kind: 'inserted', row: inserted };
 };
 
 /**
@@ -192,16 +200,19 @@ const refusedProgress = (
   failure: { code: reason === 'insufficient_funds' ? reason : 'payment_failed', message },
 });
 
+/** The columns of a payment that is issued, as the event's record names them (ConfirmedRow). */
+type Issued = Pick<ForeignRow, 'settlement_id' | 'status' | 'tx_hash'>;
+
 /**
  * Submits a pending payment, which any call may repeat, and waits for its end.
+ * @param woken of a waiter that was registered before the payment was inserted; null for a repeat
  * @throws ServiceError service_unavailable when chain-submitter does not answer: the outcome is
  *   unknown
  */
 const submitAndWait = async (
   deps: PayDeps,
   order: ForeignOrder,
-  row: ForeignRow,
-  until: number,
+  { row, woken, until }: { row: ForeignRow; woken: Promise<unknown> | null; until: number },
 ): Promise<Outcome> => {
   const { settlement_id } = row;
   const submitted = await deps.submitForeign({
@@ -209,7 +220,14 @@ const submitAndWait = async (
     settlement_id,
     account_id: order.vendor.accountId,
   });
-  if (submitted.outcome === 'refused') await deps.applyProgress(refusedProgress(settlement_id, submitted));
+  if (submitted.outcome === 'refused') {
+    await deps.applyProgress(refusedProgress(settlement_id, submitted));
+    return refused(submitted.reason, submitted.message);
+  }
+  // With the record of the event, the row needs no read.
+  const issued = (await woken) as Issued | null | undefined;
+  if (issued && issued.status !== 'pending')
+    return { kind: 'ended', row: { ...row, status: issued.status, tx_hash: issued.tx_hash } };
   const ended = await readUntil(deps.waiting, settlement_id, {
     read: async () => (await findByMessage(deps.pool, row.message_hash)) ?? row,
     done: ({ status }) => status !== 'pending',
@@ -217,8 +235,38 @@ const submitAndWait = async (
     againMs: POLL_MS,
   });
   if (ended.status !== 'pending') return { kind: 'ended', row: ended };
-  const txHash = submitted.outcome === 'submitted' ? submitted.tx_hash : ended.tx_hash;
-  return { kind: 'pending', row: ended, txHash };
+  return { kind: 'pending', row: ended, txHash: submitted.tx_hash };
+};
+
+/** Inserts and submits an order that has no settlement yet. */
+const payNew = async (
+  deps: PayDeps,
+  order: ForeignOrder,
+  { hash, checked }: Omit<NewOrder, 'settlementId'>,
+  until: number,
+): Promise<Outcome> => {
+  const settlementId = newId('stl');
+  const waiter = deps.waiting.until(settlementId, POLL_MS);
+  try {
+    const accepted = await accept(deps, order, { settlementId, hash, checked });
+    if (accepted.kind === 'refused') return accepted;
+    const woken = accepted.kind === 'inserted' ? waiter.woken : null;
+    return await payKnown(deps, order, { row: accepted.row, woken, until });
+  } finally {
+    waiter.cancel();
+  }
+};
+
+const payKnown = async (
+  deps: PayDeps,
+  order: ForeignOrder,
+  known: { row: ForeignRow; woken: Promise<unknown> | null; until: number },
+): Promise<Outcome> => {
+  const { row } = known;
+  if (row.service_id !== order.vendor.serviceId)
+    return refused('other_service', 'this transaction has paid another service');
+  if (row.status !== 'pending') return { kind: 'ended', row };
+  return submitAndWait(deps, order, known);
 };
 
 /**
@@ -229,11 +277,7 @@ const submitAndWait = async (
 export const pay = async (deps: PayDeps, order: ForeignOrder, until: number): Promise<Outcome> => {
   const inspected = await inspect(deps, order);
   if (inspected.kind === 'refused') return inspected;
-  const known = inspected.kind === 'known' ? inspected : await accept(deps, order, inspected);
-  if (known.kind === 'refused') return known;
-  const { row } = known;
-  if (row.service_id !== order.vendor.serviceId)
-    return refused('other_service', 'this transaction has paid another service');
-  if (row.status !== 'pending') return { kind: 'ended', row };
-  return submitAndWait(deps, order, row, until);
+  return inspected.kind === 'known'
+    ? payKnown(deps, order, { row: inspected.row, woken: null, until })
+    : payNew(deps, order, inspected, until);
 };

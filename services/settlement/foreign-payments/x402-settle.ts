@@ -6,7 +6,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
-import { type ForeignRow, findByMessage, handOut } from '../settlements/store/foreign-payments.ts';
+import { type ForeignRow, findByMessage } from '../settlements/store/foreign-payments.ts';
 import { x402FailureOf } from './model/x402-reasons.ts';
 import { readX402Request, type X402Refusal } from './model/x402-request.ts';
 import { type PayDeps, pay } from './pay.ts';
@@ -71,7 +71,7 @@ const answerEnded = async (
   ended: ForeignRow,
   { network, until }: { network: string; until: number },
 ): Promise<Answer> => {
-  const { pool, waiting } = deps;
+  const { pool, group, waiting } = deps;
   const handOutId = randomUUID();
   for (let row = ended; ; ) {
     if (row.status === 'failed') {
@@ -79,7 +79,8 @@ const answerEnded = async (
       return failureAnswer({ reason: x402FailureOf(row.failure_code), message }, { network, row });
     }
     if (row.status !== 'issued') return duplicate(row, network);
-    if (await handOut(pool, row.settlement_id, handOutId)) return success(row, network, handOutId);
+    const handedOut = await group.handOut({ settlement_id: row.settlement_id, hand_out_id: handOutId });
+    if (handedOut !== null) return success(handedOut, network, handOutId);
     if (performance.now() >= until)
       return row.handed_out ? duplicate(row, network) : pending({ network, row });
     row = await readUntil(waiting, row.settlement_id, {
@@ -105,7 +106,11 @@ export const x402Settle =
     const { network } = request.paymentRequirements;
     if ('reason' in read) return failureAnswer(read, { network });
     const outcome = await pay(deps, x402OrderOf(vendor, read), until);
-    if (outcome.kind === 'refused') return failureAnswer(toX402(outcome.refusal), { network });
+    if (outcome.kind === 'refused') {
+      // The payment of another service may have moved money. It is not this service's to report.
+      const moved = outcome.refusal.reason === 'other_service' ? 'unknown' : 'no';
+      return failureAnswer(toX402(outcome.refusal), { network }, moved);
+    }
     if (outcome.kind === 'pending') return pending({ network, row: outcome.row, txHash: outcome.txHash });
     return answerEnded(deps, outcome.row, { network, until });
   };

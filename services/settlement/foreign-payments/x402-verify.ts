@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { MoneyMoved } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
-import { accruedFeeMicro, hasCreditFor } from '../fee-accounts/model.ts';
+import { accruedFeeMicro, type Credit, hasCreditFor } from '../fee-accounts/model.ts';
 import { getFeeAccount } from '../fee-accounts/store.ts';
 import type { ForeignRow } from '../settlements/store/foreign-payments.ts';
 import { x402FailureOf } from './model/x402-reasons.ts';
@@ -13,7 +13,7 @@ import { x402OrderOf } from './x402-order.ts';
 import { errorOf, toX402 } from './x402-refusal.ts';
 import { type TermsDeps, termsFor } from './x402-terms.ts';
 
-type Deps = PayDeps & TermsDeps & { findService: FindService };
+type Deps = PayDeps & TermsDeps & { findService: FindService; credit: Credit };
 type Answer = z.infer<typeof settlement.operations.x402Verify.output>;
 
 const invalidAnswer = (refusal: X402Refusal, payer?: string, moved: MoneyMoved = 'no'): Answer => ({
@@ -47,7 +47,10 @@ export const x402Verify =
     if ('reason' in read) return invalidAnswer(read);
     const order = x402OrderOf(vendor, read);
     const inspected = await inspect(deps, order);
-    if (inspected.kind === 'refused') return invalidAnswer(toX402(inspected.refusal));
+    if (inspected.kind === 'refused') {
+      const moved = inspected.refusal.reason === 'other_service' ? 'unknown' : 'no';
+      return invalidAnswer(toX402(inspected.refusal), undefined, moved);
+    }
     if (inspected.kind === 'known') return ofKnown(inspected.row);
     const { checked } = inspected;
     const conflict = await findConflict(deps, order, checked);

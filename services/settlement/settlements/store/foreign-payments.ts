@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { type OutboxRow, outboxRow } from '../../../../shared/events/outbox.ts';
-import { activeTraceparent } from '../../../../shared/lib/trace.ts';
 import type { Credit } from '../../fee-accounts/model.ts';
-import { insertFeeAccount, lockFeeAccount, reserveFees } from '../../fee-accounts/store.ts';
+import { insertFeeAccounts, lockFeeAccounts, reserveFees } from '../../fee-accounts/store.ts';
 import { chainState, isRedeemable, isUnreserved, state } from './conditions.ts';
 import { endColumns, redeemedEvents } from './end-events.ts';
 import { columns, Row, type SettlementRow } from './settlements.ts';
@@ -41,48 +40,96 @@ export type NewForeignPayment = {
   resource: string | null;
 };
 
-const Evaluation = z.object({ has_credit: z.boolean().nullable(), inserted: z.boolean() });
+const NotInserted = z.object({ settlement_id: z.null(), has_credit: z.boolean().nullable() });
+const Evaluation = z
+  .union([ForeignRow.extend({ has_credit: z.literal(true) }), NotInserted])
+  .and(z.object({ position: z.number() }));
+
+const evaluateAndInsert = (db: Db, rows: readonly NewForeignPayment[], credit: Credit) => {
+  const values = rows.map(({ quote_amount, fee_amount, accrued_fee, ...row }, position) => ({
+    ...{ ...row, position, quote_amount: String(quote_amount) },
+    ...{ fee_amount: String(fee_amount), accrued_fee: String(accrued_fee) },
+  }));
+  return db.any(sql.type(Evaluation)`
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(values)}::jsonb) as input(position integer, settlement_id text,
+        rail text, vendor_account_id text, service_id uuid, service_name text, payout_address text, quote_amount bigint,
+        fee_amount bigint, accrued_fee bigint, message_hash text, payer_address text, source_account text,
+        external_id text, resource text)
+    ), fee_account as (
+      ${lockFeeAccounts(sql.fragment`select vendor_account_id from input where accrued_fee > 0`, credit)}
+    ), evaluated as (
+      select input.*, case when accrued_fee = 0 then true
+        else sum(accrued_fee) over (partition by vendor_account_id order by position) <= fee_account.credit_left end
+        as has_credit
+      from input left join fee_account on fee_account.account_id = vendor_account_id
+    ), inserted as (
+      insert into settlements (settlement_id, rail, vendor_account_id, service_id, service_name, payout_address,
+        quote_amount, fee_amount, accrued_fee, message_hash, payer_address, source_account, external_id, resource,
+        holding)
+      select settlement_id, rail, vendor_account_id, service_id, service_name, payout_address, quote_amount,
+        fee_amount, accrued_fee, message_hash, payer_address, source_account, external_id, resource, false
+      from evaluated where has_credit order by message_hash
+      on conflict do nothing
+      returning *
+    ), reserved as (${reserveFees})
+    select evaluated.position, evaluated.has_credit, settlement.*
+    from (select position, settlement_id as id, has_credit from evaluated) as evaluated
+    left join (select ${foreignColumns} from inserted) as settlement on settlement.settlement_id = evaluated.id
+    order by evaluated.position`);
+};
+
+type Inserted = ForeignRow | 'taken' | 'no_credit';
 
 /**
- * Inserts a pending settlement, and reserves its accrued fee on the vendor's account, in one
- * statement. Concurrent payments of one account lock its row in turn.
- * @returns the settlement; `taken`: the message or the payment-identifier has a settlement;
- *   `no_credit`: the vendor owes too much
+ * Inserts pending settlements, and reserves their accrued fees on the vendors' accounts, in one
+ * statement. It locks the accounts in the order of their ids, then inserts in the order of the
+ * messages, so that two replicas cannot deadlock.
+ * @param rows of different messages
+ * @returns in their order the settlement; `taken`: the message or the payment-identifier has a
+ *   settlement; `no_credit`: the vendor owes too much
  */
-export const insertForeignPayment = async (
+export const insertForeignPayments = async (
   db: Db,
-  row: NewForeignPayment,
+  rows: readonly NewForeignPayment[],
   credit: Credit,
-): Promise<ForeignRow | 'taken' | 'no_credit'> => {
-  const { vendor_account_id: vendor, accrued_fee: fee } = row;
-  const account = fee > 0n ? lockFeeAccount(vendor, fee, credit) : sql.fragment`select true as has_credit`;
-  const insert = () =>
-    db.one(sql.type(Evaluation)`
-      with fee_account as (${account}), inserted as (
-        insert into settlements (settlement_id, rail, vendor_account_id, service_id, service_name, payout_address,
-          quote_amount, fee_amount, accrued_fee, message_hash, payer_address, source_account, external_id, resource,
-          holding)
-        select ${row.settlement_id}, ${row.rail}, ${vendor}, ${row.service_id}::uuid, ${row.service_name},
-          ${row.payout_address}, ${row.quote_amount}::bigint, ${row.fee_amount}::bigint, ${fee}::bigint,
-          ${row.message_hash}, ${row.payer_address}, ${row.source_account}, ${row.external_id}, ${row.resource}, false
-        from fee_account where has_credit
-        on conflict do nothing
-        returning vendor_account_id, accrued_fee
-      ), reserved as (${reserveFees})
-      select (select has_credit from fee_account) as has_credit, exists (select from inserted) as inserted`);
-  let evaluated = await insert();
-  if (evaluated.has_credit === null) {
-    await insertFeeAccount(db, vendor);
-    evaluated = await insert();
+): Promise<Inserted[]> => {
+  let evaluated = await evaluateAndInsert(db, rows, credit);
+  const missing = rows.filter((_, index) => evaluated[index]!.has_credit === null);
+  if (missing.length > 0) {
+    await insertFeeAccounts(db, new Set(missing.map(({ vendor_account_id }) => vendor_account_id)));
+    const again = await evaluateAndInsert(db, missing, credit);
+    let next = 0;
+    evaluated = evaluated.map((one) => (one.has_credit === null ? again[next++]! : one));
   }
-  if (!evaluated.has_credit) return 'no_credit';
-  return evaluated.inserted ? (await findByMessage(db, row.message_hash))! : 'taken';
+  const inserted: Inserted[] = evaluated.map((one) => {
+    if (one.settlement_id !== null) return one;
+    return one.has_credit ? 'taken' : 'no_credit';
+  });
+  if (rows.length > 1) {
+    // A payment must not be refused because of the fee of another one that was not inserted.
+    for (const [index, one] of inserted.entries())
+      if (one === 'no_credit')
+        [inserted[index]] = (await insertForeignPayments(db, [rows[index]!], credit)) as [Inserted];
+  }
+  return inserted;
 };
 
 /** The settlement of a signed message, or null. */
 export const findByMessage = (db: Db, messageHash: string): Promise<ForeignRow | null> =>
   db.maybeOne(sql.type(ForeignRow)`
     select ${foreignColumns} from settlements where message_hash = ${messageHash}`);
+
+/** The settlements of signed messages, in their order; null for a message without one. */
+export const listByMessages = async (
+  db: Db,
+  messageHashes: readonly string[],
+): Promise<(ForeignRow | null)[]> => {
+  const rows = await db.any(sql.type(ForeignRow)`
+    select ${foreignColumns} from settlements where message_hash = any(${sql.array([...messageHashes], 'text')})`);
+  const found = new Map(rows.map((row) => [row.message_hash, row]));
+  return messageHashes.map((hash) => found.get(hash) ?? null);
+};
 
 /** The settlement that holds a payment-identifier, and did not fail; null without one. */
 export const findByExternalId = (
@@ -98,36 +145,77 @@ export const findByExternalId = (
 const isDeliverable = sql.fragment`rail <> 'quittance' and ${state.isFrom('redeem')}
   and ${chainState.isFrom('redeem')} and ${isRedeemable}`;
 
-/**
- * Hands the success of a payment out to one call.
- * @returns false when it is not paid, or another call has it
- */
-export const handOut = async (db: Db, settlementId: string, handOutId: string): Promise<boolean> =>
-  (await db.maybeOne(sql.typeAlias('id')`
-    update settlements set handed_out_at = app_now(), hand_out_id = ${handOutId}
-    where settlement_id = ${settlementId} and ${isDeliverable} and not ${isHandedOut}
-    returning settlement_id as id`)) !== null;
+/** One call that asks for the success of a payment. */
+export type HandOutRequest = { settlement_id: string; hand_out_id: string };
 
 /**
- * Redeems a payment of another protocol: after its success was sent (`handOutId`), or for the
- * vendor that accepts it (`handOutId` null).
- * @returns the outbox row of the event; null when it is not deliverable, or handed out to another
- *   call
+ * Hands the success of each payment out to one call, in one statement.
+ * @param requests of different settlements
+ * @returns in their order the settlement; null when it is not paid, or another call has it
  */
-export const recordForeignRedeem = (
+export const recordHandOuts = async (
   db: Db,
-  settlementId: string,
-  { redeemId, handOutId }: { redeemId: string; handOutId: string | null },
-): Promise<OutboxRow | null> =>
-  db.maybeOne(sql.type(outboxRow)`
-    with changed as (
-      update settlements set status = ${state.after('redeem')}, redeemed_at = app_now(), redeem_id = ${redeemId},
-        handed_out_at = null
-      where settlement_id = ${settlementId} and ${isDeliverable}
-        and ${handOutId === null ? sql.fragment`not ${isHandedOut}` : sql.fragment`hand_out_id = ${handOutId}`}
-      returning ${endColumns('settlements')}, ${activeTraceparent()}::text as traceparent
+  requests: readonly HandOutRequest[],
+): Promise<(ForeignRow | null)[]> => {
+  const ids = requests.map(({ settlement_id }) => settlement_id);
+  const handedOut = await db.any(sql.type(ForeignRow)`
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(requests)}::jsonb)
+        as input(settlement_id text, hand_out_id text)
+    ), changed as (
+      update settlements as s set handed_out_at = app_now(), hand_out_id = input.hand_out_id
+      from input
+      where s.settlement_id = any(${sql.array(ids, 'text')}) and s.settlement_id = input.settlement_id
+        and coalesce(${isDeliverable} and not ${isHandedOut}, false)
+      returning s.*
     )
-    ${redeemedEvents}`);
+    select ${foreignColumns} from changed`);
+  const found = new Map(handedOut.map((row) => [row.settlement_id, row]));
+  return ids.map((id) => found.get(id) ?? null);
+};
+
+/**
+ * Redeems a payment of another protocol: after its success was sent (`hand_out_id`), or for the
+ * vendor that accepts it (`hand_out_id` null).
+ */
+export type ForeignRedeemRequest = {
+  settlement_id: string;
+  redeem_id: string;
+  hand_out_id: string | null;
+  traceparent: string | null;
+};
+const Redeemed = outboxRow.extend({ settlement_id: z.string() });
+
+/**
+ * Redeems each payment once, in one statement.
+ * @param requests of different settlements
+ * @returns in their order the outbox row of the event; null when it is not deliverable, or handed
+ *   out to another call
+ */
+export const recordForeignRedeems = async (
+  db: Db,
+  requests: readonly ForeignRedeemRequest[],
+): Promise<(OutboxRow | null)[]> => {
+  const ids = requests.map(({ settlement_id }) => settlement_id);
+  const redeemed = await db.any(sql.type(Redeemed)`
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(requests)}::jsonb)
+        as input(settlement_id text, redeem_id text, hand_out_id text, traceparent text)
+    ), changed as (
+      update settlements as s set status = ${state.after('redeem')}, redeemed_at = app_now(),
+        redeem_id = input.redeem_id, handed_out_at = null
+      from input
+      where s.settlement_id = any(${sql.array(ids, 'text')}) and s.settlement_id = input.settlement_id
+        and coalesce(${isDeliverable}
+          and case when input.hand_out_id is null then not ${isHandedOut} else s.hand_out_id = input.hand_out_id end,
+          false)
+      returning ${endColumns('s')}, traceparent
+    ), published as (${redeemedEvents})
+    select settlement_id, published.*
+    from changed join published on published.payload ->> 'settlement_id' = settlement_id`);
+  const found = new Map(redeemed.map((row) => [row.settlement_id, row]));
+  return ids.map((id) => found.get(id) ?? null);
+};
 
 /**
  * Makes the success of a redeemed x402 payment available once more. Only one that was handed out by
