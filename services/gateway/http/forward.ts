@@ -102,7 +102,7 @@ export const confirmHandOut = async (answer: unknown, { environment }: Authentic
       );
       return;
     } catch (error) {
-      if (!(error instanceof ServiceError) || attempts + 1 === HAND_OUT_ATTEMPTS) throw error;
+      if (!(error instanceof ServiceError) || performance.now() + REPEAT_MS >= until) throw error;
       await sleep(REPEAT_MS);
     }
   }
