@@ -90,7 +90,7 @@ export const confirmHandOut = async (answer: unknown, { environment }: Authentic
   if (settlement_id === undefined || hand_out_id === undefined) return;
   await failpoint('gateway.beforeHandOut');
   const until = performance.now() + HAND_OUT_CONFIRM_MS;
-  while (performance.now() < until) {
+  for (;;) {
     try {
       const timeoutMs = HAND_OUT_TIMEOUT_MS;
       await callOnBus(
@@ -102,7 +102,7 @@ export const confirmHandOut = async (answer: unknown, { environment }: Authentic
       );
       return;
     } catch (error) {
-      if (!(error instanceof ServiceError) || performance.now() + REPEAT_MS >= until) throw error;
+      if (!(error instanceof ServiceError) || performance.now() >= until) throw error;
       await sleep(REPEAT_MS);
     }
   }
