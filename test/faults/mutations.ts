@@ -146,7 +146,7 @@ export const mutations: readonly Mutation[] = [
     faults: ['fork-original-never-lands'],
   },
   {
-    name: 'foreign-failure-is-closed-first',
+    name: 'lost-submission-is-no-failure',
     rule: 'docs/adr/0043, a tombstone instead of a deadline',
     rail: 'x402',
     patches: [
@@ -154,11 +154,6 @@ export const mutations: readonly Mutation[] = [
         file: 'services/settlement/foreign-payments/pay.ts',
         from: '    account_id: order.vendor.accountId,\n  });',
         to: "    account_id: order.vendor.accountId,\n  }).catch(() => ({ outcome: 'refused', reason: 'closed', message: '' }));",
-      },
-      {
-        file: 'services/settlement/foreign-payments/pay.ts',
-        from: 'const progress = await closeForeign({ settlement_id, message_hash });',
-        to: "const progress = { object_id: settlement_id, status: 'failed', generation: 0, tx_hash: null, slot: null, failure: null };",
       },
     ],
     faults: ['crash-before-submitter.afterCommit'],
