@@ -210,15 +210,15 @@ const requestOf = ({ settlement_id, account_id }: Input, payment: SignedPayment)
 const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
   const payment = await readSignedPayment(deps, input);
   const { authority, source, legs } = payment;
-  if (await isPaused(deps.pool))
-    refuse('signing_paused', 'the operator has paused payments; sign a new transaction later');
   const slot = await deps.simulations.simulateUnlessFresh(payment);
   // A provider that has reached the slot knows the blockhash, so it is no newer than this height.
   const height = deps.rpc.first((provider) => provider.blockHeight('confirmed', slot));
-  const [balance, confirmedHeight] = await Promise.all([
+  const [paused, balance, confirmedHeight] = await Promise.all([
+    isPaused(deps.pool),
     readSourceBalance(deps, payment),
     readForCaller(height),
   ]);
+  if (paused) refuse('signing_paused', 'the operator has paused payments; sign a new transaction later');
   if (balance.balanceMicro < payment.totalMicro)
     refuse('insufficient_funds', 'the balance of the paying token account is too small');
 
