@@ -11,8 +11,9 @@ import {
   type Vendor,
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
-import { allowSpending, fund, linkWallet } from '../../deploy/local/seed/wallet.ts';
+import { allowSpending, fund, linkWallet, signPrepared } from '../../deploy/local/seed/wallet.ts';
 import { networkOf } from '../../deploy/local/stack/networks.ts';
+import { chainOf } from '../support/chain.ts';
 import { type ConsolePage, type Person, signInPerson } from '../support/console.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
@@ -21,6 +22,7 @@ import { createX402Buyer, createX402Facilitator } from '../support/x402.ts';
 /** A vendor's sales in the console, while they happen. */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
+const chain = chainOf(stack.environments.test!);
 
 let consumer: Consumer;
 beforeAll(async () => {
@@ -241,6 +243,9 @@ test('x402 sales have a rail, a payer and a resource, are handed out again, and 
   await rows(page).getByText('delivered').nth(1).waitFor();
   expect(await rows(page).count()).toBe(3);
   expect(await step(page, 'Quoted')).toBe('1');
+  await page.page.getByText('Payments by x402 and MPP have no quote').waitFor();
+  await page.page.locator('.recharts-bar-rectangle').first().waitFor();
+  await page.shoot('sales-rails');
   await choose(page, 'Rail', 'x402');
   await rows(page).getByText('quoted').waitFor({ state: 'hidden' });
   await rows(page).getByText('delivered').nth(1).waitFor();
@@ -255,6 +260,18 @@ test('x402 sales have a rail, a payer and a resource, are handed out again, and 
   await page.page.locator('.recharts-bar-rectangle').first().waitFor();
   await page.shoot('sales-x402');
   expect(await page.findings()).toEqual([]);
+
+  const phone = await opened({
+    person: await signInPerson(stack, { email: vendor.person.email }),
+    width: 'phone',
+    colours: 'dark',
+  });
+  await phone.go('/sales');
+  await button(phone, 'Pay fees').click();
+  await phone.page.getByText('You have no wallet yet').waitFor();
+  await phone.shoot('fees-pay');
+  expect(await phone.findings()).toEqual([]);
+  expect(await phone.wider()).toEqual([]);
 
   await button(page, 'Pay fees').click();
   const dialog = page.page.getByRole('dialog', { name: 'Pay the fees' });
@@ -289,11 +306,6 @@ test('x402 sales have a rail, a payer and a resource, are handed out again, and 
   await page.shoot('settlement-x402-undelivered');
   expect(await page.findings()).toEqual([]);
 
-  const phone = await opened({
-    person: await signInPerson(stack, { email: vendor.person.email }),
-    width: 'phone',
-    colours: 'dark',
-  });
   await phone.go(`/sales/${settlementId}`);
   await phone.shoot('settlement-x402');
   expect(await phone.wider()).toEqual([]);
@@ -304,5 +316,22 @@ test('x402 sales have a rail, a payer and a resource, are handed out again, and 
   expect(await phone.findings()).toEqual([]);
   expect(await phone.wider()).toEqual([]);
   expect(await settle(payload)).toBe(settlementId);
-  await page.page.getByText('Hand out again').waitFor();
+  await button(page, 'Hand out again').waitFor();
+
+  await button(page, 'Refund').click();
+  await page.page.getByRole('textbox', { name: 'Amount' }).fill('1');
+  await button(page, 'Prepare it').click();
+  const refund = page.page.getByRole('dialog', { name: 'Sign the refund' });
+  await refund.getByText('Sign it elsewhere', { exact: true }).click();
+  expect(await refund.textContent()).toContain(chain.tokenAccount(consumer.wallet.publicKey).toBase58());
+  await page.shoot('refund-x402');
+  expect(await page.findings()).toEqual([]);
+  const prepared = await refund.locator('.copyable[data-block] code').last().textContent();
+  await refund.getByLabel('Signed transaction').fill(signPrepared(prepared!, vendor.payout));
+  await button(page, 'Submit it').click();
+  await page.page
+    .getByRole('table', { name: 'Refunds of this payment' })
+    .getByText(/confirmed|finalized/)
+    .waitFor();
+  await button(page, 'Hand out again').waitFor({ state: 'hidden' });
 }, 180_000);

@@ -2,7 +2,7 @@ import { ApiError, type Output } from '../../../sdk/src/main.ts';
 
 /** The payment of the fees that x402 payments accrue. Amounts are micro-units. */
 
-export type Fees = Output<'settlement.getFees'>;
+type Fees = Output<'settlement.getFees'>;
 
 /** A quote of the owed fees, and the attempt that pays it. */
 export type FeePayment = { quote: Output<'settlement.createFeeQuote'>; attemptId: string };

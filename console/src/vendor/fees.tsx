@@ -8,7 +8,7 @@ import { PayFees } from './pay-fees.tsx';
 
 const EVERY_MS = 15_000;
 
-/** The fees that x402 payments accrue, and the button that pays them. Empty without such payments. */
+/** The fees of x402 payments, and the button that pays them. Empty without such payments. */
 export const FeesSection = () => {
   const fees = useRead(['fees'], (client, options) => client.settlement.getFees({}, options), {
     every: EVERY_MS,

@@ -1,33 +1,23 @@
 import { useState } from 'react';
 import { useAction } from '../lib/data.ts';
-import { Button, ConfirmDialog, Notice, Row, toast } from '../ui/index.ts';
-import type { Settlement } from './sales-figures.ts';
+import { Button, ConfirmDialog, Notice, toast } from '../ui/index.ts';
 
-/** Whether a payment of x402 or MPP was delivered, and what the vendor can do if it was not. */
-export const ForeignDelivery = ({
-  settlement: { settlement_id, rail, status },
+/** What an issued payment of x402 or MPP is waiting for. */
+export const UndeliveredNotice = ({
   isShut,
-  hasRefunds,
 }: {
-  settlement: Settlement;
   /** The whole net amount is refunded or reserved for a refund. */
   isShut: boolean;
-  /** A part is, or the refunds are unknown. */
-  hasRefunds: boolean;
-}) => {
-  if (status === 'issued')
-    return (
-      <Notice tone="wait" title="Paid, not delivered">
-        {isShut
-          ? 'It cannot be delivered while its whole amount is refunded or reserved for a refund.'
-          : 'The customer has paid, and your server has not confirmed the delivery. The customer’s client can repeat its request with the same payment. It does not expire. You can also refund it.'}
-      </Notice>
-    );
-  if (rail !== 'x402' || hasRefunds) return null;
-  return <HandOutAgain settlementId={settlement_id} />;
-};
+}) => (
+  <Notice tone="wait" title="Paid, not delivered">
+    {isShut
+      ? 'It cannot be delivered while its whole amount is refunded or reserved for a refund.'
+      : 'The customer has paid, and no delivery is recorded. The customer’s client can repeat its request with the same payment. The payment does not expire. You can also refund it.'}
+  </Notice>
+);
 
-const HandOutAgain = ({ settlementId }: { settlementId: string }) => {
+/** Lets the success of a redeemed x402 payment be handed out once more. */
+export const HandOutAgain = ({ settlementId }: { settlementId: string }) => {
   const [isAsking, setAsking] = useState(false);
   const reissue = useAction(
     (client, _: undefined) => client.settlement.reissueForeign({ settlement_id: settlementId }),
@@ -37,14 +27,10 @@ const HandOutAgain = ({ settlementId }: { settlementId: string }) => {
     },
   );
   return (
-    <Notice title="Your server did not deliver?">
-      The success of an x402 payment is handed out once. If your server got it and failed before the delivery,
-      hand it out again.
-      <Row>
-        <Button size="small" onPress={() => setAsking(true)}>
-          Hand out again
-        </Button>
-      </Row>
+    <>
+      <Button size="small" onPress={() => setAsking(true)}>
+        Hand out again
+      </Button>
       <ConfirmDialog
         title="Hand out the success again?"
         confirm="Hand out again"
@@ -54,9 +40,10 @@ const HandOutAgain = ({ settlementId }: { settlementId: string }) => {
         onClose={() => setAsking(false)}
         onConfirm={() => reissue.runOrThrow(undefined)}
       >
-        The next request with the same payment is answered as paid, and your server delivers once more. The
-        customer pays nothing more. Do this only if nothing was delivered.
+        The success of an x402 payment is handed out once. Do this only if your server got it and did not
+        deliver. The next request with the same payment is answered as paid, and your server delivers. The
+        customer pays nothing more.
       </ConfirmDialog>
-    </Notice>
+    </>
   );
 };

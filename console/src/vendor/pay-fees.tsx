@@ -61,23 +61,21 @@ export const PayFees = ({
   return (
     <Dialog title="Pay the fees" isOpen isFixed={settle.isBusy} onClose={onClose}>
       <Stack>
-        {paid !== null ? (
-          <Result paid={paid} />
+        {paid !== null && payment !== null ? (
+          <Result paid={paid} amount={payment.quote.quote_amount} />
         ) : (
           <>
             {payment !== null && (
-              <>
-                <p>
-                  <Money micro={payment.quote.quote_amount} large /> go from your wallet to the platform.
-                </p>
-                {isWalletTrouble(settle.error) ? (
-                  <WalletNotice>It needs USDC, and an allowance for payments.</WalletNotice>
-                ) : (
-                  <OwnWallet price={BigInt(payment.quote.quote_amount)} />
-                )}
-              </>
+              <p>
+                <Money micro={payment.quote.quote_amount} large /> go from your wallet to the platform.
+              </p>
             )}
             {settle.error !== null && <Trouble error={settle.error} />}
+            {isWalletTrouble(settle.error) ? (
+              <WalletNotice>It needs USDC, and an allowance for payments.</WalletNotice>
+            ) : (
+              payment !== null && <OwnWallet price={BigInt(payment.quote.quote_amount)} />
+            )}
             {getQuote.error !== null && <ErrorNotice error={getQuote.error} />}
           </>
         )}
@@ -109,10 +107,11 @@ export const PayFees = ({
   );
 };
 
-const Result = ({ paid: { settlement_id, tx_hash } }: { paid: Paid }) => (
+const Result = ({ paid: { settlement_id, tx_hash }, amount }: { paid: Paid; amount: string }) => (
   <Notice tone="good" title="The fees are paid">
     <Properties
       of={[
+        ['Amount', <Money key="amount" micro={amount} />],
         ['Transaction', <Copyable key="hash" text={tx_hash} label="transaction" shown={16} />],
         [
           'Receipt',

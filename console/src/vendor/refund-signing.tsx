@@ -85,6 +85,7 @@ export const SignRefund = ({
   const deed = read?.deed;
   if (deed?.kind !== 'transfer' || read === null) return <Loading>Preparing the transaction…</Loading>;
   const error = sign.error ?? submit.error;
+  const toOwner = deed.destination !== deed.tokenAccount;
   return (
     <Stack>
       <p>
@@ -95,11 +96,17 @@ export const SignRefund = ({
           [
             'To',
             // The refund of another protocol goes to the token account that paid.
-            deed.destination !== deed.tokenAccount && (
-              <Copyable key="to" text={deed.destination} label="address of the payer" />
-            ),
+            toOwner && <Copyable key="to" text={deed.destination} label="address of the payer" />,
           ],
-          ['Token account', <Copyable key="at" text={deed.tokenAccount} label="token account" shown={16} />],
+          [
+            'Token account',
+            <Copyable
+              key="at"
+              text={deed.tokenAccount}
+              label="token account"
+              {...(toOwner && { shown: 16 })}
+            />,
+          ],
           ['Signed by', <Copyable key="by" text={payout_address} label="payout address" />],
         ]}
       />

@@ -111,7 +111,7 @@ const Prepare = ({
         />
         {status === 'issued' && micro === left && (
           <Notice tone="wait">
-            A refund of the whole net amount blocks the delivery, unless you cancel the refund.
+            A refund of the whole net amount blocks redeeming, unless you cancel the refund.
           </Notice>
         )}
         {units_remaining !== undefined && units_remaining > 0 && (

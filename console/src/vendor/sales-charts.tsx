@@ -7,13 +7,17 @@ import './vendor.css';
 /** How many quotes were paid, and how many of those were delivered. */
 export const Conversion = ({ sales }: { sales: readonly Sale[] }) => {
   const { quoted, paid, delivered, unpaid, lapsed, open } = funnelOf(sales);
+  const hasOthers = sales.some(({ settlement }) => settlement !== null && settlement.rail !== 'quittance');
   const steps = [
     ['Quoted', quoted, false],
     ['Paid', paid, quoted > 0 && `${percent(paid, quoted)} of the quotes`],
     ['Delivered', delivered, paid > 0 && `${percent(delivered, paid)} of the paid ones`],
   ] as const;
   return (
-    <Section title="Conversion" about="Of the quotes created in this period.">
+    <Section
+      title="Conversion"
+      about={`Of the quotes created in this period.${hasOthers ? ' Payments by x402 and MPP have no quote and do not count.' : ''}`}
+    >
       <Stack>
         <ol className="funnel">
           {steps.map(([name, count, text]) => (

@@ -21,8 +21,8 @@ export type Stage =
   | 'reversed';
 
 /**
- * One sale. A payment has no quote if the quote is older than the window, and the reverse. A payment
- * of another protocol never has one.
+ * One sale. A payment has no quote if the quote is older than the window, and the reverse. A
+ * payment of another protocol never has one.
  */
 export type Sale = {
   /** Of the quote, or of the settlement if it has none. */

@@ -207,7 +207,7 @@ const SalesTable = ({
               <Link href={`/services/${serviceId}`}>{nameOf.get(serviceId) ?? serviceId.slice(0, 8)}</Link>
             ),
           },
-          { heading: 'Paid by', show: ({ settlement }) => <PaidBy settlement={settlement} /> },
+          { heading: 'Rail', show: ({ settlement }) => <SaleRail settlement={settlement} /> },
           { heading: 'State', show: (sale) => <State sale={sale} /> },
           {
             heading: 'Price',
@@ -238,8 +238,9 @@ const When = ({ at, id }: { at: string; id: string | undefined }) =>
   );
 
 /** The rail, and for a payment of another protocol who paid for what. */
-const PaidBy = ({ settlement }: { settlement: Settlement | null }) => {
-  if (settlement === null) return null;
+const SaleRail = ({ settlement }: { settlement: Settlement | null }) => {
+  // Only a payment by Quittance has a quote.
+  if (settlement === null) return railName('quittance');
   const { rail, payer_address, resource } = settlement;
   return (
     <>
@@ -288,6 +289,7 @@ const nextOf = ({ stage, quote, settlement }: Sale): ReactNode => {
         redeem within <Countdown until={settlement.redeem_expires_at} over="a moment" />
       </span>
     );
+  if (stage === 'undelivered') return <span className="quiet">the delivery</span>;
   if (stage === 'paying') return <span className="quiet">the chain’s confirmation</span>;
   return null;
 };

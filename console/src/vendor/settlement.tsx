@@ -23,7 +23,7 @@ import {
   toast,
 } from '../ui/index.ts';
 import { Countdown } from './countdown.tsx';
-import { ForeignDelivery } from './foreign-delivery.tsx';
+import { HandOutAgain, UndeliveredNotice } from './foreign-delivery.tsx';
 import { Ledger } from './ledger.tsx';
 import { railName } from './rail.ts';
 import { RefundDialog } from './refund.tsx';
@@ -83,6 +83,13 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
   // The API's rule (docs/spec/decisions.md, Funding).
   const isShut = areKnown && left === 0n;
   const isPaid = isSettlementPaid(settlement);
+  // The API refuses it while any part is refunded or reserved.
+  const canHandOut =
+    settlement.rail === 'x402' &&
+    settlement.status === 'redeemed' &&
+    isPaid &&
+    areKnown &&
+    left === BigInt(net_amount);
   return (
     <Page
       title="Payment"
@@ -113,12 +120,8 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
           After its window it expires. The remaining money stays with you.
         </Notice>
       )}
-      {settlement.rail !== 'quittance' && isPaid && (
-        <ForeignDelivery
-          settlement={settlement}
-          isShut={isShut}
-          hasRefunds={!areKnown || left < BigInt(net_amount)}
-        />
+      {settlement.rail !== 'quittance' && settlement.status === 'issued' && isPaid && (
+        <UndeliveredNotice isShut={isShut} />
       )}
       {settlement.failure !== null && (
         <Notice tone="bad" title="The payment failed">
@@ -157,7 +160,7 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
           <Details settlement={settlement} />
         </Section>
       </Columns>
-      <Section title="What happened">
+      <Section title="What happened" actions={canHandOut && <HandOutAgain settlementId={settlement_id} />}>
         <Timeline settlement={settlement} quote={quote} refunds={refunds.data} isShut={isShut} />
       </Section>
       <Refunds
@@ -182,7 +185,7 @@ const Details = ({ settlement }: { settlement: Settlement }) => {
             <Copyable key="quote" text={settlement.quote_id} label="quote id" />
           ),
         ],
-        ['Paid by', railName(settlement.rail)],
+        ['Rail', railName(settlement.rail)],
         [
           'Payer',
           payer_address !== undefined && <Copyable block text={payer_address} label="payer address" />,

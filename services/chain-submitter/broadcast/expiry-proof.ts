@@ -8,7 +8,8 @@ import { hasFailedFinally, type SignatureStatus } from './model/agreement.ts';
  *
  * 1. The finalized block height is past the last block in which the bytes are valid.
  * 2. No provider has a status of the signature, not even in its history.
- * 3. No provider lists the signature under the reference.
+ * 3. No provider lists the signature under the reference, or under the source of a payment that
+ *    another client has built.
  *
  * The order matters: bytes that are expired at step 1 cannot be included between the steps. A
  * provider that does not answer proves nothing.
@@ -43,7 +44,7 @@ const evaluate = (
 /**
  * Steps 2 and 3 for several signed bytes of one intent.
  * @param height of step 1
- * @param search null for an intent without a reference
+ * @param search null for an intent that has nothing to search
  * @returns the results in the order of the bytes, each with one status per provider, and all
  *   signatures under the reference
  * @throws RpcUnavailable

@@ -4,6 +4,7 @@ import { count } from '../../../shared/lib/metrics.ts';
 import { inTraceOf } from '../../../shared/lib/trace.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import type { Executor } from '../intents/executor.ts';
+import { searchOf } from '../intents/model/order.ts';
 import { expireTransaction } from '../transactions/store/transactions.ts';
 import { proveExpiry, readFinalizedHeight } from './expiry-proof.ts';
 import type { InFlightTransaction, InFlightTransactions } from './in-flight.ts';
@@ -24,8 +25,7 @@ const isExpired = async (
   transaction: InFlightTransaction,
   height: number,
 ): Promise<boolean> => {
-  const { order } = transaction;
-  const search = order !== null && 'reference' in order ? order : null;
+  const search = searchOf(transaction.order);
   const { results } = await proveExpiry({ rpc }, [transaction], { height, search });
   // Another transaction under the reference does not block the expiry of these bytes: the executor
   // adopts it next.

@@ -16,6 +16,7 @@ import {
   type SubmitterFixture,
   startSubmitterFixture,
 } from '../../../test/support/submitter.ts';
+import { staysFor, waitFor } from '../../../test/support/wait.ts';
 
 /** Restarts of the service while clients of x402 and MPP pay. */
 let fixture: SubmitterFixture;
@@ -85,6 +86,27 @@ test('a payment that was signed and not committed can be closed, and is never se
   expect(reasonOf(await submit(payment, settlement_id))).toBe('closed');
   expect(await fixture.outside.balance(buyer.owner.publicKey)).toBe(PRICE);
   await next.stop();
+}, 60_000);
+
+test('rule 11: providers that deny an included payment past its expiry do not make it fail', async () => {
+  const service = await fixture.start();
+  const { chain } = fixture;
+  const buyer = await fixture.payer(PRICE);
+  const settlement_id = newId('stl');
+  const payment = await signed(buyer);
+  await chain.call('chain_fault', { method: 'getSignatureStatuses', kind: 'lie_null' });
+  const tx_hash = txHashOf(await submit(payment, settlement_id));
+  await waitFor(
+    () => fixture.outside.balance(buyer.owner.publicKey),
+    (balance) => balance === 0n,
+  );
+  await chain.call('chain_advance', 183);
+  const message_hash = await hashOf(payment);
+  const progress = () => ask('closeForeign', { message_hash, settlement_id });
+  await staysFor(4000, progress, ({ status }) => status === 'signed');
+  await chain.call('chain_fault');
+  expect((await fixture.events.wait(settlement_id, 'finalized')).tx_hash).toBe(tx_hash);
+  await service.stop();
 }, 60_000);
 
 test('a fee payer that was replaced signs the payments that name it', async () => {

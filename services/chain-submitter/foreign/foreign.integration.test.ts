@@ -93,7 +93,7 @@ describe('checkForeign', () => {
         await fixture.land([close], [minter(), buyer.owner]);
         return payment;
       },
-      'simulation_failed',
+      'insufficient_funds',
     ],
     [
       'bytes that are no transaction',

@@ -28,6 +28,31 @@ test('a paying token account has an hourly cap', async () => {
   expect(reasonOf(await submit(await signed(other)))).toBe('submitted');
 });
 
+test('a source is refused after three of its transactions failed on chain within a day', async () => {
+  vendor = await fixture.payer(1n);
+  const buyer = await fixture.payer(2n * PRICE);
+  const source = fixture.outside.tokenAccount(buyer.owner.publicKey).toBase58();
+  const fail = (number: number, age: string, status: 'failed' | 'expired') =>
+    fixture.admin.query(
+      `with failed as (
+         insert into intents (intent_id, kind, object_id, request, status, generation, signature, failure_code,
+           failure_message, next_at, created_at)
+         values ($1, 'foreign', $1, $2, 'failed', 1, $1, 'payment_failed', 'x', app_now(), app_now() - $3::interval)
+         returning intent_id
+       )
+       insert into transactions (signature, intent_id, generation, wire, last_valid_block_height, status)
+       select intent_id, intent_id, 1, '', 1, $4 from failed`,
+      [`${source}-${number}`, { source_account: source }, age, status],
+    );
+  await fail(1, '1 hour', 'failed');
+  await fail(2, '23 hours', 'failed');
+  await fail(3, '25 hours', 'failed');
+  await fail(4, '1 minute', 'expired');
+  expect(reasonOf(await submit(await signed(buyer)))).toBe('submitted');
+  await fail(5, '1 minute', 'failed');
+  expect(reasonOf(await submit(await signed(buyer)))).toBe('source_blocked');
+});
+
 test('a vendor uses at most a tenth of the environment’s lamports, and a refused payment reserves nothing of its cap', async () => {
   vendor = await fixture.payer(1n);
   const buyer = await fixture.payer(2n * PRICE);

@@ -16,6 +16,12 @@ const MAX_CACHED = 10_000;
 /** The time of a slot. Another provider may have a blockhash that ours gets with the next slot. */
 const SLOT_MS = 400;
 
+/** The chain's name of an instruction's error; null for another error. */
+const instructionErrorOf = (error: ChainError): unknown =>
+  typeof error === 'object' && 'InstructionError' in error
+    ? (error.InstructionError as [number, unknown])[1]
+    : null;
+
 /** @throws ForeignRefusal; ServiceError for an error that is not the buyer's */
 const throwError = (error: ChainError, logger: Logger): never => {
   const kind = errorKind(error, null);
@@ -34,6 +40,8 @@ const throwError = (error: ChainError, logger: Logger): never => {
   }
   if (tokenErrorCode(error) === 1)
     return refuse('insufficient_funds', 'the balance of the paying token account is too small');
+  if (instructionErrorOf(error) === 'InvalidAccountData')
+    return refuse('insufficient_funds', 'the paying token account does not exist or is not of this mint');
   return refuse('simulation_failed', `the chain refuses the payment: ${JSON.stringify(error)}`);
 };
 

@@ -40,6 +40,7 @@ import { answerRefusal, ForeignRefusal, refuse } from './refusal.ts';
 import { messageHashOf, readSignedPayment, type SignedPayment } from './signed-payment.ts';
 import type { Simulations } from './simulations.ts';
 import { readExactSourceBalance, readSourceBalance, type SourceBalance } from './source-balance.ts';
+import { countFailedOnChain } from './store/intents.ts';
 
 type Deps = {
   pool: Pool;
@@ -206,6 +207,12 @@ const requestOf = ({ settlement_id, account_id }: Input, payment: SignedPayment)
   amount: formatMicro(payment.totalMicro),
 });
 
+/**
+ * An account that empties itself between simulation and inclusion makes our fee payer pay for a failed
+ * transaction.
+ */
+const MAX_FAILED = 3n;
+
 /** @returns null when the message has an intent already */
 const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
   const payment = await readSignedPayment(deps, input);
@@ -213,12 +220,18 @@ const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
   const slot = await deps.simulations.simulateUnlessFresh(payment);
   // A provider that has reached the slot knows the blockhash, so it is no newer than this height.
   const height = deps.rpc.first((provider) => provider.blockHeight('confirmed', slot));
-  const [paused, balance, confirmedHeight] = await Promise.all([
+  const [paused, failed, balance, confirmedHeight] = await Promise.all([
     isPaused(deps.pool),
+    countFailedOnChain(deps.pool, source),
     readSourceBalance(deps, payment),
     readForCaller(height),
   ]);
   if (paused) refuse('signing_paused', 'the operator has paused payments; sign a new transaction later');
+  if (failed >= MAX_FAILED)
+    refuse(
+      'source_blocked',
+      `${MAX_FAILED} transactions of the paying token account failed on chain within a day; pay from another one`,
+    );
   if (balance.balanceMicro < payment.totalMicro)
     refuse('insufficient_funds', 'the balance of the paying token account is too small');
 
@@ -232,7 +245,10 @@ const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
   const signed = await signWithinLimits(deps, intent, { payment, balance, height: confirmedHeight });
   if (signed === null) return null;
   await failpoint('submitter.afterCommit');
-  const order: ForeignOrder = { kind: 'foreign', accountId: input.account_id, authority, source, legs };
+  const order: ForeignOrder = {
+    ...{ kind: 'foreign', accountId: input.account_id, authority, source, legs },
+    since: deps.clock(),
+  };
   if (deps.inFlight.begin(intent.intent_id)) {
     const state = { ...intent, status: 'signed', slot: null } as const;
     broadcast(deps, toInFlight(state, order, { ...signed, generation: 1 }));

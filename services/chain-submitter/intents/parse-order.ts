@@ -138,7 +138,7 @@ const transferOrder = (
   since: ANY_TIME,
 });
 
-const foreignOrder = (request: ForeignRequest): ForeignOrder => ({
+const foreignOrder = (request: ForeignRequest, since: number): ForeignOrder => ({
   kind: 'foreign',
   accountId: request.account_id,
   authority: request.authority,
@@ -147,6 +147,7 @@ const foreignOrder = (request: ForeignRequest): ForeignOrder => ({
     destination: token_account,
     amountMicro: parseMicro(amount),
   })),
+  since,
 });
 
 /**
@@ -202,7 +203,7 @@ export const parseOrder = (
       };
     }
     case 'foreign':
-      return foreignOrder(ForeignRequest.parse(intent.request));
+      return foreignOrder(ForeignRequest.parse(intent.request), intent.created_at);
     case 'withdrawal':
     case 'refund':
       return transferOrder(intent.kind, TransferRequest.parse(intent.request), context);

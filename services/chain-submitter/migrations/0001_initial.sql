@@ -46,6 +46,9 @@ create index intents_open on intents (next_at) where status in ('accepted', 'sig
 create index intents_failed_by_quote on intents using hash ((request ->> 'quote_token'))
   where kind = 'settle' and status = 'failed';
 -- Payments of other clients are held of their source's balance, until a newer balance has them.
+-- Sources whose transactions failed on chain, at our cost.
+create index intents_foreign_failed on intents ((request ->> 'source_account'), created_at)
+  where kind = 'foreign' and status = 'failed' and signature is not null;
 create index intents_foreign_by_source on intents ((request ->> 'source_account'), slot)
   where kind = 'foreign' and status in ('accepted', 'signed', 'confirmed', 'finalized', 'reopened');
 

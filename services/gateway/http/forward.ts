@@ -100,7 +100,7 @@ export const confirmHandOut = async (answer: unknown, { environment }: Authentic
       );
       return;
     } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
+      if (!(error instanceof ServiceError) || attempts + 1 === HAND_OUT_ATTEMPTS) throw error;
       await sleep(REPEAT_MS);
     }
   }

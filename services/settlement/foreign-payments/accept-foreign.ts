@@ -38,6 +38,8 @@ const CODES: Partial<Record<Refusal['reason'], ErrorCode>> = {
   signing_paused: 'service_unavailable',
   facilitator_credit_exhausted: 'conflict',
   other_service: 'conflict',
+  source_blocked: 'conflict',
+  vendor_frozen: 'forbidden',
   payment_identifier_conflict: 'conflict',
 };
 
@@ -45,6 +47,9 @@ const toError = ({ reason, message }: Refusal): ServiceError => {
   if (reason === 'insufficient_funds')
     return new ServiceError('insufficient_funds', message, { ...NO, safe_action: 'top_up' });
   const code = CODES[reason];
+  // The payment of another service may have moved money. It is not this service's to report.
+  if (reason === 'other_service')
+    return conflict(`${reason}: ${message}`, { money_moved: 'unknown', safe_action: 'stop' });
   // The details name the reason, so that a client can tell the refusals apart.
   if (code === undefined) return invalid('transaction', `${reason}: ${message}`, NO);
   return new ServiceError(code, `${reason}: ${message}`, NO);

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { readUntil } from '../../../shared/bus/read-until.ts';
 import type { Waiting } from '../../../shared/bus/wake.ts';
 import type { chainSubmitter, ForeignReason, Progress } from '../../../shared/contract/chain-submitter.ts';
+import { accountFrozen } from '../../../shared/contract/errors.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
@@ -9,7 +10,6 @@ import { newId } from '../../../shared/lib/id.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import { type AccruedFeeRule, accruedFeeMicro } from '../fee-accounts/model.ts';
-import { paymentsPaused } from '../settlements/decision-errors.ts';
 import {
   type ForeignRow,
   findByExternalId,
@@ -43,14 +43,19 @@ export type ForeignOrder = {
 
 /** Why an order is refused. Nothing was written, signed or moved. */
 export type Refusal = {
-  reason: ForeignReason | 'payment_identifier_conflict' | 'facilitator_credit_exhausted' | 'other_service';
+  reason:
+    | ForeignReason
+    | 'payment_identifier_conflict'
+    | 'facilitator_credit_exhausted'
+    | 'vendor_frozen'
+    | 'other_service';
   message: string;
 };
 /** `ended`: its settlement is no longer pending. */
 type Outcome =
   | { kind: 'refused'; refusal: Refusal }
   | { kind: 'ended'; row: ForeignRow }
-  | { kind: 'pending'; row: ForeignRow; txHash: string | null };
+  | { kind: 'pending'; row: ForeignRow; txHash: string };
 
 export type PayDeps = {
   pool: Pool;
@@ -113,10 +118,13 @@ export const inspect = async (
 
 /** The reason why a checked order cannot become a settlement at the moment, or null. */
 export const findConflict = async (
-  { pool }: Pick<PayDeps, 'pool'>,
+  { pool, isPaused }: Pick<PayDeps, 'pool' | 'isPaused'>,
   { externalId, vendor }: ForeignOrder,
   { source_account }: Checked,
 ): Promise<Extract<Outcome, { kind: 'refused' }> | null> => {
+  // Payments that were accepted before are still carried out.
+  if (vendor.frozen) return refused('vendor_frozen', accountFrozen().message);
+  if (await isPaused()) return refused('signing_paused', 'new payments are paused; try again later');
   if (externalId === null) return null;
   const key = { service_id: vendor.serviceId, source_account, external_id: externalId };
   return (await findByExternalId(pool, key)) === null
@@ -155,7 +163,8 @@ const accept = async (
   one: NewOrder,
 ): Promise<{ kind: 'known' | 'inserted'; row: ForeignRow } | Extract<Outcome, { kind: 'refused' }>> => {
   const { pool, terms, group, clock } = deps;
-  if (await deps.isPaused()) throw paymentsPaused();
+  const conflict = await findConflict(deps, order, one.checked);
+  if (conflict !== null) return conflict;
   const payment = newPayment(order, { ...one, rule: deps.accruedFee });
   await failpoint('settlement.beforeAccept');
   const inserted = await group.insert(payment);
@@ -167,8 +176,8 @@ const accept = async (
   if (inserted === 'taken') {
     const row = await findByMessage(pool, one.hash);
     if (row !== null) return { kind: 'known', row };
-    // It may also be the payment-identifier of a payment that has just failed: evaluate again.
-    return (await findConflict(deps, order, one.checked)) ?? accept(deps, order, one);
+    // The payment-identifier belongs to another payment, which may have failed since: evaluate again.
+    return accept(deps, order, one);
   }
   count('quittance_settlements_total', 1, { outcome: 'accepted' });
   terms.addTerms({ ...inserted, created_at: clock() });
@@ -211,9 +220,12 @@ const submitAndWait = async (
     settlement_id,
     account_id: order.vendor.accountId,
   });
-  if (submitted.outcome === 'refused') await deps.applyProgress(refusedProgress(settlement_id, submitted));
+  if (submitted.outcome === 'refused') {
+    await deps.applyProgress(refusedProgress(settlement_id, submitted));
+    return refused(submitted.reason, submitted.message);
+  }
   // With the record of the event, the row needs no read.
-  const issued = submitted.outcome === 'refused' ? null : ((await woken) as Issued | null | undefined);
+  const issued = (await woken) as Issued | null | undefined;
   if (issued && issued.status !== 'pending')
     return { kind: 'ended', row: { ...row, status: issued.status, tx_hash: issued.tx_hash } };
   const ended = await readUntil(deps.waiting, settlement_id, {
@@ -223,8 +235,7 @@ const submitAndWait = async (
     againMs: POLL_MS,
   });
   if (ended.status !== 'pending') return { kind: 'ended', row: ended };
-  const txHash = submitted.outcome === 'submitted' ? submitted.tx_hash : ended.tx_hash;
-  return { kind: 'pending', row: ended, txHash };
+  return { kind: 'pending', row: ended, txHash: submitted.tx_hash };
 };
 
 /** Inserts and submits an order that has no settlement yet. */

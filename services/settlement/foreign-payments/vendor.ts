@@ -5,7 +5,14 @@ import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 
 /** The vendor of a payment: the service of the key that calls. */
-export type Vendor = { accountId: string; serviceId: string; serviceName: string; payoutAddress: string };
+export type Vendor = {
+  accountId: string;
+  serviceId: string;
+  serviceName: string;
+  payoutAddress: string;
+  /** A frozen account gets no new payments. */
+  frozen: boolean;
+};
 
 export type FindService = (
   serviceId: string,
@@ -17,7 +24,7 @@ export type FindService = (
  */
 export const getVendor = async (
   { findService }: { findService: FindService },
-  { account_id, service_id }: PrincipalOf<readonly ['service_key']>,
+  { account_id, service_id, frozen }: PrincipalOf<readonly ['service_key']>,
 ): Promise<Vendor> => {
   const service = await findService(service_id);
   if (service === null || service.account_id !== account_id) throw notFound('service');
@@ -27,6 +34,7 @@ export const getVendor = async (
     serviceId: service_id,
     serviceName: service.name,
     payoutAddress: service.payout_address,
+    frozen: frozen === true,
   };
 };
 

@@ -11,6 +11,8 @@ const CODES: Record<string, ErrorCode> = {
   facilitator_credit_exhausted: 'limit_exceeded',
   facilitator_budget_exhausted: 'service_unavailable',
   facilitator_paused: 'service_unavailable',
+  facilitator_source_blocked: 'limit_exceeded',
+  facilitator_account_frozen: 'forbidden',
   settlement_pending: 'service_unavailable',
   invalid_exact_svm_transaction_simulation_failed: 'payment_failed',
   invalid_exact_svm_transaction_failed: 'payment_failed',
@@ -20,6 +22,7 @@ const CODES: Record<string, ErrorCode> = {
 export const toX402 = ({ reason, message }: Refusal): X402Refusal => {
   if (reason === 'payment_identifier_conflict' || reason === 'facilitator_credit_exhausted')
     return { reason, message };
+  if (reason === 'vendor_frozen') return { reason: 'facilitator_account_frozen', message };
   if (reason === 'other_service') return { reason: 'duplicate_settlement', message };
   return { reason: x402ReasonOf(reason), message };
 };

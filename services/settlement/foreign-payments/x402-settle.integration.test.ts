@@ -213,6 +213,36 @@ describe('settle', () => {
     expect(await settle(transaction)).toMatchObject({ errorReason: 'invalid_exact_svm_transaction_failed' });
   }, 30_000);
 
+  test('a frozen vendor gets no new payment, and the answer of one that was accepted', async () => {
+    const [accepted, late] = [newTransaction(), newTransaction()];
+    const answer = settle(accepted);
+    await pendingRow(accepted);
+    const frozen = { ...key, frozen: true } as const;
+    expect(await settle(late, {}, frozen)).toMatchObject({
+      errorReason: 'facilitator_account_frozen',
+      error: { code: 'forbidden', money_moved: 'no' },
+    });
+    expect(await rowOf(late)).toBeUndefined();
+    await confirm(accepted);
+    await sent(await answer);
+    expect(await settle(accepted, {}, frozen)).toMatchObject({ errorReason: 'duplicate_settlement' });
+  }, 30_000);
+
+  test('while payments are paused, a new payment is refused and an accepted one is settled', async () => {
+    const [accepted, late] = [newTransaction(), newTransaction()];
+    const answer = settle(accepted);
+    await pendingRow(accepted);
+    await admin.query('update intake set paused_at = now()');
+    try {
+      expect(await settle(late)).toMatchObject({ errorReason: 'facilitator_paused' });
+      expect(await verify(late)).toMatchObject({ isValid: false, invalidReason: 'facilitator_paused' });
+      await confirm(accepted);
+      expect(await answer).toMatchObject({ success: true });
+    } finally {
+      await admin.query('update intake set paused_at = null');
+    }
+  });
+
   test('another service cannot claim a payment', async () => {
     const transaction = newTransaction();
     await settled(transaction);
@@ -221,6 +251,7 @@ describe('settle', () => {
       success: false,
       transaction: '',
       errorReason: 'duplicate_settlement',
+      error: { money_moved: 'unknown' },
     });
   });
 

@@ -106,7 +106,11 @@ export const x402Settle =
     const { network } = request.paymentRequirements;
     if ('reason' in read) return failureAnswer(read, { network });
     const outcome = await pay(deps, x402OrderOf(vendor, read), until);
-    if (outcome.kind === 'refused') return failureAnswer(toX402(outcome.refusal), { network });
+    if (outcome.kind === 'refused') {
+      // The payment of another service may have moved money. It is not this service's to report.
+      const moved = outcome.refusal.reason === 'other_service' ? 'unknown' : 'no';
+      return failureAnswer(toX402(outcome.refusal), { network }, moved);
+    }
     if (outcome.kind === 'pending') return pending({ network, row: outcome.row, txHash: outcome.txHash });
     return answerEnded(deps, outcome.row, { network, until });
   };

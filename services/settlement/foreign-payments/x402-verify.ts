@@ -47,7 +47,10 @@ export const x402Verify =
     if ('reason' in read) return invalidAnswer(read);
     const order = x402OrderOf(vendor, read);
     const inspected = await inspect(deps, order);
-    if (inspected.kind === 'refused') return invalidAnswer(toX402(inspected.refusal));
+    if (inspected.kind === 'refused') {
+      const moved = inspected.refusal.reason === 'other_service' ? 'unknown' : 'no';
+      return invalidAnswer(toX402(inspected.refusal), undefined, moved);
+    }
     if (inspected.kind === 'known') return ofKnown(inspected.row);
     const { checked } = inspected;
     const conflict = await findConflict(deps, order, checked);

@@ -41,6 +41,7 @@ const FOREIGN_REASONS = [
   'blockhash_expired',
   'budget_exhausted',
   'signing_paused',
+  'source_blocked',
   /** `closeForeign` has ended the payment before anything was signed. */
   'closed',
 ] as const;

@@ -31,7 +31,6 @@ export const feeOperations = {
       'later fees.',
     http: { method: 'POST', path: '/v1/accounts/me/fee-quote', status: 201 },
     access: ['jwt'],
-    whenFrozen: 'served',
     repeatable: true,
     output: Quote,
     errors: ['conflict'],

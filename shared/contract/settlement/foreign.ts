@@ -78,6 +78,7 @@ export const foreignOperations = {
       alternative: { status: 202, field: 'status', equals: 'pending', retryAfterSeconds: 2 },
     },
     access: ['service_key'],
+    whenFrozen: { handler: 'a payment that was accepted before is redeemed, a new one is refused' },
     limits: [{ points: 300, windowSeconds: 60, per: 'account' }],
     body: z.strictObject({
       rail: z.enum(['x402', 'mpp']),
@@ -106,6 +107,7 @@ export const foreignOperations = {
       'gets the success again.',
     http: { method: 'POST', path: '/v1/settlements/:settlement_id/reissue', status: 200 },
     access: ['service_key', 'jwt'],
+    whenFrozen: 'served',
     params: z.strictObject({ settlement_id: SettlementId }),
     repeatable: true,
     output: z.strictObject({ settlement_id: SettlementId, status: z.literal('issued') }),

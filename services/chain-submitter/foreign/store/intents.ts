@@ -49,6 +49,17 @@ export const listHeldMicro = (db: Db, queries: readonly HeldQuery[]): Promise<re
       as q(position integer, "intentId" text, source text, slot bigint, contains jsonb)
     order by q.position`);
 
+/**
+ * How many of a source's transactions failed on chain in the last day. Our fee payer has paid for
+ * them. Expired ones were never included, and cost nothing.
+ */
+export const countFailedOnChain = (db: Db, source: string): Promise<bigint> =>
+  db.oneFirst(sql.type(z.object({ failed: z.bigint() }))`
+    select count(*) as failed from intents i join transactions t using (intent_id)
+    where i.kind = 'foreign' and ${state.is('failed')} and i.signature is not null
+      and i.request ->> 'source_account' = ${source} and i.created_at > app_now() - interval '1 day'
+      and t.status = 'failed'`);
+
 /** The signatures of a source's payments whose slot is not recorded. */
 export const listUnconfirmedSignatures = (db: Db, source: string): Promise<readonly string[]> =>
   db.anyFirst(sql.type(z.object({ signature: z.string() }))`

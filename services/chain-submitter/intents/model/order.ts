@@ -77,6 +77,8 @@ export type ForeignOrder = {
   source: string;
   /** Transfers to token accounts. */
   legs: readonly { destination: string; amountMicro: bigint }[];
+  /** The transaction is not older, epoch milliseconds. */
+  since: number;
 };
 /** Orders that the platform signs alone. */
 export type OwnOrder = SettleOrder | FundOrder | CreateTokenAccountOrder;
@@ -85,6 +87,16 @@ export type UserOrder = DelegationOrder | TransferOrder;
 /** Orders whose transaction this service builds. */
 export type BuiltOrder = OwnOrder | UserOrder;
 export type Order = BuiltOrder | ForeignOrder;
+
+/**
+ * The address under which every transaction of an order is listed. The client of a foreign payment
+ * builds its transfer without a reference, so its source is searched. Null: nothing to search.
+ */
+export const searchOf = (order: Order | null): { reference: string; since: number } | null => {
+  if (order === null) return null;
+  if (order.kind === 'foreign') return { reference: order.source, since: order.since };
+  return 'reference' in order ? order : null;
+};
 
 /** Whether somebody else has signed the message, so that it has one generation. */
 export const isSignedOnce = (order: Order): order is UserOrder | ForeignOrder =>

@@ -6,6 +6,7 @@ import { expectedDeltas, movedOrder } from './payment.ts';
 const network = { feeAccount: 'fee' } as Network;
 const order = (legs: ForeignOrder['legs']): ForeignOrder => ({
   ...{ kind: 'foreign', accountId: 'vendor', authority: 'buyer', source: 'source' },
+  since: 0,
   legs,
 });
 const [first, second] = [

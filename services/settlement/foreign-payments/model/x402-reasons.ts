@@ -12,6 +12,7 @@ const NAMES: Partial<Record<ForeignReason, string>> = {
   insufficient_funds: 'insufficient_funds',
   budget_exhausted: 'facilitator_budget_exhausted',
   signing_paused: 'facilitator_paused',
+  source_blocked: 'facilitator_source_blocked',
   closed: 'invalid_exact_svm_transaction_failed',
 };
 
