@@ -10,8 +10,8 @@ const isPaying = sql.fragment`i.kind = 'foreign' and ${state.is(
 )}`;
 
 /**
- * Payments of one source are committed one after the other until the transaction ends. The locks are
- * taken in one order, so that two replicas cannot deadlock.
+ * Payments of one source are committed one after the other until the transaction ends. The locks
+ * are taken in one order, so that two replicas cannot deadlock.
  */
 export const lockSources = (tx: Db, sources: readonly string[]): Promise<unknown> =>
   tx.query(sql.type(z.unknown())`
