@@ -208,8 +208,8 @@ const requestOf = ({ settlement_id, account_id }: Input, payment: SignedPayment)
 });
 
 /**
- * An account that empties itself between simulation and inclusion makes our fee payer pay for a failed
- * transaction.
+ * An account that empties itself between simulation and inclusion makes our fee payer pay for a
+ * failed transaction.
  */
 const MAX_FAILED = 3n;
 

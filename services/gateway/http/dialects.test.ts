@@ -27,12 +27,7 @@ test.each<['x402Verify' | 'x402Settle' | undefined, number, ReturnType<typeof er
     errorOf('rate_limited', 'unknown'),
     { success: false, errorReason: 'unexpected_settle_error' },
   ],
-  [
-    'x402Settle',
-    503,
-    errorOf('service_unavailable', 'no'),
-    { success: false, errorReason: 'unexpected_settle_error' },
-  ],
+  ['x402Settle', 503, errorOf('service_unavailable', 'no'), null],
   ['x402Settle', 503, errorOf('service_unavailable', 'unknown'), null],
   ['x402Settle', 500, errorOf('internal_error', 'unknown'), null],
 ])('an error of %s with status %s', (dialect, status, body, expected) => {

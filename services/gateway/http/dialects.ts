@@ -28,7 +28,7 @@ export const inDialect = (
   body: { error: ErrorBody },
 ): object | null => {
   if (dialect === undefined) return body;
-  const { code, message, money_moved } = body.error;
+  const { code, message } = body.error;
   if (dialect === 'x402Verify')
     return {
       isValid: false,
@@ -36,7 +36,8 @@ export const inDialect = (
       invalidMessage: message,
       ...body,
     };
-  if (status >= 500 && money_moved !== 'no') return null;
+  // That this call moved no money says nothing about an earlier call with the same payload.
+  if (status >= 500) return null;
   const errorReason = REASONS[code] ?? 'unexpected_settle_error';
   return { success: false, transaction: '', network: '', errorReason, errorMessage: message, ...body };
 };

@@ -44,8 +44,8 @@ const forwardOnce = (
 
 /** A service that restarts answers again within seconds. */
 const REPEAT_MS = 250;
-/** Within the 5 s in which no other call gets the success. */
-const HAND_OUT_ATTEMPTS = 3;
+/** No other call gets the success for 5 s. A later confirmation counts unless one got it. */
+const HAND_OUT_CONFIRM_MS = 60_000;
 const HAND_OUT_TIMEOUT_MS = 1000;
 
 const isUnknown = (error: unknown): boolean =>
@@ -81,14 +81,16 @@ export const forward = async (
 type HandOut = { extra?: { quittance?: { settlement_id: string; hand_out_id?: string } } };
 
 /**
- * Confirms to the settlement service that the success of an x402 payment was sent. If it is not
- * confirmed within 5 s, the next settle of the payload gets the success again.
+ * Confirms to the settlement service that the success of an x402 payment was sent, and repeats that
+ * while the service is unavailable. If it is not confirmed within 5 s, the next settle of the
+ * payload gets the success again.
  */
 export const confirmHandOut = async (answer: unknown, { environment }: Authenticated): Promise<void> => {
   const { settlement_id, hand_out_id } = (answer as HandOut).extra?.quittance ?? {};
   if (settlement_id === undefined || hand_out_id === undefined) return;
   await failpoint('gateway.beforeHandOut');
-  for (let attempts = 0; attempts < HAND_OUT_ATTEMPTS; attempts++) {
+  const until = performance.now() + HAND_OUT_CONFIRM_MS;
+  for (;;) {
     try {
       const timeoutMs = HAND_OUT_TIMEOUT_MS;
       await callOnBus(
@@ -100,7 +102,7 @@ export const confirmHandOut = async (answer: unknown, { environment }: Authentic
       );
       return;
     } catch (error) {
-      if (!(error instanceof ServiceError) || attempts + 1 === HAND_OUT_ATTEMPTS) throw error;
+      if (!(error instanceof ServiceError) || performance.now() >= until) throw error;
       await sleep(REPEAT_MS);
     }
   }

@@ -176,7 +176,8 @@ const accept = async (
   if (inserted === 'taken') {
     const row = await findByMessage(pool, one.hash);
     if (row !== null) return { kind: 'known', row };
-    // The payment-identifier belongs to another payment, which may have failed since: evaluate again.
+    // The payment-identifier belongs to another payment, which may have failed since: evaluate
+    // again.
     return accept(deps, order, one);
   }
   count('quittance_settlements_total', 1, { outcome: 'accepted' });

@@ -33,7 +33,7 @@ type TransactionJson = {
 /** Everything that the invariants compare, read after the recovery phase. */
 export type FinalState = Awaited<ReturnType<typeof readFinalState>>;
 
-/** Reads the chain by plain RPC at its default commitment, the records, and what vendors can list. */
+/** Reads the chain by plain RPC when it is final, the records, and what vendors can list. */
 export const readFinalState = async (harness: Harness, { vendors }: Actors) => {
   const { rpc, query, stateDir, chain, stack } = harness;
 

@@ -6,7 +6,7 @@ import type { FinalState } from './final-state.ts';
 import { type Answer, type Log, type Payment, successesOf } from './log.ts';
 
 /** The final state of a campaign, which the invariants check. */
-export type Case = {
+type Case = {
   log: Log;
   finalState: FinalState;
   /** How often the chain was forked. Only then may a confirmed transaction be removed. */
