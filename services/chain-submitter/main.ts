@@ -28,6 +28,7 @@ import { checkForeign } from './foreign/check-foreign.ts';
 import { closeForeign } from './foreign/close-foreign.ts';
 import { createPayoutAccount } from './foreign/create-payout-account.ts';
 import { getFeePayers } from './foreign/get-fee-payers.ts';
+import { createForeignCommit } from './foreign/group-commit.ts';
 import { createSimulations } from './foreign/simulations.ts';
 import { submitForeign } from './foreign/submit-foreign.ts';
 import { createTokenAccount } from './intents/create-token-account.ts';
@@ -115,6 +116,7 @@ const parts = {
   cosigning: createCosigning(limited),
   groupCommit: createGroupCommit(pool, workerId),
   simulations: createSimulations({ rpc, logger }),
+  foreignCommit: createForeignCommit(pool, workerId),
   inFlight: createInFlightTransactions(),
 };
 const deps = { ...parts, executor: createExecutor(parts) };

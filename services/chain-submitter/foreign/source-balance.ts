@@ -1,10 +1,10 @@
-import type { Db, Pool } from '../../../shared/db/pool.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { isConfirmed } from '../broadcast/model/agreement.ts';
 import type { Network } from '../chain/model/network.ts';
 import { spendableMicro } from '../chain/model/token-account.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
-import { listUnconfirmedSignatures, lockSource, sumHeldMicro } from './store/intents.ts';
+import { listUnconfirmedSignatures } from './store/intents.ts';
 
 /** What the signer of a payment can spend of the paying token account at a slot. */
 export type SourceBalance = {
@@ -42,18 +42,4 @@ export const readExactSourceBalance = async (deps: Deps, paying: Source): Promis
     return status !== null && isConfirmed({ provider: 0, status }) && status.slot <= balance.slot;
   });
   return { ...balance, contains };
-};
-
-/**
- * Whether a source's balance covers the payments that are held of it, with those that this
- * transaction has inserted. The source is locked until the transaction ends, so that concurrent
- * payments do not use the same balance.
- */
-export const isCovered = async (
-  tx: Db,
-  source: string,
-  { slot, balanceMicro, contains }: SourceBalance,
-): Promise<boolean> => {
-  await lockSource(tx, source);
-  return (await sumHeldMicro(tx, source, { slot, except: contains })) <= balanceMicro;
 };

@@ -5,7 +5,6 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Reservation } from '../../../shared/db/budget.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { OutboxRow } from '../../../shared/events/outbox.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
@@ -25,8 +24,8 @@ import { foreignIntentId } from '../intents/intent-id.ts';
 import type { ForeignOrder } from '../intents/model/order.ts';
 import { intents } from '../intents/model/state.ts';
 import type { ForeignRequest } from '../intents/parse-order.ts';
-import { commitSigned, type Generation } from '../intents/store/commit-signed.ts';
-import { type IntentRow, insertFailedForeign, insertIntents } from '../intents/store/intents.ts';
+import type { Generation } from '../intents/store/commit-signed.ts';
+import { insertFailedForeign } from '../intents/store/intents.ts';
 import { BudgetUsedUp } from '../limits/fee-budgets.ts';
 import { foreignLamports } from '../limits/lamports.ts';
 import type { OwnBudgets } from '../limits/own-budgets.ts';
@@ -36,15 +35,11 @@ import { assemble } from '../transactions/message.ts';
 import { type Signers, signFor } from '../transactions/signer.ts';
 import { isCommitted } from '../transactions/store/transactions.ts';
 import { findPaymentIntent } from './find-payment-intent.ts';
+import type { ForeignCommit, ForeignIntent } from './group-commit.ts';
 import { answerRefusal, ForeignRefusal, refuse } from './refusal.ts';
 import { messageHashOf, readSignedPayment, type SignedPayment } from './signed-payment.ts';
 import type { Simulations } from './simulations.ts';
-import {
-  isCovered,
-  readExactSourceBalance,
-  readSourceBalance,
-  type SourceBalance,
-} from './source-balance.ts';
+import { readExactSourceBalance, readSourceBalance, type SourceBalance } from './source-balance.ts';
 import { countFailedOnChain } from './store/intents.ts';
 
 type Deps = {
@@ -52,7 +47,7 @@ type Deps = {
   relay: Pick<Relay, 'dispatch'>;
   clock: Clock;
   logger: Logger;
-  workerId: string;
+  foreignCommit: ForeignCommit;
   network: Network;
   rpc: RpcPool;
   tokenAccounts: TokenAccounts;
@@ -66,9 +61,6 @@ type Deps = {
 
 type Input = z.infer<typeof chainSubmitter.internal.submitForeign.input>;
 type Submitted = { outcome: 'submitted'; tx_hash: string };
-type Intent = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'traceparent'> & {
-  request: ForeignRequest;
-};
 
 const submitted = (signature: string): Submitted => ({ outcome: 'submitted', tx_hash: signature });
 
@@ -154,32 +146,6 @@ const sign = async (
   };
 };
 
-/** Rolls the commit back, because the source's balance does not cover the payment. */
-class NotCovered extends Error {}
-
-/**
- * Commits the intent with its only bytes.
- * @returns null when the message has an intent already
- * @throws NotCovered
- */
-const commitOnce = (
-  { pool, workerId }: Deps,
-  intent: Intent,
-  { payment, signed }: { payment: SignedPayment; signed: Generation },
-  balance: SourceBalance,
-): Promise<readonly OutboxRow[] | null> =>
-  pool.transaction(async (tx) => {
-    const [inserted] = await insertIntents(tx, [intent], workerId);
-    if (inserted === null) return null;
-    if (!(await isCovered(tx, payment.source, balance))) throw new NotCovered();
-    const { intent_id: intentId, traceparent } = intent;
-    // That the bytes are signed is published when the payment takes long (rebroadcast.ts).
-    const transition = { intentId, generation: 1, traceparent, message: null, signed, claim: null };
-    const [rows] = await commitSigned(tx, [transition]);
-    if (rows === undefined || typeof rows === 'string') throw new Error('A new intent was not signed.');
-    return rows;
-  });
-
 /**
  * Commits the payment within its source's balance. A payment that is not covered is compared with
  * an exact balance before it is refused.
@@ -187,26 +153,30 @@ const commitOnce = (
  */
 const commit = async (
   deps: Deps,
-  intent: Intent,
-  bytes: { payment: SignedPayment; signed: Generation },
+  intent: ForeignIntent,
+  { payment, signed }: { payment: SignedPayment; signed: Generation },
   balance: SourceBalance,
 ): Promise<boolean> => {
-  const tooSmall = () =>
-    refuse('insufficient_funds', 'other payments need the balance of the paying account');
+  const { source, totalMicro } = payment;
+  const bytes = { intent, source, totalMicro, signed };
   try {
-    const rows = await commitOnce(deps, intent, bytes, balance).catch(async (error: unknown) => {
-      if (!(error instanceof NotCovered)) throw error;
-      return commitOnce(deps, intent, bytes, await readExactSourceBalance(deps, bytes.payment));
-    });
-    if (rows !== null) deps.relay.dispatch(rows);
-    return rows !== null;
+    let outcome = await deps.foreignCommit({ ...bytes, balance });
+    if (outcome === 'not_covered')
+      outcome = await deps.foreignCommit({
+        ...bytes,
+        balance: await readExactSourceBalance(deps, payment),
+      });
+    if (outcome === 'not_covered')
+      return refuse('insufficient_funds', 'other payments need the balance of the paying account');
+    if (outcome === 'exists') return false;
+    deps.relay.dispatch(outcome);
+    return true;
   } catch (error) {
-    if (error instanceof NotCovered) return tooSmall();
-    if (error instanceof ServiceError) throw error;
+    if (error instanceof ForeignRefusal || error instanceof ServiceError) throw error;
     // The answer to the commit was lost. Bytes without a row are never sent.
     const { intent_id } = intent;
     deps.logger.warn({ err: error, intent: intent_id }, 'commit of signed bytes unclear, reading the row');
-    if (!(await isCommitted(deps.pool, bytes.signed.signature))) throw error;
+    if (!(await isCommitted(deps.pool, signed.signature))) throw error;
     return true;
   }
 };
@@ -214,7 +184,7 @@ const commit = async (
 /** @returns null when the message has an intent already */
 const signWithinLimits = async (
   deps: Deps,
-  intent: Intent,
+  intent: ForeignIntent,
   { payment, balance, height }: { payment: SignedPayment; balance: SourceBalance; height: number },
 ): Promise<Generation | null> => {
   const reservation = await reserve(deps, payment, intent.request.account_id);
@@ -247,16 +217,16 @@ const MAX_FAILED = 3n;
 const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
   const payment = await readSignedPayment(deps, input);
   const { authority, source, legs } = payment;
-  if (await isPaused(deps.pool))
-    refuse('signing_paused', 'the operator has paused payments; sign a new transaction later');
   const slot = await deps.simulations.simulateUnlessFresh(payment);
   // A provider that has reached the slot knows the blockhash, so it is no newer than this height.
   const height = deps.rpc.first((provider) => provider.blockHeight('confirmed', slot));
-  const [failed, balance, confirmedHeight] = await Promise.all([
+  const [paused, failed, balance, confirmedHeight] = await Promise.all([
+    isPaused(deps.pool),
     countFailedOnChain(deps.pool, source),
     readSourceBalance(deps, payment),
     readForCaller(height),
   ]);
+  if (paused) refuse('signing_paused', 'the operator has paused payments; sign a new transaction later');
   if (failed >= MAX_FAILED)
     refuse(
       'source_blocked',
@@ -265,7 +235,7 @@ const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
   if (balance.balanceMicro < payment.totalMicro)
     refuse('insufficient_funds', 'the balance of the paying token account is too small');
 
-  const intent: Intent = {
+  const intent: ForeignIntent = {
     intent_id: foreignIntentId(payment.messageHash),
     kind: 'foreign',
     object_id: input.settlement_id,

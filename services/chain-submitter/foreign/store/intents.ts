@@ -9,26 +9,45 @@ const isPaying = sql.fragment`i.kind = 'foreign' and ${state.is(
   ...intents.states.filter((status) => status !== 'failed'),
 )}`;
 
-/** Payments of one source are committed one after the other until the transaction ends. */
-export const lockSource = (tx: Db, source: string): Promise<unknown> =>
+/**
+ * Payments of one source are committed one after the other until the transaction ends. The locks
+ * are taken in one order, so that two replicas cannot deadlock.
+ */
+export const lockSources = (tx: Db, sources: readonly string[]): Promise<unknown> =>
   tx.query(sql.type(z.unknown())`
-    select pg_advisory_xact_lock(hashtextextended('foreign/' || ${source}, 0))`);
+    select pg_advisory_xact_lock(key) from (
+      select distinct hashtextextended('foreign/' || source, 0) as key
+      from unnest(${sql.array([...sources], 'text')}) as source order by key
+    ) as keys`);
 
 /**
- * The micro-units of a source's payments that may still be taken from a balance.
- * @param slot of the balance
- * @param except signatures of payments that the balance contains, although that is not recorded yet
+ * A question about the payments of a source that may still be taken from a balance.
+ * `slot`: of the balance. `contains`: signatures of payments that the balance contains, although
+ * that is not recorded yet. `intentId`: the payment that asks, which does not count.
  */
-export const sumHeldMicro = (
-  db: Db,
-  source: string,
-  { slot, except }: { slot: number; except: readonly string[] },
-): Promise<bigint> =>
-  db.oneFirst(sql.type(z.object({ held: z.bigint() }))`
-    select coalesce(sum((i.request ->> 'amount')::bigint), 0)::bigint as held
-    from intents i where ${isPaying} and i.request ->> 'source_account' = ${source}
-      and (i.slot is null or i.slot > ${slot})
-      and (i.signature is null or i.signature <> all(${sql.array([...except], 'text')}))`);
+type HeldQuery = { intentId: string; source: string; slot: number; contains: readonly string[] };
+
+const Held = z.object({ held: z.bigint(), exists: z.boolean() });
+export type Held = z.infer<typeof Held>;
+
+/** The micro-units that are held, and whether the payment exists, in the order of the queries. */
+export const listHeldMicro = (db: Db, queries: readonly HeldQuery[]): Promise<readonly Held[]> =>
+  db.any(sql.type(Held)`
+    select exists (select from intents i where i.intent_id = q."intentId") as exists, (
+      select coalesce(sum((i.request ->> 'amount')::bigint), 0)::bigint
+      from (
+        select intent_id, signature, request from intents i
+        where ${isPaying} and i.request ->> 'source_account' = q.source and i.slot is null
+        union all
+        select intent_id, signature, request from intents i
+        where ${isPaying} and i.request ->> 'source_account' = q.source and i.slot > q.slot
+      ) as i
+      where i.intent_id <> q."intentId"
+        and (i.signature is null or not jsonb_exists(q.contains, i.signature))
+    ) as held
+    from jsonb_to_recordset(${JSON.stringify(queries.map((query, position) => ({ ...query, position })))}::jsonb)
+      as q(position integer, "intentId" text, source text, slot bigint, contains jsonb)
+    order by q.position`);
 
 /**
  * How many of a source's transactions failed on chain in the last day. Our fee payer has paid for
