@@ -121,7 +121,10 @@ describe('settle', () => {
     const again = await database.withClock('6 seconds', () => settle(transaction));
     expect(again.success).toBe(true);
     expect((await sent(again)).redeemed).toBe(true);
-    expect(await settle(transaction)).toMatchObject({ success: false, errorReason: 'duplicate_settlement' });
+    const duplicate = { success: false, errorReason: 'duplicate_settlement' };
+    expect(await settle(transaction)).toMatchObject(duplicate);
+    for (const later of ['121 seconds', '400 days'])
+      expect(await database.withClock(later, () => settle(transaction))).toMatchObject(duplicate);
   }, 30_000);
 
   test('a payment that is not confirmed in time is pending, and the next call gets its success', async () => {
