@@ -41,6 +41,14 @@ const send = async (path: 'verify' | 'settle', body: unknown = x402Request(newTr
   return { status: response.status, body: isJson ? JSON.parse(text) : null, text };
 };
 const callsOf = (operation: string) => services.calls.filter((call) => call.operation === operation);
+/** The confirmation of a hand-out, which follows the answer. */
+const handOut = async () =>
+  (
+    await waitFor(
+      () => callsOf('settlement.recordHandOut'),
+      (calls) => calls.length > 0,
+    )
+  )[0];
 const quittance = { settlement_id: newId('stl'), hand_out_id: 'hand-out-1' };
 const success = { success: true, transaction: '5'.repeat(80), network: NETWORK, extra: { quittance } };
 const pending = { success: false, transaction: '', network: NETWORK, errorReason: 'settlement_pending' };
@@ -50,11 +58,7 @@ const unknown = () =>
 test('a success is confirmed as handed out after its answer was sent', async () => {
   services.answers['settlement.x402Settle'] = () => success;
   expect(await send('settle')).toMatchObject({ status: 200, body: success });
-  const [call] = await waitFor(
-    () => callsOf('settlement.recordHandOut'),
-    (calls) => calls.length > 0,
-  );
-  expect(call!.input).toEqual(quittance);
+  expect((await handOut())!.input).toEqual(quittance);
 });
 
 test('a pending or unknown outcome is asked again, and the vendor hears the end of it', async () => {
@@ -68,6 +72,7 @@ test('a pending or unknown outcome is asked again, and the vendor hears the end 
   services.answers['settlement.x402Settle'] = () => answers.shift()!();
   expect(await send('settle')).toMatchObject({ status: 200, body: { success: true } });
   expect(callsOf('settlement.x402Settle')).toHaveLength(3);
+  await handOut();
 });
 
 test('an error without a decision is answered at once without JSON, because an earlier call may have paid', async () => {
