@@ -55,6 +55,7 @@ const COLUMNS: Readonly<Record<string, Column>> = {
     indexes: {
       intents_open: intents.open,
       intents_failed_by_quote: ['failed'],
+      intents_foreign_failed: ['failed'],
       intents_foreign_by_source: intents.states.filter((state) => state !== 'failed'),
     },
   },

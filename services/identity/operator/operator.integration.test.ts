@@ -55,10 +55,14 @@ test('a frozen account may still call the operations that deliver, refund, cance
     'identity.deleteDelegate',
     'identity.deleteSession',
     'identity.logout',
+    'settlement.acceptForeign',
     'settlement.consume',
     'settlement.redeem',
+    'settlement.reissueForeign',
     'settlement.settle',
     'settlement.verify',
+    'settlement.x402Settle',
+    'settlement.x402Verify',
   ]);
 });
 

@@ -141,6 +141,7 @@ test('payer and vendor each get the fields that they may see', () => {
   });
   const shared = {
     ...ids,
+    rail: 'quittance',
     service_id: parties.service_id,
     quote_amount: '1000000',
     fee_amount: '10000',
@@ -154,6 +155,29 @@ test('payer and vendor each get the fields that they may see', () => {
     delegate_id: parties.delegate_id,
   });
   expect(toVendor!.data).toEqual({ ...shared, role: 'vendor', redeem_id: 'replica-1' });
+});
+
+test('a payment of another protocol is an event of its vendor only, with the rail and the address that paid', () => {
+  const foreign = {
+    ...{
+      ...whole,
+      rail: 'x402' as const,
+      quote_id: null,
+      account_id: null,
+      wallet_id: null,
+      delegate_id: null,
+    },
+    payer_address: '1'.repeat(32),
+  };
+  const events = eventsOf('settlement.issued', { ...foreign, tx_hash, issued_at: at });
+  expect(events).toMatchObject([
+    {
+      account_id: vendor,
+      type: 'settlement.issued',
+      data: { role: 'vendor', rail: 'x402', quote_id: null, payer_address: '1'.repeat(32), tx_hash },
+    },
+  ]);
+  expect(eventsOf('settlement.accepted', foreign)).toEqual([]);
 });
 
 test('an account that pays its own service gets the events of both roles', () => {
