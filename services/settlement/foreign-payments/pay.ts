@@ -96,6 +96,12 @@ const paymentOf = (
 /** What is known of an order: its settlement, if there is one, and what the bytes say. */
 type Inspected = { kind: 'known'; row: ForeignRow } | { kind: 'new'; hash: string; checked: Checked };
 
+/** A settlement of the order's service. Another service cannot claim it. */
+const ofVendor = ({ vendor }: ForeignOrder, row: ForeignRow) =>
+  row.service_id === vendor.serviceId
+    ? { kind: 'known' as const, row }
+    : refused('other_service', 'this transaction has paid another service');
+
 /**
  * Checks an order against its bytes, then reads its record. A new payment is simulated too. Nothing
  * is written.
@@ -110,10 +116,7 @@ export const inspect = async (
   const row = await group.find(hash);
   const checked = await checkForeign({ ...paymentOf(order, feeWallet), simulate: row === null });
   if (checked.outcome === 'refused') return refused(checked.reason, checked.message);
-  if (row === null) return { kind: 'new', hash, checked };
-  return row.service_id === order.vendor.serviceId
-    ? { kind: 'known', row }
-    : refused('other_service', 'this transaction has paid another service');
+  return row === null ? { kind: 'new', hash, checked } : ofVendor(order, row);
 };
 
 /** The reason why a checked order cannot become a settlement at the moment, or null. */
@@ -175,7 +178,7 @@ const accept = async (
     );
   if (inserted === 'taken') {
     const row = await findByMessage(pool, one.hash);
-    if (row !== null) return { kind: 'known', row };
+    if (row !== null) return ofVendor(order, row);
     // The payment-identifier belongs to another payment, which may have failed since: evaluate
     // again.
     return accept(deps, order, one);
@@ -264,10 +267,7 @@ const payKnown = async (
   known: { row: ForeignRow; woken: Promise<unknown> | null; until: number },
 ): Promise<Outcome> => {
   const { row } = known;
-  if (row.service_id !== order.vendor.serviceId)
-    return refused('other_service', 'this transaction has paid another service');
-  if (row.status !== 'pending') return { kind: 'ended', row };
-  return submitAndWait(deps, order, known);
+  return row.status === 'pending' ? submitAndWait(deps, order, known) : { kind: 'ended', row };
 };
 
 /**

@@ -27,6 +27,12 @@ export const toX402 = ({ reason, message }: Refusal): X402Refusal => {
   return { reason: x402ReasonOf(reason), message };
 };
 
+/**
+ * Whether the payment of a refused order moved money. That of another service may have, and it is
+ * not this service's to report.
+ */
+export const movedBy = ({ reason }: Refusal): MoneyMoved => (reason === 'other_service' ? 'unknown' : 'no');
+
 /** Our error beside a refusal of x402. */
 export const errorOf = ({ reason, message }: X402Refusal, moved: MoneyMoved = 'no') => ({
   code: CODES[reason] ?? 'validation_error',

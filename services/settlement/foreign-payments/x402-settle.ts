@@ -12,7 +12,7 @@ import { readX402Request, type X402Refusal } from './model/x402-request.ts';
 import { type PayDeps, pay } from './pay.ts';
 import { type FindService, getVendor } from './vendor.ts';
 import { x402OrderOf } from './x402-order.ts';
-import { errorOf, toX402 } from './x402-refusal.ts';
+import { errorOf, movedBy, toX402 } from './x402-refusal.ts';
 import { type TermsDeps, termsFor } from './x402-terms.ts';
 
 type Deps = PayDeps & TermsDeps & { findService: FindService };
@@ -106,11 +106,8 @@ export const x402Settle =
     const { network } = request.paymentRequirements;
     if ('reason' in read) return failureAnswer(read, { network });
     const outcome = await pay(deps, x402OrderOf(vendor, read), until);
-    if (outcome.kind === 'refused') {
-      // The payment of another service may have moved money. It is not this service's to report.
-      const moved = outcome.refusal.reason === 'other_service' ? 'unknown' : 'no';
-      return failureAnswer(toX402(outcome.refusal), { network }, moved);
-    }
+    if (outcome.kind === 'refused')
+      return failureAnswer(toX402(outcome.refusal), { network }, movedBy(outcome.refusal));
     if (outcome.kind === 'pending') return pending({ network, row: outcome.row, txHash: outcome.txHash });
     return answerEnded(deps, outcome.row, { network, until });
   };

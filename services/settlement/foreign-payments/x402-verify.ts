@@ -10,7 +10,7 @@ import { readX402Request, type X402Refusal } from './model/x402-request.ts';
 import { findConflict, inspect, type PayDeps } from './pay.ts';
 import { type FindService, getVendor } from './vendor.ts';
 import { x402OrderOf } from './x402-order.ts';
-import { errorOf, toX402 } from './x402-refusal.ts';
+import { errorOf, movedBy, toX402 } from './x402-refusal.ts';
 import { type TermsDeps, termsFor } from './x402-terms.ts';
 
 type Deps = PayDeps & TermsDeps & { findService: FindService; credit: Credit };
@@ -47,10 +47,8 @@ export const x402Verify =
     if ('reason' in read) return invalidAnswer(read);
     const order = x402OrderOf(vendor, read);
     const inspected = await inspect(deps, order);
-    if (inspected.kind === 'refused') {
-      const moved = inspected.refusal.reason === 'other_service' ? 'unknown' : 'no';
-      return invalidAnswer(toX402(inspected.refusal), undefined, moved);
-    }
+    if (inspected.kind === 'refused')
+      return invalidAnswer(toX402(inspected.refusal), undefined, movedBy(inspected.refusal));
     if (inspected.kind === 'known') return ofKnown(inspected.row);
     const { checked } = inspected;
     const conflict = await findConflict(deps, order, checked);
