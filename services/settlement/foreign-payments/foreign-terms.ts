@@ -2,11 +2,11 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { FeeRule } from '../../../shared/lib/fee.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
+import { mppNetworkOf } from './model/networks.ts';
 import { type FindService, getVendor, type PayoutDeps, preparePayout } from './vendor.ts';
 import type { TermsDeps } from './x402-terms.ts';
 
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
-const MAINNET = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
 
 type Deps = TermsDeps & PayoutDeps & { findService: FindService; feeWallet: string; fee: FeeRule };
 
@@ -19,7 +19,7 @@ export const foreignTerms =
     const feePayers = await deps.getFeePayers();
     return {
       network: deps.x402Network,
-      mpp_network: deps.x402Network === MAINNET ? 'mainnet-beta' : 'devnet',
+      mpp_network: mppNetworkOf(deps.x402Network),
       mint: deps.mint,
       decimals: 6,
       token_program: TOKEN_PROGRAM,

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { MicroUsdc, WireTransaction } from '../../../../shared/contract/primitives.ts';
 import type { settlement } from '../../../../shared/contract/settlement.ts';
+import { v1NetworkOf } from './networks.ts';
 
 /** A request of x402's verify or settle. */
 type Request = z.infer<typeof settlement.operations.x402Settle.input>;
@@ -27,15 +28,6 @@ export type X402Terms = {
   payTo: string;
   feePayers: readonly string[];
 };
-
-/** The names of version 1 of the networks of version 2. */
-const V1_NETWORKS: Readonly<Record<string, string>> = {
-  'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'solana',
-  'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': 'solana-devnet',
-  'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z': 'solana-testnet',
-};
-/** The name of a network in version 1 of x402; null: version 1 has none. */
-export const v1NetworkOf = (network: string): string | null => V1_NETWORKS[network] ?? null;
 
 const MAX_MEMO_BYTES = 256;
 const MAX_RESOURCE = 2048;
