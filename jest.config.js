@@ -12,7 +12,7 @@ export default {
       ...common,
       displayName: 'unit',
       testMatch: [
-        '<rootDir>/{services,shared,deploy,sdk,console,tools,bench}/**/*.test.ts',
+        '<rootDir>/{services,shared,deploy,sdk,mcp,cli,console,tools,bench}/**/*.test.ts',
         '<rootDir>/test/*.test.ts',
       ],
       testPathIgnorePatterns: ['/node_modules/', '\\.integration\\.test\\.ts$'],

@@ -9,6 +9,13 @@ export const ERRORS = {
   insufficient_funds: { http: 402, retryable: false, meaning: 'The wallet balance is too small.' },
   forbidden: { http: 403, retryable: false, meaning: 'This kind of credential may not do this.' },
   limit_exceeded: { http: 403, retryable: false, meaning: 'A spending limit of the delegate is used up.' },
+  approval_required: {
+    http: 403,
+    retryable: false,
+    meaning: 'The owner must approve this payment. No money moved.',
+  },
+  approval_denied: { http: 403, retryable: false, meaning: 'The owner has denied this payment.' },
+  approval_expired: { http: 410, retryable: false, meaning: 'The owner did not approve in time.' },
   reauthentication_required: { http: 403, retryable: false, meaning: 'Sign in again, then repeat the call.' },
   not_found: { http: 404, retryable: false, meaning: 'The resource does not exist.' },
   conflict: { http: 409, retryable: false, meaning: 'The resource exists already or is in another state.' },
@@ -62,6 +69,8 @@ export const SAFE_ACTIONS = [
   'new_quote',
   'top_up',
   'raise_limit',
+  /** The owner decides about the approval that `approval_id` names. Then the same attempt goes on. */
+  'await_approval',
   'stop',
 ] as const;
 export type SafeAction = (typeof SAFE_ACTIONS)[number];
@@ -76,6 +85,8 @@ export type ErrorExtras = {
   safe_action?: SafeAction;
   /** The settlement of the caller's own account that the attempt or the quote belongs to. */
   settlement_id?: string;
+  /** The approval that the payment needs. */
+  approval_id?: string;
   retryAfterSeconds?: number;
 };
 

@@ -1,5 +1,7 @@
 import { accountOperations } from './identity/accounts.ts';
+import { approvalOperations } from './identity/approvals.ts';
 import { delegateOperations } from './identity/delegates.ts';
+import { deviceOperations } from './identity/devices.ts';
 import { events } from './identity/events.ts';
 import { internal } from './identity/internal.ts';
 import { serviceOperations } from './identity/services.ts';
@@ -12,6 +14,8 @@ export const identity = service({
   name: 'identity',
   operations: {
     ...signInOperations,
+    ...deviceOperations,
+    ...approvalOperations,
     ...accountOperations,
     ...serviceOperations,
     ...delegateOperations,
@@ -19,5 +23,5 @@ export const identity = service({
   internal,
   events,
   jobs: {},
-  consumes: ['settlement.issued', 'webhook.endpointDisabled'],
+  consumes: ['settlement.issued', 'settlement.approvalRequested', 'webhook.endpointDisabled'],
 });

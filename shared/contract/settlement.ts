@@ -3,6 +3,8 @@ import { events } from './settlement/events.ts';
 import { internal } from './settlement/internal.ts';
 import { operations } from './settlement/operations.ts';
 
+export { Approval } from './settlement/approvals.ts';
+export type { ExternalRequirement } from './settlement/external.ts';
 export { DelegateSpending, MAX_PAID_LISTED, MAX_QUOTES_LISTED } from './settlement/internal.ts';
 export { ChainStatus, Settlement, SettlementStatus } from './settlement/operations.ts';
 export { Rail } from './settlement/rail.ts';

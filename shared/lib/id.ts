@@ -19,7 +19,8 @@ type IdPrefix =
   | 'prep'
   | 'txn'
   | 'evt'
-  | 'whe';
+  | 'whe'
+  | 'apr';
 
 /**
  * A TypeID: the prefix and a UUIDv7 in base32. Ids sort by time, so keyset pages need no second

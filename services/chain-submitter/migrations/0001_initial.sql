@@ -18,10 +18,10 @@ insert into settings default values;
 create table intents (
   -- settle:<account>:<payment_attempt_id> | fund:<id> | tokenAccount:<wallet_id> |
   -- delegation:<preparation_id>
-  -- | withdrawal:<id> | refund:<id> | foreign:<message hash>
+  -- | withdrawal:<id> | refund:<id> | foreign:<message hash> | out:<account>:<payment_attempt_id>
   intent_id text collate "C" primary key,
   kind text not null check (kind in
-    ('settle', 'fund', 'createTokenAccount', 'delegation', 'withdrawal', 'refund', 'foreign')),
+    ('settle', 'fund', 'createTokenAccount', 'delegation', 'withdrawal', 'refund', 'foreign', 'external')),
   object_id text collate "C" not null,
   -- The job as it was received. A settle's amounts are read from its quote token at every use.
   request jsonb not null,

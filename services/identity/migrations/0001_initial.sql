@@ -68,13 +68,28 @@ create index passkeys_by_account on passkeys (account_id, passkey_id desc);
 -- finds it.
 create table passkey_challenges (
   challenge text collate "C" primary key,
-  ceremony text not null check (ceremony in ('register', 'login')),
-  -- The session that requested a registration. Only the same session may answer.
+  ceremony text not null check (ceremony in ('register', 'login', 'approve')),
+  -- The session that requested a registration or an approval. Only the same session may answer.
   session_id text collate "C",
   expires_at timestamptz not null,
-  check ((ceremony = 'register') = (session_id is not null))
+  check ((ceremony in ('register', 'approve')) = (session_id is not null))
 );
 create index passkey_challenges_by_expiry on passkey_challenges (expires_at);
+
+-- Sign-ins of devices that wait for a person (RFC 8628). The device holds the code, the person reads
+-- the short one.
+create table device_sign_ins (
+  device_hash text collate "C" primary key,
+  user_code text collate "C" not null unique,
+  client_name text not null,
+  account_id text collate "C" references accounts,
+  -- Null: nobody has decided.
+  allowed boolean,
+  expires_at timestamptz not null,
+  created_at timestamptz not null default app_now(),
+  check (allowed is null or account_id is not null)
+);
+create index device_sign_ins_by_expiry on device_sign_ins (expires_at);
 
 create table services (
   service_id uuid primary key,

@@ -22,7 +22,7 @@ create index payers_by_account on payers (account_id);
 -- has no payer, attempt and quote of ours (docs/adr/0043).
 create table settlements (
   settlement_id text collate "C" primary key,
-  rail text not null default 'quittance' check (rail in ('quittance', 'x402', 'mpp')),
+  rail text not null default 'quittance' check (rail in ('quittance', 'x402', 'mpp', 'x402_out')),
   account_id text collate "C",
   payment_attempt_id text collate "C",
   delegate_id text collate "C",
@@ -32,8 +32,9 @@ create table settlements (
   wallet_id text collate "C" references payers,
   quote_id text collate "C",
   quote_token text,
-  vendor_account_id text collate "C" not null,
-  service_id uuid not null,
+  -- Null for an outgoing payment, whose vendor has no account here.
+  vendor_account_id text collate "C",
+  service_id uuid,
   quote_amount bigint not null check (quote_amount > 0),
   fee_amount bigint not null check (fee_amount >= 0 and fee_amount < quote_amount),
   -- Null: it does not expire.
@@ -72,6 +73,9 @@ create table settlements (
   source_account text,
   service_name text,
   payout_address text,
+  -- Of an outgoing payment: the vendor's requirement as it was given, and the version of x402.
+  requirement json,
+  x402_version smallint,
   -- The payment-identifier of x402.
   external_id text collate "C",
   -- What the client said it pays for. It is shown and never evaluated.
@@ -86,11 +90,17 @@ create table settlements (
   created_at timestamptz not null default app_now(),
   constraint settlements_rail check (case rail
     when 'quittance' then num_nulls(account_id, payment_attempt_id, wallet_id, quote_id, quote_token,
-      redeem_window_seconds) = 0 and num_nonnulls(message_hash, source_account, payer_address, hand_out_id) = 0
-      and accrued_fee = 0
-    else num_nonnulls(account_id, payment_attempt_id, wallet_id, quote_id, quote_token, delegate_id,
+      redeem_window_seconds, vendor_account_id, service_id) = 0
+      and num_nonnulls(message_hash, source_account, payer_address, hand_out_id, requirement) = 0 and accrued_fee = 0
+    -- The signed message is known when chain-submitter has signed it.
+    when 'x402_out' then num_nulls(account_id, payment_attempt_id, wallet_id, service_name, payout_address, resource,
+      requirement, x402_version) = 0
+      and num_nonnulls(quote_id, quote_token, vendor_account_id, service_id, redeem_window_seconds, settlement_token,
+        external_id, hand_out_id, redeemed_at) = 0 and accrued_fee = 0 and fee_amount = 0
+    else num_nonnulls(requirement, account_id, payment_attempt_id, wallet_id, quote_id, quote_token, delegate_id,
       redeem_window_seconds, settlement_token) = 0
-      and num_nulls(message_hash, source_account, payer_address, service_name, payout_address) = 0
+      and num_nulls(message_hash, source_account, payer_address, service_name, payout_address, vendor_account_id,
+        service_id) = 0
     end),
   check ((status in ('issued', 'redeemed', 'expired'))
     <= (issued_at is not null and (settlement_token is not null or rail <> 'quittance'))),
@@ -133,6 +143,12 @@ create table delegates (
   total bigint check (total > 0),
   -- Null: any service.
   allowed_service_ids uuid[],
+  -- Whether it may pay vendors that do not use Quittance. Null arrays: any address, any origin.
+  external boolean not null default false,
+  external_pay_to text[],
+  external_origins text[],
+  -- A payment above this amount needs an approval of the owner. Null: none does.
+  approval_above bigint check (approval_above > 0),
   -- The UTC day and month of the counters below. A settle on a later day or month resets them.
   day date not null,
   month date not null,
@@ -142,6 +158,8 @@ create table delegates (
   month_spent bigint not null default 0 check (month_spent >= 0),
   total_held bigint not null default 0 check (total_held >= 0),
   total_spent bigint not null default 0 check (total_spent >= 0),
+  check (external or num_nonnulls(external_pay_to, external_origins) = 0),
+  check (not external or allowed_service_ids is null),
   check (month = date_trunc('month', day)::date),
   -- A day is part of its month, a month of all time.
   check (day_held + day_spent <= month_held + month_spent and month_held + month_spent <= total_held + total_spent)
@@ -205,3 +223,30 @@ create table restores (
   restored_at timestamptz primary key default app_now(),
   taken_at timestamptz not null check (taken_at <= restored_at)
 );
+
+-- Payments of delegates that their owner must approve. An approval reserves nothing, and lapses with
+-- its quote.
+create table approvals (
+  approval_id text collate "C" primary key,
+  account_id text collate "C" not null,
+  payment_attempt_id text collate "C" not null,
+  delegate_id text collate "C" not null,
+  rail text not null check (rail in ('quittance', 'x402_out')),
+  quote_id text collate "C",
+  amount bigint not null check (amount > 0),
+  pay_to text not null,
+  service_id uuid,
+  service_name text not null,
+  resource text,
+  expires_at timestamptz not null,
+  decided_at timestamptz,
+  approved boolean,
+  -- The passkey that has signed.
+  passkey_id text collate "C",
+  created_at timestamptz not null default app_now(),
+  check ((rail = 'quittance') = (quote_id is not null and service_id is not null)),
+  check ((decided_at is null) = (approved is null)),
+  check (approved is not true or passkey_id is not null)
+);
+create unique index approvals_by_attempt on approvals (account_id, payment_attempt_id);
+create index approvals_by_account on approvals (account_id, approval_id desc);

@@ -13,6 +13,7 @@ import {
   WireTransaction,
 } from '../primitives.ts';
 import { internalOperation } from '../service.ts';
+import { externalOperations } from './external.ts';
 import { foreignOperations } from './foreign.ts';
 import { Progress } from './progress.ts';
 
@@ -68,7 +69,7 @@ export const WalletSnapshot = z.strictObject({
 /** Whether signing is paused, how much work is open, and which keys are configured. */
 const Signing = z.strictObject({
   paused: z.boolean(),
-  /** Open intents: settles, funds, token accounts, delegations, withdrawals, refunds, foreign. */
+  /** Open intents: settles, funds, token accounts, delegations, withdrawals, refunds, foreign, external. */
   open: z.int().min(0),
   /**
    * In the order of FEE_PAYER_KEYS; the first one pays. A key that is no longer configured has no
@@ -105,6 +106,7 @@ export const MAX_OBSERVED_WALLETS = 100;
 export const internal = {
   ...operatorOperations,
   ...foreignOperations,
+  ...externalOperations,
   getCaps: getCapsOperation,
   getSigning: internalOperation({
     summary: 'Whether signing is paused, how much work is open, and which keys are configured',

@@ -8,6 +8,7 @@ import {
   page,
   pageQuery,
   ServiceId,
+  SolanaAddress,
   Timestamp,
   WalletId,
 } from '../primitives.ts';
@@ -36,6 +37,39 @@ export const DelegateUsage = z.strictObject({ daily: Usage, monthly: Usage, tota
 
 export const AllowedServices = z.array(ServiceId).min(1).max(100);
 
+/**
+ * What a key may pay to vendors that do not use Quittance. `pay_to` is compared with the signed
+ * bytes. `origins` is compared with the caller's word, so it only guards against mistakes.
+ */
+export const DelegateExternal = z
+  .strictObject({
+    pay_to: z
+      .union([z.literal('any'), z.array(SolanaAddress).min(1).max(50)])
+      .meta({ description: 'Addresses that may be paid, or `any`' }),
+    origins: z
+      .array(
+        z
+          .string()
+          .max(255)
+          .refine((text) => /^https?:/.test(text) && URL.parse(text)?.origin === text, {
+            error: 'must be an origin, like https://api.example.com',
+          })
+          .meta({ examples: ['https://api.example.com'] }),
+      )
+      .min(1)
+      .max(50)
+      .nullable()
+      .meta({ description: 'Null: any origin' }),
+  })
+  .meta({ id: 'DelegateExternal' });
+const external = DelegateExternal.nullable().meta({
+  description:
+    'Payments to vendors of x402 that do not use Quittance. Null: none. Not together with allowed_service_ids',
+});
+const approvalAbove = MicroUsdc.nullable().meta({
+  description: 'A payment above this amount waits for the owner’s approval. Null: none does',
+});
+
 export const Delegate = z
   .strictObject({
     delegate_id: DelegateId,
@@ -44,6 +78,8 @@ export const Delegate = z
     limits: DelegateLimits,
     usage: DelegateUsage,
     allowed_service_ids: AllowedServices.nullable().meta({ description: 'Null: any service' }),
+    external,
+    approval_above: approvalAbove,
     expires_at: Timestamp.nullable(),
     status: z.enum(['active', 'expired']),
     created_at: Timestamp,
@@ -73,6 +109,8 @@ export const delegateOperations = {
         total: MicroUsdc.optional(),
       }),
       allowed_service_ids: AllowedServices.optional(),
+      external: external.optional(),
+      approval_above: approvalAbove.optional(),
       expires_at: Timestamp.optional().meta({ examples: [FAR] }),
     }),
     idempotency: { secret: 'api_key' },
@@ -114,11 +152,15 @@ export const delegateOperations = {
         name: label(80, 'Research agent'),
         limits: DelegateLimits.partial(),
         allowed_service_ids: AllowedServices.nullable(),
+        external,
+        approval_above: approvalAbove,
         expires_at: Timestamp.nullable().meta({ examples: [FAR] }),
       })
       .partial(),
     output: Delegate,
-    stepUp: { when: 'for a change that lets the key spend more, at other services or longer' },
+    stepUp: {
+      when: 'for a change that lets the key spend more, at other services, at other vendors, without approval, or longer',
+    },
     errors: ['not_found', 'conflict'],
   }),
   deleteDelegate: operation({

@@ -122,7 +122,7 @@ const Registration = z.strictObject({
       .meta({ examples: [-7] }),
   }),
 });
-const Assertion = z.strictObject({
+export const Assertion = z.strictObject({
   ...credential,
   response: z.strictObject({
     clientDataJSON: bytes(),

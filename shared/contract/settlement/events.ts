@@ -14,6 +14,7 @@ import {
   WalletId,
 } from '../primitives.ts';
 
+import { Approval } from './approvals.ts';
 import { Rail } from './rail.ts';
 
 export const RedeemId = label(128).meta({
@@ -24,8 +25,8 @@ export const RedeemId = label(128).meta({
 
 const ids = { settlement_id: SettlementId, quote_id: QuoteId.nullable() };
 /**
- * Who pays whom, and how much. A payment of another protocol has no quote, and no payer of ours:
- * `payer_address` signed it.
+ * Who pays whom, and how much. A payment of another protocol has no quote. An incoming one has no
+ * payer of ours: `payer_address` signed it. An outgoing one (`x402_out`) has no vendor of ours.
  */
 const parties = {
   rail: Rail,
@@ -33,8 +34,8 @@ const parties = {
   delegate_id: DelegateId.nullable(),
   wallet_id: WalletId.nullable(),
   payer_address: SolanaAddress.nullable(),
-  service_id: ServiceId,
-  vendor_account_id: AccountId,
+  service_id: ServiceId.nullable(),
+  vendor_account_id: AccountId.nullable(),
   quote_amount: MicroUsdc,
   fee_amount: MicroUsdcOrZero,
 };
@@ -63,4 +64,8 @@ export const events = {
   redeemed: z.strictObject({ ...about, redeemed_at: Timestamp, redeem_id: RedeemId.nullable() }),
   /** The settlement was paid and not redeemed within its window. */
   expired: z.strictObject({ ...about, redeem_expires_at: Timestamp }),
+  /** A payment of a delegate waits for its owner's approval. */
+  approvalRequested: z.strictObject({ ...Approval.shape, account_id: AccountId }),
+  /** The owner has approved or denied it. */
+  approvalDecided: z.strictObject({ ...Approval.shape, account_id: AccountId }),
 };

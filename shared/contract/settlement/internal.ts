@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AllowedServices, DelegateLimits, DelegateUsage } from '../identity/delegates.ts';
+import { AllowedServices, DelegateExternal, DelegateLimits, DelegateUsage } from '../identity/delegates.ts';
 import { getCapsOperation, operatorFields, operatorOperations } from '../operator.ts';
 import {
   AccountId,
@@ -17,6 +17,7 @@ import {
 } from '../primitives.ts';
 import { Activity } from '../quote.ts';
 import { internalOperation } from '../service.ts';
+import { Approval, ApprovalId } from './approvals.ts';
 import { payment } from './events.ts';
 import { ChainStatus, SettlementStatus } from './operations.ts';
 
@@ -32,6 +33,8 @@ const delegate = {
   delegate_id: DelegateId,
   limits: DelegateLimits,
   allowed_service_ids: AllowedServices.nullable(),
+  external: DelegateExternal.nullable(),
+  approval_above: MicroUsdc.nullable(),
 };
 export const DelegateSpending = z.strictObject({
   ...delegate,
@@ -109,6 +112,24 @@ export const internal = {
     callers: ['gateway'],
     input: z.strictObject({ settlement_id: SettlementId, hand_out_id: z.string().max(64) }),
     output: z.strictObject({ redeemed: z.boolean() }),
+  }),
+  findApproval: internalOperation({
+    summary: 'An approval of an account. Null if the account does not have it.',
+    callers: ['identity'],
+    input: z.strictObject({ account_id: AccountId, approval_id: ApprovalId }),
+    output: Approval.nullable(),
+  }),
+  recordApproval: internalOperation({
+    summary:
+      'Approves a payment whose owner has signed its challenge with a passkey. Refused with `conflict` unless it waits and has not expired. Idempotent.',
+    callers: ['identity'],
+    input: z.strictObject({
+      account_id: AccountId,
+      approval_id: ApprovalId,
+      /** The passkey, for the record. */
+      passkey_id: z.string().max(64),
+    }),
+    output: Approval,
   }),
   reserveRefund: internalOperation({
     summary:

@@ -18,7 +18,9 @@ import {
 } from '../primitives.ts';
 import { Scope } from '../quote.ts';
 import { operation } from '../service.ts';
+import { approvalOperations } from './approvals.ts';
 import { RedeemId } from './events.ts';
+import { externalOperations } from './external.ts';
 import { feeOperations } from './fees.ts';
 import { foreignOperations } from './foreign.ts';
 import { Rail } from './rail.ts';
@@ -62,8 +64,11 @@ export const Settlement = z
     chain_status: ChainStatus,
     rail: Rail,
     quote_id: QuoteId.nullable().meta({ description: 'Null for a payment of another protocol' }),
-    service_id: ServiceId,
-    service_name: z.string().meta({ description: 'The name when the payment was priced' }),
+    service_id: ServiceId.nullable().meta({ description: 'Null for an outgoing payment of x402' }),
+    service_name: z.string().meta({
+      description:
+        'The name when the payment was priced. Of an outgoing payment of x402: the host that was paid',
+    }),
     ...amounts,
     scope: Scope.nullable(),
     ...prepaid,
@@ -81,6 +86,9 @@ export const Settlement = z
     }),
     accrued_fee: MicroUsdcOrZero.optional().meta({
       description: 'Fee that the vendor owes for an x402 payment, in micro-units. Shown only to the vendor',
+    }),
+    pay_to: SolanaAddress.optional().meta({
+      description: 'Address that is paid. Only of an outgoing payment of x402',
     }),
     payment_attempt_id: PaymentAttemptId.optional().meta({ description: 'Shown only to the payer' }),
     wallet_id: WalletId.optional().meta({ description: 'Shown only to the payer' }),
@@ -124,6 +132,9 @@ export const operations = {
       'insufficient_funds',
       'delegation_inactive',
       'limit_exceeded',
+      'approval_required',
+      'approval_denied',
+      'approval_expired',
       'payment_failed',
     ],
     money: 'moves',
@@ -226,6 +237,8 @@ export const operations = {
     output: Settlement,
     errors: ['not_found'],
   }),
+  ...approvalOperations,
+  ...externalOperations,
   ...feeOperations,
   ...foreignOperations,
   ...x402Operations,

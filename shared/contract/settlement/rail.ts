@@ -1,8 +1,9 @@
 import { z } from 'zod';
 
-/** How a settlement was paid: by our settle, or by a transaction that another client signed. */
-export const Rail = z.enum(['quittance', 'x402', 'mpp']).meta({
+/** How a settlement was paid: by our settle, or by a transaction of another protocol. */
+export const Rail = z.enum(['quittance', 'x402', 'mpp', 'x402_out']).meta({
   id: 'Rail',
-  description: 'quittance: paid by POST /v1/settle. x402, mpp: paid by a client of that protocol',
+  description:
+    'quittance: paid by POST /v1/settle. x402, mpp: paid by a client of that protocol. x402_out: paid by POST /v1/payments to a vendor that does not use Quittance',
 });
 export type Rail = z.infer<typeof Rail>;

@@ -40,6 +40,8 @@ const EVENT_TYPES = [
   'delegate.created',
   'delegate.updated',
   'delegate.deleted',
+  'approval.requested',
+  'approval.decided',
   'key.rotated',
   'key.revealed',
   'key.ended',
@@ -55,6 +57,7 @@ const GROUPS = [
   'withdrawal.*',
   'deposit.*',
   'delegate.*',
+  'approval.*',
   'key.*',
 ] as const;
 const Wanted = z

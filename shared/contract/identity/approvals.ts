@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { operation } from '../service.ts';
+import { Approval, ApprovalId } from '../settlement/approvals.ts';
+import { Assertion } from './sign-in.ts';
+
+const byId = z.strictObject({ approval_id: ApprovalId });
+const shared = { access: ['jwt'], withoutRedis: 'refuse', params: byId } as const;
+
+/** Approval of a delegate's payment with a passkey. Settlement stores the approvals. */
+export const approvalOperations = {
+  approvalOptions: operation({
+    summary: 'Begin to approve a payment with a passkey',
+    description:
+      'The answer is the argument of navigator.credentials.get, in its JSON form. The challenge is a hash of the ' +
+      'quote, the amount and the payee, so the signature approves nothing else. Valid for 5 minutes.',
+    http: { method: 'POST', path: '/v1/approvals/:approval_id/options', status: 200 },
+    ...shared,
+    repeatable: true,
+    bodyOptional: true,
+    output: z.strictObject({
+      challenge: z.string(),
+      rpId: z.string(),
+      timeout: z.int().meta({ description: 'Milliseconds' }),
+      userVerification: z.literal('required'),
+      allowCredentials: z.array(
+        z.strictObject({
+          id: z.string(),
+          type: z.literal('public-key'),
+          transports: z.array(z.string()).optional(),
+        }),
+      ),
+    }),
+    errors: ['not_found', 'conflict'],
+  }),
+  approve: operation({
+    summary: 'Approve a payment with a passkey',
+    description: 'The payment is made when the delegate repeats its attempt. The limits are evaluated then.',
+    http: { method: 'POST', path: '/v1/approvals/:approval_id/approve', status: 200 },
+    ...shared,
+    repeatable: true,
+    body: z.strictObject({ response: Assertion }),
+    output: Approval,
+    errors: ['unauthorized', 'not_found', 'conflict'],
+  }),
+};

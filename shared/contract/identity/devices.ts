@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { Environment, label, Timestamp } from '../primitives.ts';
+import { operation } from '../service.ts';
+import { Session } from './sign-in.ts';
+
+/** How long a person has to confirm a sign-in of a device. */
+export const DEVICE_MINUTES = 10;
+/** Seconds between two polls of a device. */
+export const DEVICE_INTERVAL_SECONDS = 2;
+
+/** Eight consonants, which spell no word and are not mistaken for each other (RFC 8628, 6.1). */
+const UserCode = z
+  .string()
+  .regex(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/, 'must be a code like WDJB-MJHT')
+  .meta({ id: 'UserCode', examples: ['WDJB-MJHT'] });
+const DeviceCode = z
+  .string()
+  .max(256)
+  .regex(/^dc_(test|live)_[A-Za-z0-9_-]+$/, 'must be a token that begins with dc_test_ or dc_live_')
+  .meta({ examples: ['dc_test_Zk3mQ9'] });
+const clientName = label(80, 'quittance on build-7').meta({
+  description: 'Shown to the person who confirms',
+});
+
+const Authorized = z.strictObject({ status: z.literal('authorized'), ...Session.shape });
+
+/**
+ * Sign-in of a command line or a device, confirmed in the console: the device authorization grant
+ * (RFC 8628) in the JSON form of this API.
+ */
+export const deviceOperations = {
+  startDeviceSignIn: operation({
+    summary: 'Begin to sign in a device',
+    description:
+      'Show the person `user_code` and `verification_uri`, and poll `POST /v1/auth/device/token` every `interval` ' +
+      'seconds. As RFC 8628 specifies it, in JSON.',
+    http: { method: 'POST', path: '/v1/auth/device', status: 200 },
+    access: [],
+    environment: { field: 'environment' },
+    withoutRedis: 'refuse',
+    limits: [{ points: 20, windowSeconds: 600, per: 'ip' }],
+    body: z.strictObject({
+      client_name: clientName,
+      environment: Environment.optional().meta({ description: 'Default test' }),
+    }),
+    output: z.strictObject({
+      device_code: DeviceCode,
+      user_code: UserCode,
+      verification_uri: z.string().meta({ examples: ['https://console.example.com/device'] }),
+      verification_uri_complete: z
+        .string()
+        .meta({ examples: ['https://console.example.com/device?code=WDJB-MJHT'] }),
+      expires_in: z.int().meta({ description: 'Seconds', examples: [600] }),
+      interval: z.int().meta({ description: 'Seconds', examples: [2] }),
+    }),
+    errors: [],
+  }),
+  pollDeviceSignIn: operation({
+    summary: 'Get the session of a device that a person has confirmed',
+    description:
+      '202 while nobody has decided. forbidden: the person has denied it. unauthorized: the code is unknown, has ' +
+      'expired or was used.',
+    http: {
+      method: 'POST',
+      path: '/v1/auth/device/token',
+      status: 200,
+      alternative: {
+        status: 202,
+        field: 'status',
+        equals: 'pending',
+        retryAfterSeconds: DEVICE_INTERVAL_SECONDS,
+      },
+    },
+    access: [],
+    environment: { prefixOf: 'device_code' },
+    limits: [{ points: 60, windowSeconds: 60, per: { field: 'device_code' } }],
+    body: z.strictObject({ device_code: DeviceCode }),
+    output: z.discriminatedUnion('status', [Authorized, z.strictObject({ status: z.literal('pending') })]),
+    errors: ['unauthorized', 'forbidden'],
+  }),
+  readDeviceSignIn: operation({
+    summary: 'Get what a device asks for, by the code that it shows',
+    http: { method: 'POST', path: '/v1/auth/device/read', status: 200 },
+    access: ['jwt'],
+    withoutRedis: 'refuse',
+    limits: [{ points: 20, windowSeconds: 600, per: 'account', bucket: 'device-codes' }],
+    repeatable: true,
+    body: z.strictObject({ user_code: UserCode }),
+    output: z.strictObject({ client_name: clientName, created_at: Timestamp, expires_at: Timestamp }),
+    errors: ['not_found'],
+  }),
+  decideDeviceSignIn: operation({
+    summary: 'Allow or deny the sign-in of a device',
+    description: 'An allowed device gets a session of this account, which GET /v1/sessions lists.',
+    http: { method: 'POST', path: '/v1/auth/device/decide', status: 200 },
+    access: ['jwt'],
+    stepUp: true,
+    withoutRedis: 'refuse',
+    limits: [{ points: 20, windowSeconds: 600, per: 'account', bucket: 'device-codes' }],
+    repeatable: true,
+    body: z.strictObject({ user_code: UserCode, allow: z.boolean() }),
+    output: z.strictObject({ status: z.enum(['allowed', 'denied']) }),
+    errors: ['not_found', 'conflict'],
+  }),
+};

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import {
+  DelegateId,
+  MicroUsdc,
+  PaymentAttemptId,
+  page,
+  pageQuery,
+  QuoteId,
+  ServiceId,
+  SettlementId,
+  SolanaAddress,
+  Timestamp,
+  typeId,
+} from '../primitives.ts';
+import { operation } from '../service.ts';
+import { Rail } from './rail.ts';
+
+export const ApprovalId = typeId('apr', 'ApprovalId');
+
+const ApprovalStatus = z
+  .enum(['awaiting_approval', 'approved', 'denied', 'expired'])
+  .meta({ id: 'ApprovalStatus' });
+
+export const Approval = z
+  .strictObject({
+    approval_id: ApprovalId,
+    status: ApprovalStatus,
+    delegate_id: DelegateId,
+    payment_attempt_id: PaymentAttemptId,
+    rail: Rail,
+    amount: MicroUsdc,
+    pay_to: SolanaAddress.meta({ description: 'Address that would be paid' }),
+    service_id: ServiceId.nullable().meta({ description: 'Null for a vendor that does not use Quittance' }),
+    service_name: z.string().meta({ description: 'Name of the service, or host of the vendor' }),
+    quote_id: QuoteId.nullable(),
+    resource: z.string().nullable().meta({ description: 'What the delegate says it pays for' }),
+    created_at: Timestamp,
+    expires_at: Timestamp.meta({ description: 'It cannot be approved or used after this time' }),
+    decided_at: Timestamp.nullable(),
+    settlement_id: SettlementId.nullable().meta({ description: 'The payment that used the approval' }),
+  })
+  .meta({
+    id: 'Approval',
+    description: 'A payment of a delegate that its owner must approve. It reserves nothing',
+  });
+
+const byId = z.strictObject({ approval_id: ApprovalId });
+
+/** Payments that wait for the owner. Identity approves them, because it checks the passkey. */
+export const approvalOperations = {
+  listApprovals: operation({
+    summary: 'List approvals',
+    description: 'A delegate key lists those of its own payments.',
+    http: { method: 'GET', path: '/v1/approvals', status: 200 },
+    access: ['jwt', 'delegate_key'],
+    query: z.strictObject({ ...pageQuery, status: ApprovalStatus.optional() }),
+    output: page(Approval),
+    errors: [],
+  }),
+  getApproval: operation({
+    summary: 'Get an approval',
+    http: { method: 'GET', path: '/v1/approvals/:approval_id', status: 200 },
+    access: ['jwt', 'delegate_key'],
+    params: byId,
+    output: Approval,
+    errors: ['not_found'],
+  }),
+  denyApproval: operation({
+    summary: 'Deny a payment that waits for approval',
+    description: 'A repeat, also of an approved one that is not used yet, denies it.',
+    http: { method: 'POST', path: '/v1/approvals/:approval_id/deny', status: 200 },
+    access: ['jwt'],
+    whenFrozen: 'served',
+    params: byId,
+    repeatable: true,
+    output: Approval,
+    errors: ['not_found', 'conflict'],
+  }),
+};
