@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { approvalOperations } from '../../services/settlement/approvals/operations.ts';
 import { listDelegateSpending } from '../../services/settlement/delegates/list-delegate-spending.ts';
 import { delegateOperations } from '../../services/settlement/delegates/operations.ts';
 import { upsertDelegate } from '../../services/settlement/delegates/upsert-delegate.ts';
@@ -160,6 +161,7 @@ export const startFixture = async (): Promise<void> => {
   ];
   const serving = serve(bus, settlement, {
     ...settlementOperations(deps),
+    ...approvalOperations(deps),
     ...delegateOperations(deps),
     ...refundOperations(deps),
     ...feeAccountOperations({ ...deps, quoteFees: async () => notServed() }),
