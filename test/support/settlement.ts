@@ -202,17 +202,29 @@ export const serviceKey: Principal = { kind: 'service_key', key_id: 'k', ...vend
 export type DelegateKey = Extract<Principal, { kind: 'delegate_key' }>;
 type Caps = Partial<Record<'per_payment' | 'daily' | 'monthly' | 'total', bigint>>;
 
+type Rights = Partial<Pick<Parameters<ReturnType<typeof upsertDelegate>>[0], 'external' | 'approval_above'>>;
+/** A delegate pays vendors of ours only, and needs no approval. */
+export const NO_RIGHTS = { external: null, approval_above: null };
 /** A delegate's key on a wallet, with caps in micro-units. */
 export const delegateOf = async (
   { account_id }: { account_id: string },
   caps: Caps = {},
   allowed_service_ids: string[] | null = null,
+  rights: Rights = {},
 ): Promise<DelegateKey> => {
   const { wallet_id, owner } = wallets.get(account_id)!;
   wallets.set(wallet_id, { wallet_id, owner });
   const delegate_id = newId('del');
   const limits = limitsOf(caps);
-  const input = { delegate_id, account_id, limits, allowed_service_ids, expected_version: 0 };
+  const input = {
+    ...NO_RIGHTS,
+    delegate_id,
+    account_id,
+    limits,
+    allowed_service_ids,
+    expected_version: 0,
+    ...rights,
+  };
   await upsertDelegate(deps)(input);
   return { kind: 'delegate_key', account_id, delegate_id, wallet_id, key_id: 'k' };
 };
