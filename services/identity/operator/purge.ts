@@ -1,6 +1,6 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import { purgeRevealLinks } from '../keys/store/reveal_links.ts';
-import { purgeMails } from '../mails/store.ts';
+import { purgeMailedApprovals, purgeMails } from '../mails/store.ts';
 import { purgeChallenges } from '../passkeys/store/passkey_challenges.ts';
 import { purgePayments } from '../payments/store.ts';
 import { purgeLoginLinks } from '../sessions/store/login_links.ts';
@@ -15,6 +15,7 @@ export const purge =
   async (): Promise<void> => {
     await purgeLoginLinks(pool);
     await purgeMails(pool);
+    await purgeMailedApprovals(pool);
     await purgeRevealLinks(pool);
     await purgeChallenges(pool);
     await purgeSessions(pool);
