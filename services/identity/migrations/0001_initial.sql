@@ -175,6 +175,14 @@ create table mails (
 create index mails_in_order on mails ((link_id is null), next_attempt_at);
 create index mails_by_address on mails (to_address);
 
+-- Approvals whose owner was mailed, so that a repeated event mails nobody twice. The time is when the
+-- row is deleted.
+create table mailed_approvals (
+  approval_id text collate "C" primary key,
+  expires_at timestamptz not null
+);
+create index mailed_approvals_by_expiry on mailed_approvals (expires_at);
+
 -- Recorded payments. Each is counted and mailed once, however often its event is delivered
 -- (payments/store.ts).
 create table payments (
