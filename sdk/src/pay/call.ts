@@ -75,6 +75,36 @@ export const readCall = async (
   };
 };
 
+const send = (
+  fetch: Fetch,
+  call: Call,
+  url: string,
+  redirect: NonNullable<RequestInit['redirect']>,
+  added: Record<string, string>,
+): Promise<Response> => {
+  const headers = new Headers(call.headers);
+  for (const [name, value] of Object.entries(added)) headers.set(name, value);
+  return fetch(url, {
+    ...call.more,
+    method: call.method,
+    headers,
+    redirect,
+    ...(call.body === null ? {} : { body: call.body }),
+    ...(call.signal === undefined ? {} : { signal: call.signal }),
+  });
+};
+
+/**
+ * Sends a call with these headers of a payment, only to the paid address and without following
+ * redirects.
+ */
+export const presentCall = (
+  fetch: Fetch,
+  call: Call,
+  { id, url }: PaymentRecord,
+  shown: Record<string, string>,
+): Promise<Response> => send(fetch, call, url, 'manual', { [REQUEST_ID_HEADER]: id, ...shown });
+
 /**
  * Sends a call. If the record has a payment, it is sent with the call, only to the paid address and
  * without following redirects.
@@ -83,20 +113,13 @@ export const readCall = async (
 export const sendCall = (
   fetch: Fetch,
   call: Call,
-  { id, url, settlement, adopted }: PaymentRecord,
+  record: PaymentRecord,
   refused?: string,
 ): Promise<Response> => {
-  const headers = new Headers(call.headers);
-  headers.set(REQUEST_ID_HEADER, settlement === null ? id : (adopted?.requestId ?? id));
-  if (refused !== undefined) headers.set(REFUSED_HEADER, refused);
-  const shown = settlement === null ? {} : paymentHeaders(settlement);
-  for (const [name, value] of Object.entries(shown)) headers.set(name, value);
-  return fetch(settlement === null ? call.url : url, {
-    ...call.more,
-    method: call.method,
-    headers,
-    redirect: settlement === null ? call.redirect : 'manual',
-    ...(call.body === null ? {} : { body: call.body }),
-    ...(call.signal === undefined ? {} : { signal: call.signal }),
-  });
+  const { id, settlement, adopted } = record;
+  const named = refused === undefined ? {} : { [REFUSED_HEADER]: refused };
+  if (settlement === null)
+    return send(fetch, call, call.url, call.redirect, { [REQUEST_ID_HEADER]: id, ...named });
+  const shown = { ...named, ...paymentHeaders(settlement) };
+  return presentCall(fetch, call, { ...record, id: adopted?.requestId ?? id }, shown);
 };

@@ -1,23 +1,27 @@
-import { ApiError, PaidElsewhereError } from '../errors.ts';
+import { type ApiError, PaidElsewhereError } from '../errors.ts';
 import type { ReadSettlement, Settle } from '../settle.ts';
 import { type QuoteClaims, storedClaims } from '../tokens.ts';
-import { createAttempts, TAKEN } from './attempts.ts';
-import { type Budget, createLedger } from './budget.ts';
+import { createAttempts, isRefusedForGood, TAKEN } from './attempts.ts';
+import type { Ledger } from './budget.ts';
 import type { Call } from './call.ts';
 import { NotAllowedError, QuoteTakenError } from './errors.ts';
 import { createPayers } from './payers.ts';
 import { createPrepaid } from './prepaid.ts';
+import type { Price } from './price.ts';
 import { isPrepaid } from './rules.ts';
 import { createSettlementReader } from './settlement-reader.ts';
 import type { PaymentRecord, PaymentStore } from './store.ts';
+
+/** The final decision of the caller on a price that passes all rules. */
+export type Approve = (price: Price, call: { method: string; url: string }) => boolean | Promise<boolean>;
 
 type PaymentsDeps = {
   settle: Settle;
   read: ReadSettlement;
   /** Throws if this quote must not be paid for this address. */
   check: (quote: QuoteClaims, url: string) => void;
-  budget: Budget;
-  approve: (quote: QuoteClaims, call: { method: string; url: string }) => boolean | Promise<boolean>;
+  ledger: Ledger;
+  approve: Approve;
   store: PaymentStore;
 };
 
@@ -46,8 +50,7 @@ const createClaims = (store: PaymentStore) => {
 };
 
 /** Buys, and stores what was bought. Names are those of the store. */
-export const createPayments = ({ settle, read, check, budget, approve, store }: PaymentsDeps) => {
-  const ledger = createLedger(budget);
+export const createPayments = ({ settle, read, check, ledger, approve, store }: PaymentsDeps) => {
   const settlements = createSettlementReader(read);
   const payers = createPayers();
   const prepaid = createPrepaid(store);
@@ -120,7 +123,7 @@ export const createPayments = ({ settle, read, check, budget, approve, store }: 
       try {
         return await pay(name, record, call);
       } catch (error) {
-        if (error instanceof ApiError && error.moneyMoved === 'no') return null;
+        if (isRefusedForGood(error)) return null;
         throw error;
       }
     },
