@@ -94,6 +94,7 @@ export const SOURCES: Record<string, Source> = {
   MAIL_FROM: settings,
   SIGN_IN_URL: settings,
   REVEAL_URL: settings,
+  DEVICE_URL: settings,
   PASSKEY_RP_ID: settings,
   PASSKEY_RP_NAME: settings,
   PASSKEY_ORIGINS: settings,

@@ -1289,7 +1289,7 @@ export interface paths {
         put?: never;
         /**
          * Get the session of a device that a person has confirmed
-         * @description 202 while nobody has decided. forbidden: the person has denied it. unauthorized: the code is unknown, has expired or was used.
+         * @description 202 while nobody has decided. forbidden: the person has denied it, or the account is frozen. unauthorized: the code is unknown, has expired or was used.
          *
          *     Limit: 60 per minute per value of device_code.
          */
@@ -1331,7 +1331,7 @@ export interface paths {
         put?: never;
         /**
          * Allow or deny the sign-in of a device
-         * @description An allowed device gets a session of this account, which GET /v1/sessions lists.
+         * @description An allowed device gets a sign-in of this account, which GET /v1/accounts/me/sessions lists. The first decision stands: another one is conflict. A device cannot allow another device (forbidden).
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -2519,7 +2519,9 @@ export interface components {
             /** @description Whether this call was made with it */
             current: boolean;
             /** @enum {string} */
-            method: "email" | "passkey";
+            method: "email" | "passkey" | "device";
+            /** @description Of a device: the name that it gave itself */
+            client_name: string | null;
             signed_in_at: components["schemas"]["Timestamp"];
             last_refreshed_at: components["schemas"]["Timestamp"];
             expires_at: components["schemas"]["Timestamp"];
@@ -6684,6 +6686,7 @@ export interface operations {
                      *           "session_id": "ses_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *           "current": false,
                      *           "method": "email",
+                     *           "client_name": "quittance on build-7",
                      *           "signed_in_at": "2026-11-21T10:00:00.000Z",
                      *           "last_refreshed_at": "2026-11-21T10:00:00.000Z",
                      *           "expires_at": "2026-11-21T10:00:00.000Z"
