@@ -1,6 +1,7 @@
 import type { Fetch } from '../transport.ts';
 import { PAYMENT_HEADERS, paymentHeaders, REFUSED_HEADER, REQUEST_ID_HEADER, readUpTo } from './dialects.ts';
 import { BodyTooLargeError } from './errors.ts';
+import type { Approve } from './price.ts';
 import type { PaymentRecord } from './store.ts';
 
 /** A request of the caller in a form that can be sent more than once. */
@@ -12,10 +13,22 @@ export type Call = {
   body: Uint8Array<ArrayBuffer> | null;
   signal: AbortSignal | undefined;
   redirect: NonNullable<RequestInit['redirect']>;
+  /** The maximum of a payment for this call, below that of all calls. */
+  maxAmount: bigint | undefined;
+  /** The final decision for this call. */
+  approve: Approve | undefined;
   /** Further options of the platform's or the caller's own fetch. */
   more: RequestInit;
   /** A hash of method, address and body. Two calls with the same hash are the same request. */
   fingerprint: string;
+};
+
+/** The options of fetch, and those of this call alone. */
+export type CallInit = RequestInit & {
+  /** The maximum of a payment for this call, if it is below that of all calls. Micro-units. */
+  maxAmount?: bigint;
+  /** The final decision for this call, instead of the one for all calls. */
+  approve?: Approve;
 };
 
 /** The properties of a Request that `Call` does not name. */
@@ -49,7 +62,7 @@ const fingerprintOf = async (method: string, url: string, body: Uint8Array): Pro
  */
 export const readCall = async (
   input: string | URL | Request,
-  init: RequestInit,
+  { maxAmount, approve, ...init }: CallInit,
   maxBodyBytes: number,
 ): Promise<Call> => {
   const source = typeof input === 'object' && 'headers' in input ? input : null;
@@ -70,6 +83,8 @@ export const readCall = async (
     body: body.length === 0 ? null : body,
     signal: signal ?? source?.signal,
     redirect: redirect ?? source?.redirect ?? 'follow',
+    maxAmount,
+    approve,
     more: { ...(source === null ? {} : passedOn(source)), ...rest },
     fingerprint: await fingerprintOf(request.method, url.href, body),
   };

@@ -175,6 +175,20 @@ describe('a 402 of x402', () => {
     expect(signs()).toHaveLength(1);
   });
 
+  test.each(['x402', 'a quote'])('%s: a call may have a lower maximum and its own approval', async (kind) => {
+    const vendor = await world.vendor(kind === 'x402' ? honestX402() : honest());
+    const pay = world.payer({ approve: () => false });
+    const own = (maxAmount: bigint) => pay(vendor.origin, { maxAmount, approve: () => true });
+    expect(await errorOf(own(999n))).toBeInstanceOf(PriceAboveCapError);
+    expect((await own(1000n)).status).toBe(200);
+    expect(await errorOf(pay(vendor.origin))).toBeInstanceOf(NotAllowedError);
+    const dear = await world.vendor(
+      kind === 'x402' ? honestX402({ amount: '5001' }) : honest({ quote_amount: '5001' }),
+    );
+    const more = pay(dear.origin, { maxAmount: 10_000n, approve: () => true });
+    expect(await errorOf(more)).toBeInstanceOf(PriceAboveCapError);
+  });
+
   test('that the delegate may not pay fails with the API’s refusal, and the next call is a new attempt', async () => {
     world.script.sign = () => refused('forbidden', { safe_action: 'stop' });
     const { store, held } = watched();

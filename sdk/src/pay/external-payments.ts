@@ -18,8 +18,7 @@ import {
   transactionOf,
 } from './external-offers.ts';
 import { paymentFrom, withPayment } from './payment-of.ts';
-import type { Approve } from './payments.ts';
-import type { Price } from './price.ts';
+import type { Approve, Price } from './price.ts';
 import type { ReportExternal, Reports } from './reports.ts';
 import { addressOf } from './rules.ts';
 import type { PaymentRecord, PaymentStore } from './store.ts';
@@ -34,7 +33,7 @@ type ExternalDeps = {
   reports: Reports;
   /** Null if the API serves no network of x402 in this environment. */
   network: () => Promise<Network | null>;
-  check: (price: Price, url: string) => void;
+  check: (price: Price, url: string, maxAmount: bigint | undefined) => void;
   ledger: Ledger;
   approve: Approve;
   store: PaymentStore;
@@ -62,10 +61,10 @@ export const createExternalPayments = (deps: ExternalDeps) => {
   const begin = async (name: string, begun: ExternalRecord, call: Call): Promise<ExternalRecord> => {
     const { id, url, external } = begun;
     const price = priceOf(external, url);
-    deps.check(price, url);
+    deps.check(price, url, call.maxAmount);
     ledger.reserve(id, new URL(url).origin, price);
     try {
-      if (!(await deps.approve(price, { method: call.method, url })))
+      if (!(await (call.approve ?? deps.approve)(price, { method: call.method, url })))
         throw new NotAllowedError('the payment was not approved', price);
       call.signal?.throwIfAborted();
       await store.save(name, begun);
@@ -189,7 +188,7 @@ export const createExternalPayments = (deps: ExternalDeps) => {
      */
     resume: async (name: string, record: ExternalRecord, call: Call): Promise<Response | null> => {
       const price = priceOf(record.external, record.url);
-      deps.check(price, record.url);
+      deps.check(price, record.url, call.maxAmount);
       ledger.reserve(record.id, new URL(record.url).origin, price);
       try {
         const { response, failed } = await present(name, record, call);

@@ -2,13 +2,14 @@ import { type Client, createClient } from '../client.ts';
 import { createTokenVerifier, type Environment } from '../tokens.ts';
 import type { Fetch } from '../transport.ts';
 import { type Budget, createLedger } from './budget.ts';
-import { readCall } from './call.ts';
+import { type CallInit, readCall } from './call.ts';
 import { PaymentKeyReusedError } from './errors.ts';
 import { createExchange } from './exchange.ts';
 import type { Network } from './external-offers.ts';
 import { createExternalPayments } from './external-payments.ts';
 import { paymentOf, withPayment } from './payment-of.ts';
-import { type Approve, createPayments } from './payments.ts';
+import { createPayments } from './payments.ts';
+import type { Approve } from './price.ts';
 import { createReports } from './reports.ts';
 import { createRules, type Rules } from './rules.ts';
 import { memoryPayments, type PaymentStore } from './store.ts';
@@ -26,7 +27,7 @@ export type { Budget } from './budget.ts';
 export type { Settlement } from './dialects.ts';
 export * from './errors.ts';
 export { type Payment, paymentOf } from './payment-of.ts';
-export type { Price } from './price.ts';
+export type { Approve, Price } from './price.ts';
 export type { Rules } from './rules.ts';
 export { memoryPayments, type PaymentRecord, type PaymentStore } from './store.ts';
 
@@ -52,7 +53,7 @@ export type PayOptions = Rules & {
   maxBodyBytes?: number;
 };
 
-export type PayInit = RequestInit & {
+export type PayInit = CallInit & {
   /**
    * Your id of one purchase. Calls with the same key, concurrent or after a crash, pay once until
    * it is delivered. Without a key, a call first uses what an equal request has paid without a
@@ -140,8 +141,9 @@ export const payingFetch = (
    */
   const inFlight = new Map<string, { fingerprint: string; answer: Promise<Response> }>();
 
-  return async (input, { paymentKey, ...init } = {}) => {
-    const call = await readCall(input, init, maxBodyBytes ?? MAX_BODY_BYTES);
+  return async (input, { paymentKey, ...more } = {}) => {
+    const { maxAmount: _max, approve: _approve, ...init } = more;
+    const call = await readCall(input, more, maxBodyBytes ?? MAX_BODY_BYTES);
     // Other schemes (data:, blob:) are never paid.
     if (!/^https?:/.test(call.url)) return fetch(call.url, init);
     if (paymentKey === undefined) return exchange(call, `call:${call.fingerprint}`);

@@ -7,19 +7,16 @@ import type { Call } from './call.ts';
 import { NotAllowedError, QuoteTakenError } from './errors.ts';
 import { createPayers } from './payers.ts';
 import { createPrepaid } from './prepaid.ts';
-import type { Price } from './price.ts';
+import type { Approve } from './price.ts';
 import { isPrepaid } from './rules.ts';
 import { createSettlementReader } from './settlement-reader.ts';
 import type { PaymentRecord, PaymentStore } from './store.ts';
-
-/** The final decision of the caller on a price that passes all rules. */
-export type Approve = (price: Price, call: { method: string; url: string }) => boolean | Promise<boolean>;
 
 type PaymentsDeps = {
   settle: Settle;
   read: ReadSettlement;
   /** Throws if this quote must not be paid for this address. */
-  check: (quote: QuoteClaims, url: string) => void;
+  check: (quote: QuoteClaims, url: string, maxAmount: bigint | undefined) => void;
   ledger: Ledger;
   approve: Approve;
   store: PaymentStore;
@@ -63,7 +60,7 @@ export const createPayments = ({ settle, read, check, ledger, approve, store }: 
     call: Call,
     { quote, quoteToken, url }: Bill,
   ): Promise<PaymentRecord> => {
-    check(quote, url);
+    check(quote, url, call.maxAmount);
     payers.refuseTaken(quote, own.id);
     payers.set(quote, own.id);
     // Its hold for the previous quote may have another amount.
@@ -71,7 +68,7 @@ export const createPayments = ({ settle, read, check, ledger, approve, store }: 
     const begun = { ...own, url, quoteToken, settlement: null, paidAt: null };
     try {
       ledger.reserve(own.id, new URL(url).origin, quote);
-      if (!(await approve(quote, { method: call.method, url })))
+      if (!(await (call.approve ?? approve)(quote, { method: call.method, url })))
         throw new NotAllowedError('the payment was not approved', quote);
       call.signal?.throwIfAborted();
       await store.save(name, begun);
@@ -116,7 +113,7 @@ export const createPayments = ({ settle, read, check, ledger, approve, store }: 
      */
     resume: async (name: string, record: PaymentRecord, call: Call): Promise<PaymentRecord | null> => {
       const quote = storedClaims(record.quoteToken!);
-      check(quote, record.url);
+      check(quote, record.url, call.maxAmount);
       // Only the API knows the outcome of this attempt, whatever another call does with the quote.
       payers.set(quote, record.id);
       ledger.reserve(record.id, new URL(record.url).origin, quote);

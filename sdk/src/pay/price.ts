@@ -15,3 +15,6 @@ export type Price = {
   /** Null for a vendor that does not use Quittance. */
   quote_id: string | null;
 };
+
+/** The final decision of the caller on a price that passes all rules. */
+export type Approve = (price: Price, call: { method: string; url: string }) => boolean | Promise<boolean>;

@@ -51,7 +51,7 @@ export const addressOf = (call: Call, response: Response, quote: Price): string 
 export const createRules = ({ maxAmount, allow = {} }: Rules) => {
   if (typeof maxAmount !== 'bigint') throw new TypeError('maxAmount is a bigint of micro-units');
   const origins = allow.origins?.map((origin) => new URL(origin).origin);
-  const checkPrice = (quote: Price, url: string): void => {
+  const checkPrice = (quote: Price, url: string, ofCall = maxAmount): void => {
     const { origin, protocol } = new URL(url);
     if (origins !== undefined && !origins.includes(origin))
       throw new NotAllowedError(`${origin} is not an allowed origin.`, quote);
@@ -67,14 +67,15 @@ export const createRules = ({ maxAmount, allow = {} }: Rules) => {
       );
     if (allow.mints?.includes(quote.mint) === false)
       throw new NotAllowedError(`${quote.mint} is not an allowed mint.`, quote);
-    if (BigInt(quote.quote_amount) > maxAmount) throw new PriceAboveCapError('maxAmount', quote);
+    const most = ofCall < maxAmount ? ofCall : maxAmount;
+    if (BigInt(quote.quote_amount) > most) throw new PriceAboveCapError('maxAmount', quote);
   };
   return {
     checkPrice,
-    checkQuote: (quote: QuoteClaims, url: string): void => {
+    checkQuote: (quote: QuoteClaims, url: string, ofCall?: bigint): void => {
       if (!isResourceOf(quote.scope?.resource, url))
         throw new ResourceMismatchError(`The quote is not for ${new URL(url).origin}.`, quote);
-      checkPrice(quote, url);
+      checkPrice(quote, url, ofCall);
     },
   };
 };
