@@ -9,6 +9,7 @@ import { cached } from '../../shared/lib/cached.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
+import { approvalOperations } from './approvals/operations.ts';
 import { config as schema } from './config.ts';
 import { delegateOperations } from './delegates/operations.ts';
 import { feeAccountOperations } from './fee-accounts/operations.ts';
@@ -142,6 +143,7 @@ const consuming = [
 await runService(base, {
   serving: serve(bus, settlement, {
     ...settlementOperations(deps),
+    ...approvalOperations(deps),
     ...delegateOperations(deps),
     ...refundOperations(deps),
     ...feeAccountOperations({

@@ -26,6 +26,7 @@ create table approvals (
 );
 CREATE INDEX approvals_by_account ON approvals USING btree (account_id, approval_id DESC);
 CREATE UNIQUE INDEX approvals_by_attempt ON approvals USING btree (account_id, payment_attempt_id);
+CREATE INDEX approvals_by_delegate ON approvals USING btree (delegate_id, expires_at);
 
 create table consumptions (
   settlement_id text collate "C" not null,

@@ -82,6 +82,12 @@ export const METRICS = {
     { outcome: ['accepted', 'issued', 'failed', 'reversed'] },
     'Payments by outcome. A reversed payment was issued before.',
   ),
+  quittance_approvals_total: counter(
+    '{approval}',
+    ['settlement'],
+    { outcome: ['requested', 'approved', 'denied'] },
+    'Payments of delegates that wait for approval, and decisions of owners.',
+  ),
   quittance_settlement_failures_total: counter(
     '{settlement}',
     ['settlement'],

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { approvalOperations } from '../../services/settlement/approvals/operations.ts';
 import { listDelegateSpending } from '../../services/settlement/delegates/list-delegate-spending.ts';
 import { delegateOperations } from '../../services/settlement/delegates/operations.ts';
 import { upsertDelegate } from '../../services/settlement/delegates/upsert-delegate.ts';
@@ -160,6 +161,7 @@ export const startFixture = async (): Promise<void> => {
   ];
   const serving = serve(bus, settlement, {
     ...settlementOperations(deps),
+    ...approvalOperations(deps),
     ...delegateOperations(deps),
     ...refundOperations(deps),
     ...feeAccountOperations({ ...deps, quoteFees: async () => notServed() }),
@@ -193,17 +195,29 @@ export const serviceKey: Principal = { kind: 'service_key', key_id: 'k', ...vend
 export type DelegateKey = Extract<Principal, { kind: 'delegate_key' }>;
 type Caps = Partial<Record<'per_payment' | 'daily' | 'monthly' | 'total', bigint>>;
 
+type Rights = Partial<Pick<Parameters<ReturnType<typeof upsertDelegate>>[0], 'external' | 'approval_above'>>;
+/** A delegate pays vendors of ours only, and needs no approval. */
+export const NO_RIGHTS = { external: null, approval_above: null };
 /** A delegate's key on a wallet, with caps in micro-units. */
 export const delegateOf = async (
   { account_id }: { account_id: string },
   caps: Caps = {},
   allowed_service_ids: string[] | null = null,
+  rights: Rights = {},
 ): Promise<DelegateKey> => {
   const { wallet_id, owner } = wallets.get(account_id)!;
   wallets.set(wallet_id, { wallet_id, owner });
   const delegate_id = newId('del');
   const limits = limitsOf(caps);
-  const input = { delegate_id, account_id, limits, allowed_service_ids, expected_version: 0 };
+  const input = {
+    ...NO_RIGHTS,
+    delegate_id,
+    account_id,
+    limits,
+    allowed_service_ids,
+    expected_version: 0,
+    ...rights,
+  };
   await upsertDelegate(deps)(input);
   return { kind: 'delegate_key', account_id, delegate_id, wallet_id, key_id: 'k' };
 };

@@ -59,6 +59,7 @@ export const SOURCES: Record<string, Source> = {
   REDIS_URL: secret,
   LIMITS_FILE: { value: `${LIMITS_FOLDER}/limits.json` },
   USDC_MINTS: settings,
+  X402_NETWORKS: settings,
   TRUSTED_PROXIES: settings,
   TRACEPARENT_OF_PROXIES: settings,
   DRAIN_SECONDS: settings,

@@ -53,6 +53,9 @@ export function gatewayEnvironment(
     USDC_MINTS: JSON.stringify(
       Object.fromEntries(environments.map(({ name, usdc_mint }) => [name, usdc_mint])),
     ),
+    X402_NETWORKS: JSON.stringify(
+      Object.fromEntries(environments.map(({ name }) => [name, networkOf(name).caip2])),
+    ),
   };
 }
 

@@ -9,7 +9,7 @@ export interface Operations {
     health(input?: Input<'gateway.health'>, options?: CallOptions): Answer<'gateway.health'>;
     /** Readiness: the process accepts calls. 503 while the process starts or drains. The body shows the state of each environment. An environment that is down does not affect the others. `GET /v1/health/ready`. Errors: validation_error, rate_limited, internal_error, service_unavailable. */
     ready(input?: Input<'gateway.ready'>, options?: CallOptions): Answer<'gateway.ready'>;
-    /** List the environments that are served here, each with its USDC mint. From the configuration only. A signer compares the mint of a transaction with this mint, never with one from another answer. `GET /v1/environments`. Errors: validation_error, rate_limited, internal_error, service_unavailable. */
+    /** List the environments that are served here, each with its USDC mint and its network. From the configuration only. A signer compares the mint of a transaction with this mint, never with one from another answer. `GET /v1/environments`. Errors: validation_error, rate_limited, internal_error, service_unavailable. */
     environments(input?: Input<'gateway.environments'>, options?: CallOptions): Answer<'gateway.environments'>;
     /** List the public signing keys. A key is valid only for the environment and the use in its kid: <env>.<quote|settlement|session>.<n>. `GET /.well-known/jwks.json`. Errors: validation_error, rate_limited, internal_error, service_unavailable. */
     jwks(input?: Input<'gateway.jwks'>, options?: CallOptions): Answer<'gateway.jwks'>;

@@ -50,7 +50,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the environments that are served here, each with its USDC mint
+         * List the environments that are served here, each with its USDC mint and its network
          * @description From the configuration only. A signer compares the mint of a transaction with this mint, never with one from another answer.
          *
          *     Limit: 1200 per minute per address.
@@ -2919,6 +2919,11 @@ export interface operations {
                         environments: {
                             [key: string]: {
                                 usdc_mint: components["schemas"]["SolanaAddress"];
+                                /**
+                                 * @description CAIP-2 id of the chain, as x402 names it. Null: not configured
+                                 * @example solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1
+                                 */
+                                x402_network: string | null;
                             };
                         };
                     };

@@ -250,3 +250,5 @@ create table approvals (
 );
 create unique index approvals_by_attempt on approvals (account_id, payment_attempt_id);
 create index approvals_by_account on approvals (account_id, approval_id desc);
+-- The open ones of a delegate are few.
+create index approvals_by_delegate on approvals (delegate_id, expires_at);

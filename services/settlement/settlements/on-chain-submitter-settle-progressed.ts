@@ -114,7 +114,8 @@ type ConfirmedProgress = Progress & { tx_hash: string; slot: number; traceparent
  */
 const issuedFor = (deps: Deps, terms: Terms, issuedAt: number) => {
   const { quote_id, redeem_window_seconds: seconds, settlement_id, service_id, quote_amount } = terms;
-  if (quote_id === null || seconds === null) return { redeemExpiresAt: null, settlementToken: null };
+  if (quote_id === null || service_id === null || seconds === null)
+    return { redeemExpiresAt: null, settlementToken: null };
   const redeemExpiresAt = issuedAt + seconds * 1000;
   const claims = {
     env: deps.environment,
