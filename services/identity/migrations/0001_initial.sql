@@ -78,8 +78,8 @@ create table passkey_challenges (
 );
 create index passkey_challenges_by_expiry on passkey_challenges (expires_at);
 
--- Sign-ins of devices that wait for a person (RFC 8628). The device holds the code, the person reads
--- the short one.
+-- Sign-ins of devices that wait for a person (RFC 8628). The device holds the code, and the person
+-- reads the short one.
 create table device_sign_ins (
   device_hash text collate "C" primary key,
   user_code text collate "C" not null unique,
