@@ -47,7 +47,7 @@ create table intents (
   constraint intents_pkey PRIMARY KEY (intent_id),
   constraint intents_check CHECK ((status = 'failed'::text) = (failure_code IS NOT NULL)),
   constraint intents_failure_code_check CHECK (failure_code = ANY (ARRAY['insufficient_funds'::text, 'delegation_inactive'::text, 'payment_failed'::text])),
-  constraint intents_kind_check CHECK (kind = ANY (ARRAY['settle'::text, 'fund'::text, 'createTokenAccount'::text, 'delegation'::text, 'withdrawal'::text, 'refund'::text, 'foreign'::text])),
+  constraint intents_kind_check CHECK (kind = ANY (ARRAY['settle'::text, 'fund'::text, 'createTokenAccount'::text, 'delegation'::text, 'withdrawal'::text, 'refund'::text, 'foreign'::text, 'external'::text])),
   constraint intents_status_check CHECK (status = ANY (ARRAY['accepted'::text, 'signed'::text, 'confirmed'::text, 'finalized'::text, 'failed'::text, 'reopened'::text]))
 );
 CREATE INDEX intents_failed_by_quote ON intents USING hash (((request ->> 'quote_token'::text))) WHERE ((kind = 'settle'::text) AND (status = 'failed'::text));

@@ -30,6 +30,21 @@ create table delegates (
 );
 CREATE INDEX delegates_by_account ON delegates USING btree (account_id, delegate_id DESC) WHERE (deleted_at IS NULL);
 
+create table device_sign_ins (
+  device_hash text collate "C" not null,
+  user_code text collate "C" not null,
+  client_name text not null,
+  account_id text collate "C",
+  allowed boolean,
+  expires_at timestamp with time zone not null,
+  created_at timestamp with time zone default app_now() not null,
+  constraint device_sign_ins_pkey PRIMARY KEY (device_hash),
+  constraint device_sign_ins_user_code_key UNIQUE (user_code),
+  constraint device_sign_ins_check CHECK (allowed IS NULL OR account_id IS NOT NULL),
+  constraint device_sign_ins_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id)
+);
+CREATE INDEX device_sign_ins_by_expiry ON device_sign_ins USING btree (expires_at);
+
 create table idempotency (
   account_id text collate "C" not null,
   operation text collate "C" not null,
@@ -120,8 +135,8 @@ create table passkey_challenges (
   session_id text collate "C",
   expires_at timestamp with time zone not null,
   constraint passkey_challenges_pkey PRIMARY KEY (challenge),
-  constraint passkey_challenges_ceremony_check CHECK (ceremony = ANY (ARRAY['register'::text, 'login'::text])),
-  constraint passkey_challenges_check CHECK ((ceremony = 'register'::text) = (session_id IS NOT NULL))
+  constraint passkey_challenges_ceremony_check CHECK (ceremony = ANY (ARRAY['register'::text, 'login'::text, 'approve'::text])),
+  constraint passkey_challenges_check CHECK ((ceremony = ANY (ARRAY['register'::text, 'approve'::text])) = (session_id IS NOT NULL))
 );
 CREATE INDEX passkey_challenges_by_expiry ON passkey_challenges USING btree (expires_at);
 

@@ -1,5 +1,33 @@
 -- Generated from the migrations by tools/dump-schema.ts; nothing executes it.
 
+create table approvals (
+  approval_id text collate "C" not null,
+  account_id text collate "C" not null,
+  payment_attempt_id text collate "C" not null,
+  delegate_id text collate "C" not null,
+  rail text not null,
+  quote_id text collate "C",
+  amount bigint not null,
+  pay_to text not null,
+  service_id uuid,
+  service_name text not null,
+  resource text,
+  expires_at timestamp with time zone not null,
+  decided_at timestamp with time zone,
+  approved boolean,
+  passkey_id text collate "C",
+  created_at timestamp with time zone default app_now() not null,
+  constraint approvals_pkey PRIMARY KEY (approval_id),
+  constraint approvals_amount_check CHECK (amount > 0),
+  constraint approvals_check CHECK ((rail = 'quittance'::text) = (quote_id IS NOT NULL AND service_id IS NOT NULL)),
+  constraint approvals_check1 CHECK ((decided_at IS NULL) = (approved IS NULL)),
+  constraint approvals_check2 CHECK (approved IS NOT TRUE OR passkey_id IS NOT NULL),
+  constraint approvals_rail_check CHECK (rail = ANY (ARRAY['quittance'::text, 'x402_out'::text]))
+);
+CREATE INDEX approvals_by_account ON approvals USING btree (account_id, approval_id DESC);
+CREATE UNIQUE INDEX approvals_by_attempt ON approvals USING btree (account_id, payment_attempt_id);
+CREATE INDEX approvals_by_delegate ON approvals USING btree (delegate_id, expires_at);
+
 create table consumptions (
   settlement_id text collate "C" not null,
   request_id text collate "C" not null,
@@ -21,6 +49,10 @@ create table delegates (
   monthly bigint,
   total bigint,
   allowed_service_ids uuid[],
+  external boolean default false not null,
+  external_pay_to text[],
+  external_origins text[],
+  approval_above bigint,
   day date not null,
   month date not null,
   day_held bigint default 0 not null,
@@ -30,8 +62,11 @@ create table delegates (
   total_held bigint default 0 not null,
   total_spent bigint default 0 not null,
   constraint delegates_pkey PRIMARY KEY (delegate_id),
-  constraint delegates_check CHECK (month = date_trunc('month'::text, day::timestamp with time zone)::date),
-  constraint delegates_check1 CHECK ((day_held + day_spent) <= (month_held + month_spent) AND (month_held + month_spent) <= (total_held + total_spent)),
+  constraint delegates_approval_above_check CHECK (approval_above > 0),
+  constraint delegates_check CHECK (external OR num_nonnulls(external_pay_to, external_origins) = 0),
+  constraint delegates_check1 CHECK (NOT external OR allowed_service_ids IS NULL),
+  constraint delegates_check2 CHECK (month = date_trunc('month'::text, day::timestamp with time zone)::date),
+  constraint delegates_check3 CHECK ((day_held + day_spent) <= (month_held + month_spent) AND (month_held + month_spent) <= (total_held + total_spent)),
   constraint delegates_daily_check CHECK (daily > 0),
   constraint delegates_day_held_check CHECK (day_held >= 0),
   constraint delegates_day_spent_check CHECK (day_spent >= 0),
@@ -145,8 +180,8 @@ create table settlements (
   wallet_id text collate "C",
   quote_id text collate "C",
   quote_token text,
-  vendor_account_id text collate "C" not null,
-  service_id uuid not null,
+  vendor_account_id text collate "C",
+  service_id uuid,
   quote_amount bigint not null,
   fee_amount bigint not null,
   redeem_window_seconds integer,
@@ -173,6 +208,8 @@ create table settlements (
   source_account text,
   service_name text,
   payout_address text,
+  requirement json,
+  x402_version smallint,
   external_id text collate "C",
   resource text,
   accrued_fee bigint default 0 not null,
@@ -193,10 +230,11 @@ create table settlements (
   constraint settlements_quote_amount_check CHECK (quote_amount > 0),
   constraint settlements_rail CHECK (
 CASE rail
-    WHEN 'quittance'::text THEN num_nulls(account_id, payment_attempt_id, wallet_id, quote_id, quote_token, redeem_window_seconds) = 0 AND num_nonnulls(message_hash, source_account, payer_address, hand_out_id) = 0 AND accrued_fee = 0
-    ELSE num_nonnulls(account_id, payment_attempt_id, wallet_id, quote_id, quote_token, delegate_id, redeem_window_seconds, settlement_token) = 0 AND num_nulls(message_hash, source_account, payer_address, service_name, payout_address) = 0
+    WHEN 'quittance'::text THEN num_nulls(account_id, payment_attempt_id, wallet_id, quote_id, quote_token, redeem_window_seconds, vendor_account_id, service_id) = 0 AND num_nonnulls(message_hash, source_account, payer_address, hand_out_id, requirement) = 0 AND accrued_fee = 0
+    WHEN 'x402_out'::text THEN num_nulls(account_id, payment_attempt_id, wallet_id, service_name, payout_address, resource, requirement, x402_version) = 0 AND num_nonnulls(quote_id, quote_token, vendor_account_id, service_id, redeem_window_seconds, settlement_token, external_id, hand_out_id, redeemed_at) = 0 AND accrued_fee = 0 AND fee_amount = 0
+    ELSE num_nonnulls(requirement, account_id, payment_attempt_id, wallet_id, quote_id, quote_token, delegate_id, redeem_window_seconds, settlement_token) = 0 AND num_nulls(message_hash, source_account, payer_address, service_name, payout_address, vendor_account_id, service_id) = 0
 END),
-  constraint settlements_rail_check CHECK (rail = ANY (ARRAY['quittance'::text, 'x402'::text, 'mpp'::text])),
+  constraint settlements_rail_check CHECK (rail = ANY (ARRAY['quittance'::text, 'x402'::text, 'mpp'::text, 'x402_out'::text])),
   constraint settlements_status_check CHECK (status = ANY (ARRAY['pending'::text, 'issued'::text, 'redeemed'::text, 'expired'::text, 'failed'::text])),
   constraint settlements_units CHECK (units_consumed >= 0 AND units_consumed <= COALESCE(units_total, 0)),
   constraint settlements_units_total_check CHECK (units_total >= 1 AND units_total <= 1000000000),
@@ -205,11 +243,13 @@ END),
 CREATE UNIQUE INDEX settlements_by_attempt ON settlements USING btree (account_id, payment_attempt_id);
 CREATE INDEX settlements_by_delegate ON settlements USING btree (account_id, delegate_id, settlement_id DESC) WHERE (delegate_id IS NOT NULL);
 CREATE UNIQUE INDEX settlements_by_external_id ON settlements USING btree (service_id, source_account, external_id) WHERE ((external_id IS NOT NULL) AND (status <> 'failed'::text));
-CREATE UNIQUE INDEX settlements_by_message ON settlements USING btree (message_hash) WHERE (message_hash IS NOT NULL);
+CREATE UNIQUE INDEX settlements_by_message ON settlements USING btree (message_hash) WHERE ((message_hash IS NOT NULL) AND (rail <> 'x402_out'::text));
+CREATE INDEX settlements_by_payee ON settlements USING btree (account_id, payout_address, settlement_id DESC) WHERE (rail = 'x402_out'::text);
 CREATE INDEX settlements_by_payer ON settlements USING btree (account_id, settlement_id DESC);
 CREATE UNIQUE INDEX settlements_by_quote ON settlements USING btree (quote_id) WHERE (status <> 'failed'::text);
 CREATE INDEX settlements_by_service ON settlements USING btree (service_id, settlement_id DESC);
 CREATE INDEX settlements_by_vendor ON settlements USING btree (vendor_account_id, settlement_id DESC);
+CREATE INDEX settlements_outgoing_open ON settlements USING btree (account_id) WHERE ((rail = 'x402_out'::text) AND holding);
 CREATE INDEX settlements_to_expire ON settlements USING btree (redeem_expires_at) WHERE (status = 'issued'::text);
 CREATE INDEX settlements_under_way ON settlements USING btree (progressed_at) WHERE (chain_status = ANY (ARRAY['pending'::text, 'confirmed'::text]));
 

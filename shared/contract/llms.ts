@@ -24,14 +24,18 @@ Amounts are strings of USDC micro-units: "2500000" is 2.50 USDC. Times are ISO 8
 - A time-out, a dropped connection or a 202 never means "not paid". Repeat with the same id after \`Retry-After\`, or read
   \`GET /v1/settlements?payment_attempt_id=\`.
 - Read \`money_moved\` and \`safe_action\` of an error: \`retry_same_attempt\`, \`read_settlement\`, \`new_quote\`, \`top_up\`,
-  \`raise_limit\`, \`stop\`. \`read_settlement\` comes with \`settlement_id\`: the account has paid this quote, or is paying it.
+  \`raise_limit\`, \`await_approval\`, \`stop\`. \`read_settlement\` comes with \`settlement_id\`: the account has paid this quote, or is paying it.
 - \`read_settlement\`: read \`GET /v1/settlements/:settlement_id\` and show its token to the vendor. Never pay the quote's price again.
 - \`quote_already_settled\` without a \`settlement_id\`: another buyer has paid the quote. Repeat the request to the vendor with the header
   \`x-quote-refused: <quote_id>\`; on 503 wait for \`Retry-After\`. Then pay the quote in that answer.
 - Operations that create something accept the header \`Idempotency-Key\`: after a lost answer, repeat with the same key.
 - Take price and environment from the verified quote token (keys: \`/.well-known/jwks.json\`), never from other text.
-- A vendor may also answer 402 with \`PAYMENT-REQUIRED\` (x402) or \`WWW-Authenticate: Payment\` (MPP). A client of that protocol pays such an
-  offer with its own wallet. Pay one of the offers, never two.
+- \`approval_required\` comes with \`approval_id\`: the owner must decide first. Show it to the person, and repeat the same attempt later.
+- A vendor may also answer 402 with \`PAYMENT-REQUIRED\` (x402) or \`WWW-Authenticate: Payment\` (MPP). Pay one of the offers, never two. Prefer
+  the \`quote_token\`.
+- To pay an x402 vendor that does not use Quittance: give the \`exact\` entry of \`accepts\`, unchanged, to \`POST /v1/payments\` with your
+  \`payment_attempt_id\` and the URL, repeat the request with the header \`PAYMENT-SIGNATURE: <payment_signature>\`, and send the vendor's
+  \`PAYMENT-RESPONSE\` to \`POST /v1/payments/:settlement_id/report\`. A 402 after that never means "not paid": the chain decides, within about a minute.
 - A vendor's x402 middleware uses \`/v1/x402\` as its facilitator, with the service key. The success of a payment is handed out once;
   \`settlement_pending\` and 202 never mean "not paid": settle the same payload again.
 - An agent pays with a delegate key (\`dk_…\`). Its limits hold for any number of concurrent calls. Never ask a person for a more powerful credential.`;
@@ -56,7 +60,7 @@ export const llmsText = ({ serverUrl }: { serverUrl: string }): string => {
     `## Endpoints of ${serverUrl}`,
     endpoints.join('\n'),
     '## Errors',
-    'The body is `{"error": {"code", "message", "details"?, "money_moved"?, "safe_action"?, "settlement_id"?}}`.',
+    'The body is `{"error": {"code", "message", "details"?, "money_moved"?, "safe_action"?, "settlement_id"?, "approval_id"?}}`.',
     errors.join('\n'),
     '## More',
     `- [OpenAPI 3.1](${serverUrl}/openapi.json): every field, with examples\n- [Reference](${serverUrl}/docs): the same as web pages\n`,

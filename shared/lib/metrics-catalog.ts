@@ -82,6 +82,12 @@ export const METRICS = {
     { outcome: ['accepted', 'issued', 'failed', 'reversed'] },
     'Payments by outcome. A reversed payment was issued before.',
   ),
+  quittance_approvals_total: counter(
+    '{approval}',
+    ['settlement'],
+    { outcome: ['requested', 'approved', 'denied'] },
+    'Payments of delegates that wait for approval, and decisions of owners.',
+  ),
   quittance_settlement_failures_total: counter(
     '{settlement}',
     ['settlement'],
@@ -115,7 +121,7 @@ export const METRICS = {
   quittance_idempotent_replays_total: counter(
     '{call}',
     ['settlement', 'quote', 'funding', 'identity', 'webhook'],
-    { operation: ['settle', 'redeem', 'consume', 'keyed', 'x402Settle', 'acceptForeign'] },
+    { operation: ['settle', 'redeem', 'consume', 'keyed', 'x402Settle', 'acceptForeign', 'payExternal'] },
     'Repeats of completed calls, answered from the record. `keyed`: by Idempotency-Key.',
   ),
   quittance_expired_unredeemed_total: counter(

@@ -1,7 +1,10 @@
 import pg from 'pg';
+import { approvalOperations } from '../../services/settlement/approvals/operations.ts';
+import { requestApproval } from '../../services/settlement/approvals/request-approval.ts';
 import { listDelegateSpending } from '../../services/settlement/delegates/list-delegate-spending.ts';
 import { delegateOperations } from '../../services/settlement/delegates/operations.ts';
 import { upsertDelegate } from '../../services/settlement/delegates/upsert-delegate.ts';
+import { externalPaymentOperations } from '../../services/settlement/external-payments/operations.ts';
 import { feeAccountOperations } from '../../services/settlement/fee-accounts/operations.ts';
 import { createForeignGroupCommit } from '../../services/settlement/foreign-payments/group-commit.ts';
 import { foreignPaymentOperations } from '../../services/settlement/foreign-payments/operations.ts';
@@ -32,6 +35,7 @@ import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { createTestBus, type TestBus } from './bus.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { publishEvent } from './publish.ts';
+import { serveExternal } from './settlement-external.ts';
 import { FEE_PAYER, foreignServices, foreignSettings, serveForeign } from './settlement-foreign.ts';
 import { chainCondition, consumer, frozen, payments, servePeers, wallets } from './settlement-peers.ts';
 import {
@@ -57,7 +61,8 @@ type Deps = Parameters<typeof settlementOperations>[0] &
   Parameters<typeof operatorOperations>[0] &
   Parameters<typeof onSettleProgressed>[0] &
   Parameters<typeof quarantineResolver>[0] &
-  Omit<Parameters<typeof foreignPaymentOperations>[0], 'applyProgress'>;
+  Omit<Parameters<typeof foreignPaymentOperations>[0], 'applyProgress'> &
+  Omit<Parameters<typeof externalPaymentOperations>[0], 'applyProgress' | 'requestApproval'>;
 
 export let database: TestDatabase;
 export let testBus: TestBus;
@@ -120,6 +125,9 @@ const createDeps = (): Deps => ({
   createPayoutAccount: async () => {},
   checkForeign: (payment) => call(base.bus, chainSubmitter, 'checkForeign', payment),
   submitForeign: (payment) => call(base.bus, chainSubmitter, 'submitForeign', payment),
+  signExternal: (payment) => call(base.bus, chainSubmitter, 'signExternal', payment, { timeoutMs: 1000 }),
+  observeExternal: (payment) =>
+    call(base.bus, chainSubmitter, 'observeExternal', payment, { timeoutMs: 1000 }),
 });
 
 const listenToEvents = async (): Promise<void> => {
@@ -160,15 +168,22 @@ export const startFixture = async (): Promise<void> => {
   ];
   const serving = serve(bus, settlement, {
     ...settlementOperations(deps),
+    ...approvalOperations(deps),
     ...delegateOperations(deps),
     ...refundOperations(deps),
     ...feeAccountOperations({ ...deps, quoteFees: async () => notServed() }),
     ...foreignPaymentOperations({ ...deps, applyProgress }),
+    ...externalPaymentOperations({
+      ...deps,
+      applyProgress,
+      requestApproval: (request) => requestApproval(deps, request),
+    }),
     ...operatorOperations(deps),
     ...operatorHandlers({ pool, consuming, resolver: quarantineResolver(deps) }),
   });
   chain = await servePeers(testBus);
   await serveForeign(chain);
+  await serveExternal(chain);
   gateway = await testBus.as('gateway');
   funding = await testBus.as('funding');
   operator = await testBus.as('operator');
@@ -193,17 +208,29 @@ export const serviceKey: Principal = { kind: 'service_key', key_id: 'k', ...vend
 export type DelegateKey = Extract<Principal, { kind: 'delegate_key' }>;
 type Caps = Partial<Record<'per_payment' | 'daily' | 'monthly' | 'total', bigint>>;
 
+type Rights = Partial<Pick<Parameters<ReturnType<typeof upsertDelegate>>[0], 'external' | 'approval_above'>>;
+/** A delegate pays vendors of ours only, and needs no approval. */
+export const NO_RIGHTS = { external: null, approval_above: null };
 /** A delegate's key on a wallet, with caps in micro-units. */
 export const delegateOf = async (
   { account_id }: { account_id: string },
   caps: Caps = {},
   allowed_service_ids: string[] | null = null,
+  rights: Rights = {},
 ): Promise<DelegateKey> => {
   const { wallet_id, owner } = wallets.get(account_id)!;
   wallets.set(wallet_id, { wallet_id, owner });
   const delegate_id = newId('del');
   const limits = limitsOf(caps);
-  const input = { delegate_id, account_id, limits, allowed_service_ids, expected_version: 0 };
+  const input = {
+    ...NO_RIGHTS,
+    delegate_id,
+    account_id,
+    limits,
+    allowed_service_ids,
+    expected_version: 0,
+    ...rights,
+  };
   await upsertDelegate(deps)(input);
   return { kind: 'delegate_key', account_id, delegate_id, wallet_id, key_id: 'k' };
 };

@@ -12,6 +12,8 @@ const delegate: Delegate = {
   limits: { per_payment: null, daily: '1234500001', monthly: null, total: '1' },
   usage: { daily: usage, monthly: usage, total: usage },
   allowed_service_ids: [SERVICES[0]],
+  external: null,
+  approval_above: null,
   // The form shows minutes, so it must not change the seconds of an unchanged time.
   expires_at: '2099-12-31T23:59:59.999Z',
   status: 'active',

@@ -24,7 +24,11 @@ export const useRecentNames = (): ReadonlyMap<string, string> | undefined => {
   const { data, error } = useRead(['service-names'], async (client, options) => {
     const { data: payments } = await client.settlement.list({ limit: RECENT }, options);
     // The newest payment comes first, and its name counts.
-    return new Map(payments.toReversed().map(({ service_id, service_name }) => [service_id, service_name]));
+    return new Map(
+      payments
+        .toReversed()
+        .flatMap(({ service_id, service_name }) => (service_id === null ? [] : [[service_id, service_name]])),
+    );
   });
   return error === null ? data : new Map();
 };

@@ -155,7 +155,14 @@ const Receipt = ({ payment }: { payment: Payment }) => {
                 <Copyable key="quote" text={payment.quote_id} label="the quote’s id" />
               ),
             ],
-            ['Service', <Copyable key="service" text={payment.service_id} label="the service’s id" />],
+            [
+              'Service',
+              payment.service_id === null ? (
+                '—'
+              ) : (
+                <Copyable key="service" text={payment.service_id} label="the service’s id" />
+              ),
+            ],
             ['Wallet', payment.wallet_id !== undefined && <code key="wallet">{payment.wallet_id}</code>],
             ['Delegate', payment.delegate_id != null && <code key="delegate">{payment.delegate_id}</code>],
             [

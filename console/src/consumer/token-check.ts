@@ -57,7 +57,7 @@ export const checkTokens = async (
   quote: await check('quote', payment.quote_token, environment, keys, (claims) =>
     differences([
       ['Quote', claims.quote_id, payment.quote_id ?? 'nothing'],
-      ['Service', claims.service_id, payment.service_id],
+      ['Service', claims.service_id, payment.service_id ?? 'nothing'],
       ['Amount in micro-units', claims.quote_amount, payment.quote_amount],
       ['Fee in micro-units', claims.fee_amount, payment.fee_amount],
       ['What was bought', JSON.stringify(claims.scope), JSON.stringify(payment.scope)],
@@ -67,7 +67,7 @@ export const checkTokens = async (
     differences([
       ['Payment', claims.settlement_id, payment.settlement_id],
       ['Quote', claims.quote_id, payment.quote_id ?? 'nothing'],
-      ['Service', claims.service_id, payment.service_id],
+      ['Service', claims.service_id, payment.service_id ?? 'nothing'],
       ['Amount in micro-units', claims.quote_amount, payment.quote_amount],
       ['Redeem until', claims.redeem_expires_at, payment.redeem_expires_at ?? 'nothing'],
     ]),

@@ -88,7 +88,8 @@ export const joinSales = (
     sales.push({
       id,
       at: settlement.created_at,
-      serviceId: settlement.service_id,
+      // An outgoing payment is no sale, so every sale has a service.
+      serviceId: settlement.service_id!,
       stage: stageOf(null, settlement, now),
       quote: null,
       settlement,

@@ -41,6 +41,8 @@ const EVENTS: Record<Exclude<EventType, 'webhook.test'>, string> = {
   'delegate.created': 'Made',
   'delegate.updated': 'Changed',
   'delegate.deleted': 'Deleted',
+  'approval.requested': 'A payment waits for approval',
+  'approval.decided': 'Approved or denied',
   'key.rotated': 'Rotated',
   'key.revealed': 'Replaced by a mailed link',
   'key.ended': 'Ended',
@@ -52,6 +54,7 @@ const GROUPS = {
   withdrawal: 'Withdrawals',
   deposit: 'Deposits',
   delegate: 'Delegates',
+  approval: 'Approvals',
   key: 'Keys',
 } as const;
 type Group = keyof typeof GROUPS;

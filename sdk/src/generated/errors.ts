@@ -37,6 +37,24 @@ export class LimitExceededError extends ApiError {
   static readonly retryable = false;
 }
 
+/** 403: The owner must approve this payment. No money moved. */
+export class ApprovalRequiredError extends ApiError {
+  declare readonly code: 'approval_required';
+  static readonly retryable = false;
+}
+
+/** 403: The owner has denied this payment. */
+export class ApprovalDeniedError extends ApiError {
+  declare readonly code: 'approval_denied';
+  static readonly retryable = false;
+}
+
+/** 410: The owner did not approve in time. */
+export class ApprovalExpiredError extends ApiError {
+  declare readonly code: 'approval_expired';
+  static readonly retryable = false;
+}
+
 /** 403: Sign in again, then repeat the call. */
 export class ReauthenticationRequiredError extends ApiError {
   declare readonly code: 'reauthentication_required';
@@ -135,6 +153,9 @@ export const ERROR_CLASSES = {
   insufficient_funds: InsufficientFundsError,
   forbidden: ForbiddenError,
   limit_exceeded: LimitExceededError,
+  approval_required: ApprovalRequiredError,
+  approval_denied: ApprovalDeniedError,
+  approval_expired: ApprovalExpiredError,
   reauthentication_required: ReauthenticationRequiredError,
   not_found: NotFoundError,
   conflict: ConflictError,

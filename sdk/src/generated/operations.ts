@@ -23,7 +23,7 @@ export interface Operations {
     get(input: Input<'quote.get'>, options?: CallOptions): Answer<'quote.get'>;
   };
   settlement: {
-    /** Settle a quote. Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id returns the same settlement and never charges twice. After a time-out, repeat with the same id. If the account has paid the quote, or is paying it, by another attempt, the call is refused with `settlement_id` and the action `read_settlement`. This holds for all credentials of the account. `POST /v1/settle`. Errors: quote_expired, quote_already_settled, conflict, insufficient_funds, delegation_inactive, limit_exceeded, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Settle a quote. Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id returns the same settlement and never charges twice. After a time-out, repeat with the same id. If the account has paid the quote, or is paying it, by another attempt, the call is refused with `settlement_id` and the action `read_settlement`. This holds for all credentials of the account. `POST /v1/settle`. Errors: quote_expired, quote_already_settled, conflict, insufficient_funds, delegation_inactive, limit_exceeded, approval_required, approval_denied, approval_expired, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     settle(input: Input<'settlement.settle'>, options?: CallOptions): Answer<'settlement.settle'>;
     /** Redeem a settlement. Authorizes the delivery. It succeeds once. Deliver only if `replayed` is false or the `redeem_id` is yours. `POST /v1/settlements/:settlement_id/redeem`. Errors: not_found, conflict, settlement_expired, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     redeem(input: Input<'settlement.redeem'>, options?: CallOptions): Answer<'settlement.redeem'>;
@@ -35,6 +35,16 @@ export interface Operations {
     list(input?: Input<'settlement.list'>, options?: CallOptions): Listing<'settlement.list'>;
     /** Get a settlement `GET /v1/settlements/:settlement_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     get(input: Input<'settlement.get'>, options?: CallOptions): Answer<'settlement.get'>;
+    /** List approvals. A delegate key lists those of its own payments. `GET /v1/approvals`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    listApprovals(input?: Input<'settlement.listApprovals'>, options?: CallOptions): Listing<'settlement.listApprovals'>;
+    /** Get an approval `GET /v1/approvals/:approval_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    getApproval(input: Input<'settlement.getApproval'>, options?: CallOptions): Answer<'settlement.getApproval'>;
+    /** Deny a payment that waits for approval. A repeat, also of an approved one that is not used yet, denies it. `POST /v1/approvals/:approval_id/deny`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    denyApproval(input: Input<'settlement.denyApproval'>, options?: CallOptions): Answer<'settlement.denyApproval'>;
+    /** Pay a vendor of x402 that does not use Quittance. Signs the payment that a vendor’s 402 asks for, and returns the header that presents it. A repeat with the same payment_attempt_id returns the same signed payment and never pays twice. The vendor’s facilitator broadcasts it. A delegate needs `external`, and its limits apply. Send the vendor’s answer to `POST /v1/payments/:settlement_id/report`. `POST /v1/payments`. Errors: conflict, insufficient_funds, delegation_inactive, limit_exceeded, approval_required, approval_denied, approval_expired, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    payExternal(input: Input<'settlement.payExternal'>, options?: CallOptions): Answer<'settlement.payExternal'>;
+    /** Report a vendor’s answer to an outgoing payment. A hint, so that the payment is seen sooner. The chain decides: a report of a failure releases nothing, because the vendor may still use the signed payment. `POST /v1/payments/:settlement_id/report`. Errors: not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    reportExternal(input: Input<'settlement.reportExternal'>, options?: CallOptions): Answer<'settlement.reportExternal'>;
     /** Read the accrued fees of the account. A payment by x402 transfers the exact price, so its fee accrues: the largest of 0.5 %, 0.002 USDC and the cost of its transaction. Beyond the credit, x402 payments are refused with `facilitator_credit_exhausted`. `GET /v1/accounts/me/fees`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     getFees(input?: Input<'settlement.getFees'>, options?: CallOptions): Answer<'settlement.getFees'>;
     /** Get a quote for the fees that the account owes. Settle it from a wallet of the account with `POST /v1/settle`. What is paid beyond the owed sum counts for later fees. `POST /v1/accounts/me/fee-quote`. Errors: conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
@@ -125,6 +135,18 @@ export interface Operations {
     refresh(input?: Input<'identity.refresh'>, options?: CallOptions): Answer<'identity.refresh'>;
     /** End this sign-in immediately `POST /v1/auth/logout`. Errors: unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     logout(input?: Input<'identity.logout'>, options?: CallOptions): Answer<'identity.logout'>;
+    /** Begin to sign in a device. Show the person `user_code` and `verification_uri`, and poll `POST /v1/auth/device/token` every `interval` seconds. As RFC 8628 specifies it, in JSON. `POST /v1/auth/device`. Errors: payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    startDeviceSignIn(input: Input<'identity.startDeviceSignIn'>, options?: CallOptions): Answer<'identity.startDeviceSignIn'>;
+    /** Get the session of a device that a person has confirmed. 202 while nobody has decided. forbidden: the person has denied it. unauthorized: the code is unknown, has expired or was used. `POST /v1/auth/device/token`. Errors: unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    pollDeviceSignIn(input: Input<'identity.pollDeviceSignIn'>, options?: CallOptions): Answer<'identity.pollDeviceSignIn'>;
+    /** Get what a device asks for, by the code that it shows `POST /v1/auth/device/read`. Errors: not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    readDeviceSignIn(input: Input<'identity.readDeviceSignIn'>, options?: CallOptions): Answer<'identity.readDeviceSignIn'>;
+    /** Allow or deny the sign-in of a device. An allowed device gets a session of this account, which GET /v1/sessions lists. `POST /v1/auth/device/decide`. Errors: not_found, conflict, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    decideDeviceSignIn(input: Input<'identity.decideDeviceSignIn'>, options?: CallOptions): Answer<'identity.decideDeviceSignIn'>;
+    /** Begin to approve a payment with a passkey. The answer is the argument of navigator.credentials.get, in its JSON form. The challenge is a hash of the quote, the amount and the payee, so the signature approves nothing else. Valid for 5 minutes. `POST /v1/approvals/:approval_id/options`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    approvalOptions(input: Input<'identity.approvalOptions'>, options?: CallOptions): Answer<'identity.approvalOptions'>;
+    /** Approve a payment with a passkey. The payment is made when the delegate repeats its attempt. The limits are evaluated then. `POST /v1/approvals/:approval_id/approve`. Errors: unauthorized, not_found, conflict, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    approve(input: Input<'identity.approve'>, options?: CallOptions): Answer<'identity.approve'>;
     /** Get the account of this sign-in `GET /v1/accounts/me`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     getAccount(input?: Input<'identity.getAccount'>, options?: CallOptions): Answer<'identity.getAccount'>;
     /** Get the account’s settings `GET /v1/accounts/me/settings`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
@@ -219,6 +241,11 @@ export const OPERATIONS = {
     verify: {"method":"POST","path":"/v1/settlements/:settlement_id/verify","repeatable":true},
     list: {"method":"GET","path":"/v1/settlements","query":["cursor","limit","status","rail","service_id","payment_attempt_id","role"],"list":true},
     get: {"method":"GET","path":"/v1/settlements/:settlement_id"},
+    listApprovals: {"method":"GET","path":"/v1/approvals","query":["cursor","limit","status"],"list":true},
+    getApproval: {"method":"GET","path":"/v1/approvals/:approval_id"},
+    denyApproval: {"method":"POST","path":"/v1/approvals/:approval_id/deny","repeatable":true},
+    payExternal: {"method":"POST","path":"/v1/payments","body":true,"repeatable":true,"timeoutSeconds":20},
+    reportExternal: {"method":"POST","path":"/v1/payments/:settlement_id/report","body":true,"repeatable":true,"timeoutSeconds":10},
     getFees: {"method":"GET","path":"/v1/accounts/me/fees"},
     createFeeQuote: {"method":"POST","path":"/v1/accounts/me/fee-quote","repeatable":true},
     foreignTerms: {"method":"GET","path":"/v1/settlements/foreign/terms"},
@@ -267,6 +294,12 @@ export const OPERATIONS = {
     passkeyLoginVerify: {"method":"POST","path":"/v1/auth/passkey/login/verify","body":true,"anonymous":true},
     refresh: {"method":"POST","path":"/v1/auth/refresh","body":true,"anonymous":true},
     logout: {"method":"POST","path":"/v1/auth/logout","body":true},
+    startDeviceSignIn: {"method":"POST","path":"/v1/auth/device","body":true,"anonymous":true},
+    pollDeviceSignIn: {"method":"POST","path":"/v1/auth/device/token","body":true,"anonymous":true},
+    readDeviceSignIn: {"method":"POST","path":"/v1/auth/device/read","body":true,"repeatable":true},
+    decideDeviceSignIn: {"method":"POST","path":"/v1/auth/device/decide","body":true,"repeatable":true},
+    approvalOptions: {"method":"POST","path":"/v1/approvals/:approval_id/options","repeatable":true},
+    approve: {"method":"POST","path":"/v1/approvals/:approval_id/approve","body":true,"repeatable":true},
     getAccount: {"method":"GET","path":"/v1/accounts/me"},
     getSettings: {"method":"GET","path":"/v1/accounts/me/settings"},
     updateSettings: {"method":"PATCH","path":"/v1/accounts/me/settings","body":true},
@@ -309,6 +342,9 @@ export const OPERATIONS = {
 
 export type AccountId = components['schemas']['AccountId'];
 export type AccountSettings = components['schemas']['AccountSettings'];
+export type Approval = components['schemas']['Approval'];
+export type ApprovalId = components['schemas']['ApprovalId'];
+export type ApprovalStatus = components['schemas']['ApprovalStatus'];
 export type ChainStatus = components['schemas']['ChainStatus'];
 export type CompactToken = components['schemas']['CompactToken'];
 export type Currency = components['schemas']['Currency'];
@@ -327,6 +363,7 @@ export type Environment = components['schemas']['Environment'];
 export type Event = components['schemas']['Event'];
 export type EventId = components['schemas']['EventId'];
 export type EventType = components['schemas']['EventType'];
+export type ExternalPayment = components['schemas']['ExternalPayment'];
 export type Fees = components['schemas']['Fees'];
 export type FiatAmount = components['schemas']['FiatAmount'];
 export type FiatCurrency = components['schemas']['FiatCurrency'];
@@ -367,6 +404,7 @@ export type Transaction = components['schemas']['Transaction'];
 export type TransactionHash = components['schemas']['TransactionHash'];
 export type TransactionId = components['schemas']['TransactionId'];
 export type TransactionType = components['schemas']['TransactionType'];
+export type UserCode = components['schemas']['UserCode'];
 export type Wallet = components['schemas']['Wallet'];
 export type WalletId = components['schemas']['WalletId'];
 export type WebhookDelivery = components['schemas']['WebhookDelivery'];
@@ -377,5 +415,6 @@ export type WithdrawalId = components['schemas']['WithdrawalId'];
 export type WithdrawalStatus = components['schemas']['WithdrawalStatus'];
 export type X402PaymentPayload = components['schemas']['X402PaymentPayload'];
 export type X402PaymentRequirements = components['schemas']['X402PaymentRequirements'];
+export type X402Requirement = components['schemas']['X402Requirement'];
 export type X402SettleResponse = components['schemas']['X402SettleResponse'];
 export type X402VerifyResponse = components['schemas']['X402VerifyResponse'];

@@ -276,6 +276,114 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List approvals
+         * @description A delegate key lists those of its own payments.
+         *
+         *     Limit: 120 per minute per account.
+         */
+        get: operations["settlement.listApprovals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/approvals/{approval_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an approval
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["settlement.getApproval"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/approvals/{approval_id}/deny": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deny a payment that waits for approval
+         * @description A repeat, also of an approved one that is not used yet, denies it.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["settlement.denyApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pay a vendor of x402 that does not use Quittance
+         * @description Signs the payment that a vendor’s 402 asks for, and returns the header that presents it. A repeat with the same payment_attempt_id returns the same signed payment and never pays twice. The vendor’s facilitator broadcasts it. A delegate needs `external`, and its limits apply. Send the vendor’s answer to `POST /v1/payments/:settlement_id/report`.
+         *
+         *     Limit: 20 per minute per account.
+         */
+        post: operations["settlement.payExternal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/{settlement_id}/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report a vendor’s answer to an outgoing payment
+         * @description A hint, so that the payment is seen sooner. The chain decides: a report of a failure releases nothing, because the vendor may still use the signed payment.
+         *
+         *     Limit: 60 per minute per account.
+         */
+        post: operations["settlement.reportExternal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/accounts/me/fees": {
         parameters: {
             query?: never;
@@ -1148,6 +1256,138 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/auth/device": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to sign in a device
+         * @description Show the person `user_code` and `verification_uri`, and poll `POST /v1/auth/device/token` every `interval` seconds. As RFC 8628 specifies it, in JSON.
+         *
+         *     Limit: 20 per 10 minutes per address.
+         */
+        post: operations["identity.startDeviceSignIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/device/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get the session of a device that a person has confirmed
+         * @description 202 while nobody has decided. forbidden: the person has denied it. unauthorized: the code is unknown, has expired or was used.
+         *
+         *     Limit: 60 per minute per value of device_code.
+         */
+        post: operations["identity.pollDeviceSignIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/device/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get what a device asks for, by the code that it shows
+         * @description Limit: 20 per 10 minutes per account.
+         */
+        post: operations["identity.readDeviceSignIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/device/decide": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Allow or deny the sign-in of a device
+         * @description An allowed device gets a session of this account, which GET /v1/sessions lists.
+         *
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 20 per 10 minutes per account.
+         */
+        post: operations["identity.decideDeviceSignIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/approvals/{approval_id}/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to approve a payment with a passkey
+         * @description The answer is the argument of navigator.credentials.get, in its JSON form. The challenge is a hash of the quote, the amount and the payee, so the signature approves nothing else. Valid for 5 minutes.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["identity.approvalOptions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/approvals/{approval_id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve a payment with a passkey
+         * @description The payment is made when the delegate repeats its attempt. The limits are evaluated then.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["identity.approve"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/accounts/me": {
         parameters: {
             query?: never;
@@ -1477,7 +1717,7 @@ export interface paths {
          * Change a delegate
          * @description Null removes a limit. A limit that is lowered below what is held and spent makes `remaining` 0. It never undoes a payment.
          *
-         *     Needs a sign-in of the last 5 minutes, for a change that lets the key spend more, at other services or longer.
+         *     Needs a sign-in of the last 5 minutes, for a change that lets the key spend more, at other services, at other vendors, without approval, or longer.
          *
          *     Limit: 30 per minute per account.
          */
@@ -1755,7 +1995,7 @@ export interface components {
         Error: {
             error: {
                 /** @enum {string} */
-                code: "validation_error" | "unauthorized" | "payment_required" | "insufficient_funds" | "forbidden" | "limit_exceeded" | "reauthentication_required" | "not_found" | "conflict" | "delegation_inactive" | "quote_already_settled" | "idempotency_mismatch" | "settlement_exhausted" | "payment_failed" | "quote_expired" | "settlement_expired" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "service_unavailable";
+                code: "validation_error" | "unauthorized" | "payment_required" | "insufficient_funds" | "forbidden" | "limit_exceeded" | "approval_required" | "approval_denied" | "approval_expired" | "reauthentication_required" | "not_found" | "conflict" | "delegation_inactive" | "quote_already_settled" | "idempotency_mismatch" | "settlement_exhausted" | "payment_failed" | "quote_expired" | "settlement_expired" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "service_unavailable";
                 message: string;
                 /** @description Which fields are wrong */
                 details?: {
@@ -1771,7 +2011,7 @@ export interface components {
                  * @description What to do next without the risk of paying twice. `read_settlement`: the account already has a settlement for this quote or attempt. Read it with GET /v1/settlements/:settlement_id.
                  * @enum {unknown}
                  */
-                safe_action?: "retry_same_attempt" | "read_settlement" | "new_quote" | "top_up" | "raise_limit" | "stop";
+                safe_action?: "retry_same_attempt" | "read_settlement" | "new_quote" | "top_up" | "raise_limit" | "await_approval" | "stop";
                 /** @description The account’s own settlement of the quote or the attempt. It is never shown to another account. */
                 settlement_id?: components["schemas"]["SettlementId"];
             };
@@ -1792,6 +2032,37 @@ export interface components {
             /** @description A mail is sent once a day when the payments of a UTC day exceed this amount, and again when they exceed a raised amount. Null: no mail */
             spending_alert_threshold: components["schemas"]["MicroUsdc"] | null;
         };
+        /** @description A payment of a delegate that its owner must approve. It reserves nothing */
+        Approval: {
+            approval_id: components["schemas"]["ApprovalId"];
+            status: components["schemas"]["ApprovalStatus"];
+            delegate_id: components["schemas"]["DelegateId"];
+            payment_attempt_id: components["schemas"]["PaymentAttemptId"];
+            rail: components["schemas"]["Rail"];
+            amount: components["schemas"]["MicroUsdc"];
+            /** @description Address that would be paid */
+            pay_to: components["schemas"]["SolanaAddress"];
+            /** @description Null for a vendor that does not use Quittance */
+            service_id: components["schemas"]["ServiceId"] | null;
+            /** @description Name of the service, or host of the vendor */
+            service_name: string;
+            quote_id: components["schemas"]["QuoteId"] | null;
+            /** @description What the delegate says it pays for */
+            resource: string | null;
+            created_at: components["schemas"]["Timestamp"];
+            /** @description It cannot be approved or used after this time */
+            expires_at: components["schemas"]["Timestamp"];
+            decided_at: components["schemas"]["Timestamp"] | null;
+            /** @description The payment that used the approval */
+            settlement_id: components["schemas"]["SettlementId"] | null;
+        };
+        /**
+         * @description Identifier beginning with apr_ (TypeID: UUIDv7 in base32)
+         * @example apr_01kaj5w0c0e8h9x2m4n6p8q0rs
+         */
+        ApprovalId: string;
+        /** @enum {string} */
+        ApprovalStatus: "awaiting_approval" | "approved" | "denied" | "expired";
         /** @enum {string} */
         ChainStatus: "pending" | "confirmed" | "finalized" | "failed";
         /**
@@ -1814,6 +2085,15 @@ export interface components {
             };
             /** @description Null: any service */
             allowed_service_ids: components["schemas"]["ServiceId"][] | null;
+            /** @description Payments to vendors of x402 that do not use Quittance. Null: none. Not together with allowed_service_ids */
+            external: {
+                /** @description Addresses that may be paid, or `any` */
+                pay_to: "any" | components["schemas"]["SolanaAddress"][];
+                /** @description Null: any origin */
+                origins: string[] | null;
+            } | null;
+            /** @description A payment above this amount waits for the owner’s approval. Null: none does */
+            approval_above: components["schemas"]["MicroUsdc"] | null;
             expires_at: components["schemas"]["Timestamp"] | null;
             /** @enum {string} */
             status: "active" | "expired";
@@ -1925,7 +2205,23 @@ export interface components {
          */
         EventId: string;
         /** @enum {string} */
-        EventType: "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
+        EventType: "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
+        ExternalPayment: {
+            settlement_id: components["schemas"]["SettlementId"];
+            /**
+             * @description pending: signed, and not seen on chain yet. The amount stays reserved until the payment is seen, or until it is proven that it can no longer be included
+             * @enum {string}
+             */
+            status: "pending" | "confirmed";
+            /**
+             * @description Value of the header PAYMENT-SIGNATURE (x402 version 1: X-PAYMENT). Every answer to the same attempt has the same value
+             * @example eyJ4NDAyVmVyc2lvbiI6Mn0=
+             */
+            payment_signature: string;
+            /** @description The signed transaction, without the fee payer’s signature */
+            transaction: components["schemas"]["WireTransaction"];
+            tx_hash: components["schemas"]["TransactionHash"] | null;
+        };
         Fees: {
             /** @description Of all payments that are under way or confirmed */
             accrued: components["schemas"]["MicroUsdcOrZero"];
@@ -2067,10 +2363,10 @@ export interface components {
         /** @enum {string} */
         QuoteStatus: "pending" | "settling" | "settled" | "expired";
         /**
-         * @description quittance: paid by POST /v1/settle. x402, mpp: paid by a client of that protocol
+         * @description quittance: paid by POST /v1/settle. x402, mpp: paid by a client of that protocol. x402_out: paid by POST /v1/payments to a vendor that does not use Quittance
          * @enum {string}
          */
-        Rail: "quittance" | "x402" | "mpp";
+        Rail: "quittance" | "x402" | "mpp" | "x402_out";
         /**
          * @description Chosen by the vendor’s replica that redeems
          * @example replica-1-request-88
@@ -2171,8 +2467,9 @@ export interface components {
             rail: components["schemas"]["Rail"];
             /** @description Null for a payment of another protocol */
             quote_id: components["schemas"]["QuoteId"] | null;
-            service_id: components["schemas"]["ServiceId"];
-            /** @description The name when the payment was priced */
+            /** @description Null for an outgoing payment of x402 */
+            service_id: components["schemas"]["ServiceId"] | null;
+            /** @description The name when the payment was priced. Of an outgoing payment of x402: the host that was paid */
             service_name: string;
             quote_amount: components["schemas"]["MicroUsdc"];
             fee_amount: components["schemas"]["MicroUsdcOrZero"];
@@ -2197,6 +2494,8 @@ export interface components {
             resource?: string;
             /** @description Fee that the vendor owes for an x402 payment, in micro-units. Shown only to the vendor */
             accrued_fee?: components["schemas"]["MicroUsdcOrZero"];
+            /** @description Address that is paid. Only of an outgoing payment of x402 */
+            pay_to?: components["schemas"]["SolanaAddress"];
             /** @description Shown only to the payer */
             payment_attempt_id?: components["schemas"]["PaymentAttemptId"];
             /** @description Shown only to the payer */
@@ -2287,6 +2586,8 @@ export interface components {
         TransactionId: string;
         /** @enum {string} */
         TransactionType: "payment" | "deposit" | "withdrawal" | "refund" | "dev_fund";
+        /** @example WDJB-MJHT */
+        UserCode: string;
         Wallet: {
             wallet_id: components["schemas"]["WalletId"];
             /** @enum {string} */
@@ -2337,7 +2638,7 @@ export interface components {
              *       "settlement.*"
              *     ]
              */
-            event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
+            event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
             /** @example true */
             enabled: boolean;
             /** @description owner: disabled by PATCH. failing: every attempt failed for five days. gone: the endpoint answered 410 */
@@ -2435,6 +2736,35 @@ export interface components {
             extra?: {
                 [key: string]: components["schemas"]["__schema0"];
             } | null;
+        };
+        /**
+         * @example {
+         *       "scheme": "exact",
+         *       "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+         *       "amount": "50000",
+         *       "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
+         *       "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+         *       "maxTimeoutSeconds": 60,
+         *       "extra": {
+         *         "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+         *       }
+         *     }
+         */
+        X402Requirement: {
+            scheme: string;
+            network: string;
+            asset: string;
+            payTo: components["schemas"]["SolanaAddress"];
+            amount?: components["schemas"]["MicroUsdc"];
+            maxAmountRequired?: components["schemas"]["MicroUsdc"];
+            extra: {
+                feePayer: components["schemas"]["SolanaAddress"];
+                memo?: string;
+            } & {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
         };
         /**
          * @example {
@@ -3096,6 +3426,7 @@ export interface operations {
                      *           "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *           "resource": "text",
                      *           "accrued_fee": "0",
+                     *           "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *           "payment_attempt_id": "order-1042-1",
                      *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
@@ -3164,6 +3495,7 @@ export interface operations {
                      *       "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "resource": "text",
                      *       "accrued_fee": "0",
+                     *       "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "payment_attempt_id": "order-1042-1",
                      *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
@@ -3172,6 +3504,254 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Settlement"];
+                };
+            };
+        };
+    };
+    "settlement.listApprovals": {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: string;
+                status?: components["schemas"]["ApprovalStatus"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "approval_id": "apr_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "status": "awaiting_approval",
+                     *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "payment_attempt_id": "order-1042-1",
+                     *           "rail": "quittance",
+                     *           "amount": "2500000",
+                     *           "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "service_name": "text",
+                     *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "resource": "text",
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "expires_at": "2026-11-21T10:00:00.000Z",
+                     *           "decided_at": "2026-11-21T10:00:00.000Z",
+                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Approval"][];
+                        /** @example null */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "settlement.getApproval": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example apr_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                approval_id: components["schemas"]["ApprovalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "approval_id": "apr_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "awaiting_approval",
+                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "payment_attempt_id": "order-1042-1",
+                     *       "rail": "quittance",
+                     *       "amount": "2500000",
+                     *       "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "service_name": "text",
+                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "resource": "text",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "decided_at": "2026-11-21T10:00:00.000Z",
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+        };
+    };
+    "settlement.denyApproval": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example apr_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                approval_id: components["schemas"]["ApprovalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "approval_id": "apr_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "awaiting_approval",
+                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "payment_attempt_id": "order-1042-1",
+                     *       "rail": "quittance",
+                     *       "amount": "2500000",
+                     *       "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "service_name": "text",
+                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "resource": "text",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "decided_at": "2026-11-21T10:00:00.000Z",
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+        };
+    };
+    "settlement.payExternal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "payment_attempt_id": "order-1042-1",
+                 *       "resource": "https://api.example.com/report",
+                 *       "x402_version": 1,
+                 *       "requirement": {
+                 *         "scheme": "exact",
+                 *         "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+                 *         "amount": "50000",
+                 *         "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
+                 *         "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *         "maxTimeoutSeconds": 60,
+                 *         "extra": {
+                 *           "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    payment_attempt_id: components["schemas"]["PaymentAttemptId"];
+                    /**
+                     * Format: uri
+                     * @description The URL that asked for the payment. The word of the caller: it is shown, and compared with `origins`
+                     * @example https://api.example.com/report
+                     */
+                    resource: string;
+                    /** @description Default 2 */
+                    x402_version?: 1 | 2;
+                    requirement: components["schemas"]["X402Requirement"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending",
+                     *       "payment_signature": "eyJ4NDAyVmVyc2lvbiI6Mn0=",
+                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExternalPayment"];
+                };
+            };
+        };
+    };
+    "settlement.reportExternal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                settlement_id: components["schemas"]["SettlementId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "payment_response": "eyJzdWNjZXNzIjp0cnVlfQ=="
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Value of the header PAYMENT-RESPONSE (x402 version 1: X-PAYMENT-RESPONSE)
+                     * @example eyJzdWNjZXNzIjp0cnVlfQ==
+                     */
+                    payment_response: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                     *     }
+                     */
+                    "application/json": {
+                        settlement_id: components["schemas"]["SettlementId"];
+                        /** @enum {string} */
+                        status: "pending" | "confirmed" | "failed";
+                        tx_hash: components["schemas"]["TransactionHash"] | null;
+                    };
                 };
             };
         };
@@ -5524,6 +6104,380 @@ export interface operations {
             };
         };
     };
+    "identity.startDeviceSignIn": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "client_name": "quittance on build-7",
+                 *       "environment": "test"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Shown to the person who confirms
+                     * @example quittance on build-7
+                     */
+                    client_name: string;
+                    /** @description Default test */
+                    environment?: components["schemas"]["Environment"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "device_code": "dc_test_Zk3mQ9",
+                     *       "user_code": "WDJB-MJHT",
+                     *       "verification_uri": "https://console.example.com/device",
+                     *       "verification_uri_complete": "https://console.example.com/device?code=WDJB-MJHT",
+                     *       "expires_in": 600,
+                     *       "interval": 2
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example dc_test_Zk3mQ9 */
+                        device_code: string;
+                        user_code: components["schemas"]["UserCode"];
+                        /** @example https://console.example.com/device */
+                        verification_uri: string;
+                        /** @example https://console.example.com/device?code=WDJB-MJHT */
+                        verification_uri_complete: string;
+                        /**
+                         * @description Seconds
+                         * @example 600
+                         */
+                        expires_in: number;
+                        /**
+                         * @description Seconds
+                         * @example 2
+                         */
+                        interval: number;
+                    };
+                };
+            };
+        };
+    };
+    "identity.pollDeviceSignIn": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "device_code": "dc_test_Zk3mQ9"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example dc_test_Zk3mQ9 */
+                    device_code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "authorized",
+                     *       "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl",
+                     *       "token_type": "Bearer",
+                     *       "expires_in": 900,
+                     *       "refresh_token": "rt_test_Zk3mQ9",
+                     *       "account": {
+                     *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "email": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        status: "authorized";
+                        /** @example eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl */
+                        access_token: string;
+                        /** @constant */
+                        token_type: "Bearer";
+                        /**
+                         * @description Seconds
+                         * @example 900
+                         */
+                        expires_in: number;
+                        /**
+                         * @description Absent if it was set in the cookie
+                         * @example rt_test_Zk3mQ9
+                         */
+                        refresh_token?: string;
+                        account: {
+                            account_id: components["schemas"]["AccountId"];
+                            email: string;
+                        };
+                    };
+                };
+            };
+            /** @description Accepted, not final yet */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "pending"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        status: "pending";
+                    };
+                };
+            };
+        };
+    };
+    "identity.readDeviceSignIn": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "user_code": "WDJB-MJHT"
+                 *     }
+                 */
+                "application/json": {
+                    user_code: components["schemas"]["UserCode"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "client_name": "quittance on build-7",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Shown to the person who confirms
+                         * @example quittance on build-7
+                         */
+                        client_name: string;
+                        created_at: components["schemas"]["Timestamp"];
+                        expires_at: components["schemas"]["Timestamp"];
+                    };
+                };
+            };
+        };
+    };
+    "identity.decideDeviceSignIn": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "user_code": "WDJB-MJHT",
+                 *       "allow": false
+                 *     }
+                 */
+                "application/json": {
+                    user_code: components["schemas"]["UserCode"];
+                    allow: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "allowed"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "allowed" | "denied";
+                    };
+                };
+            };
+        };
+    };
+    "identity.approvalOptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example apr_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                approval_id: components["schemas"]["ApprovalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "challenge": "text",
+                     *       "rpId": "text",
+                     *       "timeout": 0,
+                     *       "userVerification": "required",
+                     *       "allowCredentials": [
+                     *         {
+                     *           "id": "text",
+                     *           "type": "public-key",
+                     *           "transports": [
+                     *             "text"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        challenge: string;
+                        rpId: string;
+                        /** @description Milliseconds */
+                        timeout: number;
+                        /** @constant */
+                        userVerification: "required";
+                        allowCredentials: {
+                            id: string;
+                            /** @constant */
+                            type: "public-key";
+                            transports?: string[];
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    "identity.approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example apr_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                approval_id: components["schemas"]["ApprovalId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "response": {
+                 *         "id": "Zk3mQ9",
+                 *         "rawId": "Zk3mQ9",
+                 *         "type": "public-key",
+                 *         "clientExtensionResults": {},
+                 *         "authenticatorAttachment": "platform",
+                 *         "response": {
+                 *           "clientDataJSON": "Zk3mQ9",
+                 *           "authenticatorData": "Zk3mQ9",
+                 *           "signature": "Zk3mQ9",
+                 *           "userHandle": "Zk3mQ9"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    response: {
+                        /** @example Zk3mQ9 */
+                        id: string;
+                        /** @example Zk3mQ9 */
+                        rawId: string;
+                        /** @constant */
+                        type: "public-key";
+                        clientExtensionResults: {
+                            [key: string]: unknown;
+                        };
+                        authenticatorAttachment?: ("platform" | "cross-platform") | null;
+                        response: {
+                            /** @example Zk3mQ9 */
+                            clientDataJSON: string;
+                            /** @example Zk3mQ9 */
+                            authenticatorData: string;
+                            /** @example Zk3mQ9 */
+                            signature: string;
+                            userHandle?: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "approval_id": "apr_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "awaiting_approval",
+                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "payment_attempt_id": "order-1042-1",
+                     *       "rail": "quittance",
+                     *       "amount": "2500000",
+                     *       "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "service_name": "text",
+                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "resource": "text",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "decided_at": "2026-11-21T10:00:00.000Z",
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+        };
+    };
     "identity.getAccount": {
         parameters: {
             query?: never;
@@ -6254,6 +7208,13 @@ export interface operations {
                      *           "allowed_service_ids": [
                      *             "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17"
                      *           ],
+                     *           "external": {
+                     *             "pay_to": "any",
+                     *             "origins": [
+                     *               "https://api.example.com"
+                     *             ]
+                     *           },
+                     *           "approval_above": "2500000",
                      *           "expires_at": "2026-11-21T10:00:00.000Z",
                      *           "status": "active",
                      *           "created_at": "2026-11-21T10:00:00.000Z"
@@ -6295,6 +7256,13 @@ export interface operations {
                  *       "allowed_service_ids": [
                  *         "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17"
                  *       ],
+                 *       "external": {
+                 *         "pay_to": "any",
+                 *         "origins": [
+                 *           "https://api.example.com"
+                 *         ]
+                 *       },
+                 *       "approval_above": "2500000",
                  *       "expires_at": "2099-12-31T00:00:00.000Z"
                  *     }
                  */
@@ -6309,6 +7277,15 @@ export interface operations {
                         total?: components["schemas"]["MicroUsdc"];
                     };
                     allowed_service_ids?: components["schemas"]["ServiceId"][];
+                    /** @description Payments to vendors of x402 that do not use Quittance. Null: none. Not together with allowed_service_ids */
+                    external?: {
+                        /** @description Addresses that may be paid, or `any` */
+                        pay_to: "any" | components["schemas"]["SolanaAddress"][];
+                        /** @description Null: any origin */
+                        origins: string[] | null;
+                    } | null;
+                    /** @description A payment above this amount waits for the owner’s approval. Null: none does */
+                    approval_above?: components["schemas"]["MicroUsdc"] | null;
                     /** @example 2099-12-31T00:00:00.000Z */
                     expires_at?: components["schemas"]["Timestamp"];
                 };
@@ -6355,6 +7332,13 @@ export interface operations {
                      *       "allowed_service_ids": [
                      *         "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17"
                      *       ],
+                     *       "external": {
+                     *         "pay_to": "any",
+                     *         "origins": [
+                     *           "https://api.example.com"
+                     *         ]
+                     *       },
+                     *       "approval_above": "2500000",
                      *       "expires_at": "2026-11-21T10:00:00.000Z",
                      *       "status": "active",
                      *       "created_at": "2026-11-21T10:00:00.000Z",
@@ -6373,6 +7357,15 @@ export interface operations {
                         };
                         /** @description Null: any service */
                         allowed_service_ids: components["schemas"]["ServiceId"][] | null;
+                        /** @description Payments to vendors of x402 that do not use Quittance. Null: none. Not together with allowed_service_ids */
+                        external: {
+                            /** @description Addresses that may be paid, or `any` */
+                            pay_to: "any" | components["schemas"]["SolanaAddress"][];
+                            /** @description Null: any origin */
+                            origins: string[] | null;
+                        } | null;
+                        /** @description A payment above this amount waits for the owner’s approval. Null: none does */
+                        approval_above: components["schemas"]["MicroUsdc"] | null;
                         expires_at: components["schemas"]["Timestamp"] | null;
                         /** @enum {string} */
                         status: "active" | "expired";
@@ -6391,6 +7384,15 @@ export interface operations {
                         };
                         /** @description Null: any service */
                         allowed_service_ids: components["schemas"]["ServiceId"][] | null;
+                        /** @description Payments to vendors of x402 that do not use Quittance. Null: none. Not together with allowed_service_ids */
+                        external: {
+                            /** @description Addresses that may be paid, or `any` */
+                            pay_to: "any" | components["schemas"]["SolanaAddress"][];
+                            /** @description Null: any origin */
+                            origins: string[] | null;
+                        } | null;
+                        /** @description A payment above this amount waits for the owner’s approval. Null: none does */
+                        approval_above: components["schemas"]["MicroUsdc"] | null;
                         expires_at: components["schemas"]["Timestamp"] | null;
                         /** @enum {string} */
                         status: "active" | "expired";
@@ -6454,6 +7456,13 @@ export interface operations {
                      *       "allowed_service_ids": [
                      *         "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17"
                      *       ],
+                     *       "external": {
+                     *         "pay_to": "any",
+                     *         "origins": [
+                     *           "https://api.example.com"
+                     *         ]
+                     *       },
+                     *       "approval_above": "2500000",
                      *       "expires_at": "2026-11-21T10:00:00.000Z",
                      *       "status": "active",
                      *       "created_at": "2026-11-21T10:00:00.000Z"
@@ -6516,6 +7525,13 @@ export interface operations {
                      *       "allowed_service_ids": [
                      *         "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17"
                      *       ],
+                     *       "external": {
+                     *         "pay_to": "any",
+                     *         "origins": [
+                     *           "https://api.example.com"
+                     *         ]
+                     *       },
+                     *       "approval_above": "2500000",
                      *       "expires_at": "2026-11-21T10:00:00.000Z",
                      *       "status": "active",
                      *       "created_at": "2026-11-21T10:00:00.000Z"
@@ -6571,6 +7587,13 @@ export interface operations {
                  *       "allowed_service_ids": [
                  *         "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17"
                  *       ],
+                 *       "external": {
+                 *         "pay_to": "any",
+                 *         "origins": [
+                 *           "https://api.example.com"
+                 *         ]
+                 *       },
+                 *       "approval_above": "2500000",
                  *       "expires_at": "2099-12-31T00:00:00.000Z"
                  *     }
                  */
@@ -6584,6 +7607,15 @@ export interface operations {
                         total?: components["schemas"]["MicroUsdc"] | null;
                     };
                     allowed_service_ids?: components["schemas"]["ServiceId"][] | null;
+                    /** @description Payments to vendors of x402 that do not use Quittance. Null: none. Not together with allowed_service_ids */
+                    external?: {
+                        /** @description Addresses that may be paid, or `any` */
+                        pay_to: "any" | components["schemas"]["SolanaAddress"][];
+                        /** @description Null: any origin */
+                        origins: string[] | null;
+                    } | null;
+                    /** @description A payment above this amount waits for the owner’s approval. Null: none does */
+                    approval_above?: components["schemas"]["MicroUsdc"] | null;
                     /** @example 2099-12-31T00:00:00.000Z */
                     expires_at?: components["schemas"]["Timestamp"] | null;
                 };
@@ -6630,6 +7662,13 @@ export interface operations {
                      *       "allowed_service_ids": [
                      *         "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17"
                      *       ],
+                     *       "external": {
+                     *         "pay_to": "any",
+                     *         "origins": [
+                     *           "https://api.example.com"
+                     *         ]
+                     *       },
+                     *       "approval_above": "2500000",
                      *       "expires_at": "2026-11-21T10:00:00.000Z",
                      *       "status": "active",
                      *       "created_at": "2026-11-21T10:00:00.000Z"
@@ -6859,7 +7898,7 @@ export interface operations {
                      *       "settlement.*"
                      *     ]
                      */
-                    event_types?: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
+                    event_types?: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
                 };
             };
         };
@@ -6900,7 +7939,7 @@ export interface operations {
                          *       "settlement.*"
                          *     ]
                          */
-                        event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
+                        event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
                         /** @example true */
                         enabled: boolean;
                         /** @description owner: disabled by PATCH. failing: every attempt failed for five days. gone: the endpoint answered 410 */
@@ -6929,7 +7968,7 @@ export interface operations {
                          *       "settlement.*"
                          *     ]
                          */
-                        event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
+                        event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
                         /** @example true */
                         enabled: boolean;
                         /** @description owner: disabled by PATCH. failing: every attempt failed for five days. gone: the endpoint answered 410 */
@@ -7043,7 +8082,7 @@ export interface operations {
                      *       "settlement.*"
                      *     ]
                      */
-                    event_types?: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
+                    event_types?: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
                     /** @example true */
                     enabled?: boolean;
                 };

@@ -1,4 +1,4 @@
-import { notFound } from '../../../shared/contract/errors.ts';
+import { invalid, notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
@@ -11,7 +11,7 @@ import { newId } from '../../../shared/lib/id.ts';
 import { mintFirstKey } from '../keys/mint-key.ts';
 import { delegateChanged } from './events.ts';
 import { parseExpiry } from './expiry.ts';
-import { withLimits } from './model.ts';
+import { EXTERNAL_WITH_SERVICES, isContradictory, withLimits } from './model.ts';
 import type { SpendingWriter } from './spending.ts';
 import { insertDelegate } from './store.ts';
 import { showDelegate } from './view.ts';
@@ -37,17 +37,18 @@ export const createDelegate =
   async (input, caller, key) => {
     const { account_id } = caller;
     const expires_at = input.expires_at === undefined ? null : parseExpiry(deps, input.expires_at);
+    const caps = {
+      limits: withLimits(NO_LIMITS, input.limits),
+      allowed_service_ids: input.allowed_service_ids ?? null,
+      external: input.external ?? null,
+      approval_above: input.approval_above ?? null,
+    };
+    if (isContradictory(caps)) throw invalid('external', EXTERNAL_WITH_SERVICES);
     if (!(await deps.hasWallet(account_id, input.wallet_id))) {
       throw notFound('wallet');
     }
     const delegate_id = newId('del');
-    const spending = await deps.upsertDelegate({
-      delegate_id,
-      account_id,
-      limits: withLimits(NO_LIMITS, input.limits),
-      allowed_service_ids: input.allowed_service_ids ?? null,
-      expected_version: 0,
-    });
+    const spending = await deps.upsertDelegate({ delegate_id, account_id, ...caps, expected_version: 0 });
     if (spending === null) throw new Error(`settlement already has the new delegate ${delegate_id}`);
     const { created, outbox } = await deps.pool.transaction(async (tx) => {
       const row = await insertDelegate(tx, {

@@ -6,8 +6,17 @@ const caps = (text: string, allowed: string[] | null = null) => {
   return {
     limits: { per_payment: per_payment!, daily: daily!, monthly: monthly!, total: total! },
     allowed_service_ids: allowed,
+    external: null,
+    approval_above: null,
   };
 };
+type External = ReturnType<typeof caps>['external'] | { pay_to: 'any' | string[]; origins: string[] | null };
+/** Without limits. */
+const to = (external: External, approval_above: string | null = null) => ({
+  ...caps('- - - -'),
+  external,
+  approval_above,
+});
 
 test.each([
   ['the same', caps('1 2 3 4'), caps('1 2 3 4'), false],
@@ -21,6 +30,19 @@ test.each([
   ['one service fewer', caps('- - - -', ['a', 'b']), caps('- - - -', ['b']), false],
   ['another service', caps('- - - -', ['a']), caps('- - - -', ['b']), true],
   ['any service', caps('- - - -', ['a']), caps('- - - -'), true],
+  ['external payments allowed', to(null), to({ pay_to: ['a'], origins: null }), true],
+  ['external payments removed', to({ pay_to: 'any', origins: null }), to(null), false],
+  ['one payee fewer', to({ pay_to: ['a', 'b'], origins: null }), to({ pay_to: ['b'], origins: null }), false],
+  ['another payee', to({ pay_to: ['a'], origins: null }), to({ pay_to: ['b'], origins: null }), true],
+  ['any payee', to({ pay_to: ['a'], origins: null }), to({ pay_to: 'any', origins: null }), true],
+  ['payees restricted', to({ pay_to: 'any', origins: null }), to({ pay_to: ['a'], origins: null }), false],
+  ['any origin', to({ pay_to: 'any', origins: ['o'] }), to({ pay_to: 'any', origins: null }), true],
+  ['another origin', to({ pay_to: 'any', origins: ['o'] }), to({ pay_to: 'any', origins: ['o', 'p'] }), true],
+  ['origins restricted', to({ pay_to: 'any', origins: null }), to({ pay_to: 'any', origins: ['o'] }), false],
+  ['approval above a higher amount', to(null, '9'), to(null, '10'), true],
+  ['approval above a lower amount', to(null, '10'), to(null, '9'), false],
+  ['no more approvals', to(null, '10'), to(null), true],
+  ['approval required', to(null), to(null, '10'), false],
 ])('raises: %s', (_name, before, after, expected) => {
   expect(raises(before, after)).toBe(expected);
 });

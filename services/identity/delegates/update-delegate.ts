@@ -1,4 +1,4 @@
-import { conflict, notFound } from '../../../shared/contract/errors.ts';
+import { conflict, invalid, notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
@@ -8,7 +8,7 @@ import type { Clock } from '../../../shared/lib/clock.ts';
 import { requireFresh } from '../../../shared/lib/step-up.ts';
 import { delegateChanged } from './events.ts';
 import { parseExpiry } from './expiry.ts';
-import { extendsExpiry, raises, withLimits } from './model.ts';
+import { EXTERNAL_WITH_SERVICES, extendsExpiry, isContradictory, raises, withLimits } from './model.ts';
 import { getSpending, type SpendingFinder, type SpendingWriter } from './spending.ts';
 import { findDelegateRow, updateDelegateRow } from './store.ts';
 import { showDelegate } from './view.ts';
@@ -22,22 +22,28 @@ export const updateDelegate =
   (
     deps: { pool: Pool; clock: Clock; relay: Pick<Relay, 'dispatch'> } & SpendingFinder & SpendingWriter,
   ): Handler<typeof identity.operations.updateDelegate> =>
-  async ({ delegate_id, name, limits, allowed_service_ids, expires_at: expiryText }, caller) => {
+  async ({ delegate_id, name, expires_at: expiryText, limits, ...rest }, caller) => {
     const { account_id } = caller;
     const row = await findDelegateRow(deps.pool, account_id, delegate_id);
     if (row === null) throw notFound('delegate');
     const expires_at = typeof expiryText === 'string' ? parseExpiry(deps, expiryText) : expiryText;
     const before = (await getSpending(deps, account_id, [row]))(delegate_id);
+    const of = <K extends keyof typeof rest>(name: K) => {
+      const value = rest[name];
+      return value === undefined ? before[name] : value;
+    };
     const after = {
       limits: withLimits(before.limits, limits ?? {}),
-      allowed_service_ids:
-        allowed_service_ids === undefined ? before.allowed_service_ids : allowed_service_ids,
+      allowed_service_ids: of('allowed_service_ids'),
+      external: of('external'),
+      approval_above: of('approval_above'),
     };
+    if (isContradictory(after)) throw invalid('external', EXTERNAL_WITH_SERVICES);
     const extended = expires_at !== undefined && extendsExpiry(row.expires_at, expires_at);
     const widens = raises(before, after) || extended;
     if (widens) requireFresh(caller, deps.clock());
 
-    const isChanged = limits !== undefined || allowed_service_ids !== undefined;
+    const isChanged = [limits, ...Object.values(rest)].some((value) => value !== undefined);
     const spending = isChanged
       ? await deps.upsertDelegate({ delegate_id, account_id, ...after, expected_version: before.version })
       : before;

@@ -10,7 +10,7 @@ import type { DelegateRow } from './store.ts';
  */
 export const showDelegate = (
   row: DelegateRow,
-  { limits, usage, allowed_service_ids }: DelegateSpending,
+  { limits, usage, allowed_service_ids, external, approval_above }: DelegateSpending,
 ): z.infer<typeof Delegate> => ({
   delegate_id: row.delegate_id,
   name: row.name,
@@ -18,6 +18,8 @@ export const showDelegate = (
   limits,
   usage,
   allowed_service_ids,
+  external,
+  approval_above,
   expires_at: isoTimeOrNull(row.expires_at),
   status: row.expired ? 'expired' : 'active',
   created_at: isoTime(row.created_at),

@@ -7,8 +7,9 @@ export type Payment = {
   /** Null: a payer of another protocol, who has no limits and gets no mail. */
   account_id: string | null;
   delegate_id: string | null;
-  service_id: string;
-  vendor_account_id: string;
+  /** Null: an outgoing payment, whose vendor has no account here. */
+  service_id: string | null;
+  vendor_account_id: string | null;
   quoteMicro: bigint;
   feeMicro: bigint;
   /** By the database's clock, in the form of the wire. */

@@ -212,6 +212,10 @@ test('all counters add up under concurrent statements, across midnights and the 
     monthly: 9_000_000n,
     total: null,
     allowed_service_ids: null,
+    external: false,
+    external_pay_to: null,
+    external_origins: null,
+    approval_above: null,
   };
   for (const delegate_id of delegates) await upsertCaps(pools[0]!, account, { ...caps, delegate_id }, 0);
   for (let round = 0; round < ROUNDS; round += 1) {

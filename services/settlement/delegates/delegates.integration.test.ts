@@ -10,6 +10,7 @@ import {
   HASH,
   held,
   limitsOf,
+  NO_RIGHTS,
   outcome,
   paid,
   pay,
@@ -173,6 +174,7 @@ describe('a delegate pays within its limits', () => {
     const { version, allowed_service_ids } = await spendingOf(delegate);
     await upsertDelegate(deps)({
       ...delegate,
+      ...NO_RIGHTS,
       allowed_service_ids,
       limits: limitsOf({ daily: 2n * USDC }),
       expected_version: version,
@@ -250,7 +252,7 @@ describe('counters', () => {
     const delegate = await delegateOf(consumer(), { daily: 5n * USDC });
     await paid(delegate, quote(2n * USDC));
     const pending = await underWay(delegate, quote(2n * USDC));
-    const change = { ...delegate, allowed_service_ids: null };
+    const change = { ...NO_RIGHTS, ...delegate, allowed_service_ids: null };
     const lowered = await upsertDelegate(deps)({
       ...change,
       limits: limitsOf({ daily: USDC }),

@@ -10,6 +10,11 @@ const Row = z.object({
   monthly: cap,
   total: cap,
   allowed_service_ids: z.array(z.string()).nullable(),
+  external: z.boolean(),
+  // Null: any address, any origin.
+  external_pay_to: z.array(z.string()).nullable(),
+  external_origins: z.array(z.string()).nullable(),
+  approval_above: cap,
   day_held: z.bigint(),
   day_spent: z.bigint(),
   month_held: z.bigint(),
@@ -35,14 +40,26 @@ const ofThisMonth = (value: ReturnType<typeof sql.fragment>) =>
   sql.fragment`case when month >= ${thisMonth} then ${value} else 0 end`;
 
 const columns = sql.fragment`delegate_id, version, per_payment, daily, monthly, total, allowed_service_ids,
+  external, external_pay_to, external_origins, approval_above,
   ${ofToday(sql.fragment`day_held`)} as day_held, ${ofToday(sql.fragment`day_spent`)} as day_spent,
   ${ofThisMonth(sql.fragment`month_held`)} as month_held, ${ofThisMonth(sql.fragment`month_spent`)} as month_spent,
   total_held, total_spent, app_now() as now`;
 
-type Caps = Pick<DelegateRow, 'per_payment' | 'daily' | 'monthly' | 'total'> & {
-  delegate_id: string;
-  allowed_service_ids: readonly string[] | null;
-};
+type Caps = Pick<
+  DelegateRow,
+  | 'delegate_id'
+  | 'per_payment'
+  | 'daily'
+  | 'monthly'
+  | 'total'
+  | 'allowed_service_ids'
+  | 'external'
+  | 'external_pay_to'
+  | 'external_origins'
+  | 'approval_above'
+>;
+const arrayOf = (values: readonly string[] | null, type: 'uuid' | 'text') =>
+  values === null ? null : sql.array([...values], type);
 
 /**
  * Sets the caps of a delegate that has the expected version (0: it does not exist yet). Null: it
@@ -54,18 +71,23 @@ export const upsertCaps = (
   caps: Caps,
   expectedVersion: number,
 ): Promise<DelegateRow | null> => {
-  const allowed = caps.allowed_service_ids === null ? null : sql.array([...caps.allowed_service_ids], 'uuid');
+  const allowed = arrayOf(caps.allowed_service_ids, 'uuid');
+  const payTo = arrayOf(caps.external_pay_to, 'text');
+  const origins = arrayOf(caps.external_origins, 'text');
   return expectedVersion === 0
     ? db.maybeOne(sql.type(Row)`
         insert into delegates (delegate_id, account_id, version, per_payment, daily, monthly, total,
-          allowed_service_ids, day, month)
+          allowed_service_ids, external, external_pay_to, external_origins, approval_above, day, month)
         values (${caps.delegate_id}, ${accountId}, 1, ${caps.per_payment}, ${caps.daily}, ${caps.monthly},
-          ${caps.total}, ${allowed}, ${today}, ${thisMonth})
+          ${caps.total}, ${allowed}, ${caps.external}, ${payTo}, ${origins}, ${caps.approval_above}, ${today},
+          ${thisMonth})
         on conflict do nothing
         returning ${columns}`)
     : db.maybeOne(sql.type(Row)`
         update delegates set version = version + 1, per_payment = ${caps.per_payment}, daily = ${caps.daily},
-          monthly = ${caps.monthly}, total = ${caps.total}, allowed_service_ids = ${allowed}
+          monthly = ${caps.monthly}, total = ${caps.total}, allowed_service_ids = ${allowed},
+          external = ${caps.external}, external_pay_to = ${payTo}, external_origins = ${origins},
+          approval_above = ${caps.approval_above}
         where delegate_id = ${caps.delegate_id} and account_id = ${accountId} and version = ${expectedVersion}
         returning ${columns}`);
 };
@@ -85,7 +107,8 @@ export const listDelegates = (
  * each cap (null: no cap). `day` is the day in which the attempt counts.
  */
 export const lockDelegates = sql.fragment`
-  select d.delegate_id, d.account_id, d.per_payment, d.allowed_service_ids, greatest(d.day, ${today}) as day,
+  select d.delegate_id, d.account_id, d.per_payment, d.allowed_service_ids, d.external, d.external_pay_to,
+    d.external_origins, d.approval_above, greatest(d.day, ${today}) as day,
     d.daily - ${ofToday(sql.fragment`d.day_held + d.day_spent`)} as daily_left,
     d.monthly - ${ofThisMonth(sql.fragment`d.month_held + d.month_spent`)} as monthly_left,
     d.total - (d.total_held + d.total_spent) as total_left

@@ -12,7 +12,15 @@ const capOf = (digits: string | null): bigint | null => (digits === null ? null 
  */
 export const upsertDelegate =
   ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.upsertDelegate> =>
-  async ({ account_id, delegate_id, limits, allowed_service_ids, expected_version }) => {
+  async ({
+    account_id,
+    delegate_id,
+    limits,
+    allowed_service_ids,
+    external,
+    approval_above,
+    expected_version,
+  }) => {
     const caps = {
       delegate_id,
       per_payment: capOf(limits.per_payment),
@@ -20,6 +28,10 @@ export const upsertDelegate =
       monthly: capOf(limits.monthly),
       total: capOf(limits.total),
       allowed_service_ids,
+      external: external !== null,
+      external_pay_to: external === null || external.pay_to === 'any' ? null : external.pay_to,
+      external_origins: external?.origins ?? null,
+      approval_above: capOf(approval_above),
     };
     const row = await upsertCaps(pool, account_id, caps, expected_version);
     return row === null ? null : showDelegate(row);

@@ -22,7 +22,10 @@ const quoteSettled = (): ServiceError =>
  * The error of each decision, with the action that is safe when nothing was paid. Whether anything
  * was paid is decided by `refusalOf` alone.
  */
-export const DECISION_ERRORS: Record<Exclude<Decision, 'accepted'>, () => ServiceError> = {
+export const DECISION_ERRORS: Record<
+  Exclude<Decision, 'accepted' | 'approval_required'>,
+  () => ServiceError
+> = {
   quote_settled: quoteSettled,
   quote_expired: () =>
     new ServiceError('quote_expired', 'the quote has expired', { safe_action: 'new_quote' }),

@@ -114,7 +114,8 @@ type ConfirmedProgress = Progress & { tx_hash: string; slot: number; traceparent
  */
 const issuedFor = (deps: Deps, terms: Terms, issuedAt: number) => {
   const { quote_id, redeem_window_seconds: seconds, settlement_id, service_id, quote_amount } = terms;
-  if (quote_id === null || seconds === null) return { redeemExpiresAt: null, settlementToken: null };
+  if (quote_id === null || service_id === null || seconds === null)
+    return { redeemExpiresAt: null, settlementToken: null };
   const redeemExpiresAt = issuedAt + seconds * 1000;
   const claims = {
     env: deps.environment,
@@ -209,7 +210,9 @@ const confirmed = async (
     // from it.
     count('quittance_settled_micro_usdc_total', Number(terms.quote_amount));
     count('quittance_fees_micro_usdc_total', Number(terms.fee_amount));
-    measure('quittance_confirmation_seconds', (confirmation.issuedAt - terms.created_at) / 1000);
+    // A vendor of an outgoing payment sends it when it likes.
+    if (terms.rail !== 'x402_out')
+      measure('quittance_confirmation_seconds', (confirmation.issuedAt - terms.created_at) / 1000);
   }
   if (status === 'finalized') deps.terms.delete(settlementId);
 };

@@ -12,6 +12,8 @@ import { unverifiedClaims, verifyToken } from '../../../shared/lib/compact-token
 import { newId } from '../../../shared/lib/id.ts';
 import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { count } from '../../../shared/lib/metrics.ts';
+import { parseMicro } from '../../../shared/lib/micro.ts';
+import { type ApprovalRequest, refuseByApproval, requestApproval } from '../approvals/request-approval.ts';
 import type { Payer } from '../payers/store.ts';
 import { type Accept, createAccept } from './accept.ts';
 import { admit } from './admission.ts';
@@ -109,11 +111,34 @@ const settleNew = (context: Context, call: Call): Promise<Answer> =>
     const answer = await acceptAndWait(context, upcoming, { call, claims, payer });
     if (typeof answer !== 'string') return answer;
     const { account_id } = call.caller;
+    if (answer === 'approval_required') return requestApproval(context, approvalRequestOf(call, claims));
+    // Of an approval that lapsed with its quote, the caller gets what the owner decided.
+    if (answer === 'quote_expired' && call.caller.kind === 'delegate_key') {
+      await refuseByApproval(context, approvalRequestOf(call, claims));
+    }
     const row =
       answer === 'existing' ? await findAttempt(context.pool, account_id, call.payment_attempt_id) : null;
     if (row === null) throw DECISION_ERRORS[answer]();
     return repeat(context, row, call, claims.quote_id);
   });
+
+/** The payment as its owner would approve it. Only a payment of a delegate needs an approval. */
+const approvalRequestOf = ({ caller, payment_attempt_id }: Call, claims: QuoteClaims): ApprovalRequest => {
+  if (caller.kind !== 'delegate_key') throw new TypeError('A sign-in needs no approval. This is a bug.');
+  return {
+    accountId: caller.account_id,
+    delegateId: caller.delegate_id,
+    paymentAttemptId: payment_attempt_id,
+    rail: 'quittance',
+    quoteId: claims.quote_id,
+    amountMicro: parseMicro(claims.quote_amount),
+    payTo: claims.payout_address,
+    serviceId: claims.service_id,
+    serviceName: claims.service_name,
+    resource: null,
+    expiresAt: claims.expires_at,
+  };
+};
 
 /** @returns the outcome of the settlement, or the reason why the attempt was not accepted */
 const acceptAndWait = async (
@@ -185,6 +210,8 @@ const repeat = async (
   { quote_token, caller, until }: Call,
   quoteId: string | null,
 ): Promise<Answer> => {
+  if (row.rail !== 'quittance')
+    throw conflict('this payment_attempt_id was used for a payment to another vendor');
   if (row.quote_token !== quote_token && row.quote_id !== quoteId)
     throw conflict('this payment_attempt_id was used with another quote');
   if (caller.kind === 'delegate_key' && row.delegate_id !== caller.delegate_id)

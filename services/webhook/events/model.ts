@@ -25,11 +25,12 @@ type PaymentEvent = {
   /** Null on another rail, as are the payer's account and wallet. */
   quote_id: string | null;
   account_id: string | null;
-  vendor_account_id: string;
+  /** Null for an outgoing payment, as is the service. */
+  vendor_account_id: string | null;
   delegate_id: string | null;
   wallet_id: string | null;
   payer_address: string | null;
-  service_id: string;
+  service_id: string | null;
   quote_amount: string;
   fee_amount: string;
 };
@@ -42,7 +43,7 @@ const amountsOf = ({ quote_amount, fee_amount }: PaymentEvent) => ({
 
 /**
  * Payer and vendor each get the fields that they may see. An account that pays itself gets both. A
- * payer of another protocol has no account.
+ * payer of another protocol has no account, and neither has the vendor of an outgoing payment.
  */
 const paymentEvents = (
   type: EventType,
@@ -50,6 +51,7 @@ const paymentEvents = (
   own: { both?: Record<string, Json>; vendor?: Record<string, Json> } = {},
 ): NewEvent[] => {
   const { settlement_id, rail, quote_id, service_id, account_id, wallet_id, delegate_id } = event;
+  const vendor = event.vendor_account_id;
   const shared = { settlement_id, rail, quote_id, service_id, ...amountsOf(event), ...own.both };
   const of = (role: 'payer' | 'vendor', account_id: string, more: Record<string, Json>): NewEvent => ({
     account_id,
@@ -61,7 +63,7 @@ const paymentEvents = (
   const payerAddress = event.payer_address === null ? {} : { payer_address: event.payer_address };
   return [
     ...(account_id === null ? [] : [of('payer', account_id, { wallet_id, delegate_id })]),
-    of('vendor', event.vendor_account_id, { ...payerAddress, ...own.vendor }),
+    ...(vendor === null ? [] : [of('vendor', vendor, { ...payerAddress, ...own.vendor })]),
   ];
 };
 
@@ -71,7 +73,7 @@ const paymentEvents = (
  */
 const quoteEvents = (type: 'quote.settling' | 'quote.settled', event: PaymentEvent): NewEvent[] => {
   const { quote_id, settlement_id, service_id, vendor_account_id: account_id } = event;
-  if (quote_id === null) return [];
+  if (quote_id === null || account_id === null) return [];
   const data = { quote_id, service_id, settlement_id, ...amountsOf(event) };
   return [{ account_id, type, object_id: quote_id, data, event_key: `${type}:${quote_id}:${settlement_id}` }];
 };

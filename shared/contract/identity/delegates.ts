@@ -39,29 +39,28 @@ export const AllowedServices = z.array(ServiceId).min(1).max(100);
 
 /**
  * What a key may pay to vendors that do not use Quittance. `pay_to` is compared with the signed
- * bytes. `origins` is compared with the caller's word, so it only guards against mistakes.
+ * bytes. `origins` is compared with the caller's word, so it only guards against mistakes. It has
+ * no name in the API's document, because requests and answers differ there.
  */
-export const DelegateExternal = z
-  .strictObject({
-    pay_to: z
-      .union([z.literal('any'), z.array(SolanaAddress).min(1).max(50)])
-      .meta({ description: 'Addresses that may be paid, or `any`' }),
-    origins: z
-      .array(
-        z
-          .string()
-          .max(255)
-          .refine((text) => /^https?:/.test(text) && URL.parse(text)?.origin === text, {
-            error: 'must be an origin, like https://api.example.com',
-          })
-          .meta({ examples: ['https://api.example.com'] }),
-      )
-      .min(1)
-      .max(50)
-      .nullable()
-      .meta({ description: 'Null: any origin' }),
-  })
-  .meta({ id: 'DelegateExternal' });
+export const DelegateExternal = z.strictObject({
+  pay_to: z
+    .union([z.literal('any'), z.array(SolanaAddress).min(1).max(50)])
+    .meta({ description: 'Addresses that may be paid, or `any`' }),
+  origins: z
+    .array(
+      z
+        .string()
+        .max(255)
+        .refine((text) => /^https?:/.test(text) && URL.parse(text)?.origin === text, {
+          error: 'must be an origin, like https://api.example.com',
+        })
+        .meta({ examples: ['https://api.example.com'] }),
+    )
+    .min(1)
+    .max(50)
+    .nullable()
+    .meta({ description: 'Null: any origin' }),
+});
 const external = DelegateExternal.nullable().meta({
   description:
     'Payments to vendors of x402 that do not use Quittance. Null: none. Not together with allowed_service_ids',

@@ -36,9 +36,9 @@ const Requirement = z
     payTo: SolanaAddress,
     amount: MicroUsdc.optional(),
     maxAmountRequired: MicroUsdc.optional(),
-    extra: z.object({ feePayer: SolanaAddress, memo: z.string().max(256).optional() }).catchall(z.json()),
+    extra: z.object({ feePayer: SolanaAddress, memo: z.string().max(256).optional() }).catchall(z.unknown()),
   })
-  .catchall(z.json())
+  .catchall(z.unknown())
   .refine((value) => JSON.stringify(value).length <= MAX_REQUIREMENT_BYTES, 'is too long')
   .meta({ id: 'X402Requirement', examples: [V2] });
 export type ExternalRequirement = z.infer<typeof Requirement>;

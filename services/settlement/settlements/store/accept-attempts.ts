@@ -8,8 +8,9 @@ import {
   type OutboxRow,
   outboxValues,
 } from '../../../../shared/events/outbox.ts';
+import { lacksApproval, lockApprovals } from '../../approvals/store/approvals.ts';
 import { holdDelegates, lockDelegates } from '../../delegates/store.ts';
-import { holdPayers } from '../../payers/store.ts';
+import { holdPayers, lockPayers } from '../../payers/store.ts';
 import { prepaidUnits } from '../model/prepaid-units.ts';
 
 export type Attempt = {
@@ -45,6 +46,8 @@ const DECISIONS = [
   'payer_unknown',
   'balance_short',
   'allowance_short',
+  /** The delegate needs an approval of its owner, and this attempt does not have it. */
+  'approval_required',
   /** The hourly cap is the only reason (../hourly-caps.ts). */
   'over_hourly_cap',
   /** A concurrent transaction inserted the attempt id or the quote: evaluate again. */
@@ -101,6 +104,7 @@ const inputOf = ({ attempt: { claims, ...attempt }, isOverCap = false }: Candida
   quote_token: attempt.quoteToken,
   vendor_account_id: claims.vendor_account_id,
   service_id: claims.service_id,
+  pay_to: claims.payout_address,
   quote_amount: claims.quote_amount,
   fee_amount: claims.fee_amount,
   redeem_window_seconds: claims.redeem_window_seconds,
@@ -125,13 +129,8 @@ const candidatesWithRecords = sql.fragment`
     select true as found from settlements as s where s.quote_id = input.quote_id and s.status <> 'failed' limit 1
   ) as settled on true`;
 
-/** CTE `payer`: the payers' rows, locked after those of CTE `delegate`. */
-const lockPayers = sql.fragment`
-  select p.wallet_id, p.balance - p.held as balance_left, p.allowance - p.held as allowance_left
-  from payers as p
-  where p.wallet_id = any(array(select wallet_id from candidate where is_existing is null))
-    and (select count(*) from delegate) >= 0
-  order by p.wallet_id for update of p`;
+/** CTE `approval`: an approval is for one quote, and the quote fixes the rest. */
+const lockApprovalsOfQuotes = lockApprovals(sql.fragment`a.quote_id = candidate.quote_id`);
 
 /** CTE `evaluated`: each candidate's decision as if it were the only one of the statement. */
 const evaluateEach = sql.fragment`
@@ -151,6 +150,7 @@ const evaluateEach = sql.fragment`
       when payer.wallet_id is null then 'payer_unknown'
       when payer.balance_left < candidate.quote_amount then 'balance_short'
       when payer.allowance_left < candidate.quote_amount then 'allowance_short'
+      when ${lacksApproval} then 'approval_required'
       when candidate.is_over_cap then 'over_hourly_cap'
       else 'accepted'
     end as own_decision
@@ -200,6 +200,8 @@ const insertAccepted = sql.fragment`
  * that they refuse gives `conflict`. The hold: gross ≤ min(balance, allowance) − held on the last
  * known chain state; of a delegate gross ≤ cap − held − spent for each of its caps.
  *
+ * An approval's row is locked after those: a decision about it locks no delegate and no payer.
+ *
  * Each candidate is evaluated as if it were the only one. A refusal is then correct, because the
  * candidate could have come first. Those of one wallet or delegate that could be accepted this way
  * hold their amounts one after another. One that no longer fits is `deferred`, not refused: an
@@ -210,9 +212,10 @@ const evaluate = (db: Db, candidates: readonly Candidate[]): Promise<readonly z.
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(candidates.map(inputOf))}::jsonb) as input(ord integer,
         settlement_id text, account_id text, payment_attempt_id text, delegate_id text, wallet_id text, quote_id text,
-        quote_token text, vendor_account_id text, service_id uuid, quote_amount bigint, fee_amount bigint,
+        quote_token text, vendor_account_id text, service_id uuid, pay_to text, quote_amount bigint, fee_amount bigint,
         redeem_window_seconds integer, units_total integer, expires_at timestamptz, is_paid boolean, is_over_cap boolean)
     ), candidate as (${candidatesWithRecords}), delegate as (${lockDelegates}), payer as (${lockPayers}),
+    approval as (${lockApprovalsOfQuotes}),
     evaluated as (${evaluateEach}), queued as (${queue}), decided as (${decide}), inserted as (${insertAccepted}),
     payer_hold as (${holdPayers}), delegate_hold as (${holdDelegates}), sent as (
       insert into outbox (subject, msg_id, payload, traceparent)

@@ -8,15 +8,16 @@ import { chainState, isConsumable, state, windowElapsed } from './conditions.ts'
 export const Row = z.object({
   settlement_id: z.string(),
   rail: Rail,
-  // Null on another rail, as are attempt, wallet and quote.
+  // Null of an incoming payment on another rail, as are attempt, wallet and quote.
   account_id: z.string().nullable(),
   payment_attempt_id: z.string().nullable(),
   delegate_id: z.string().nullable(),
   wallet_id: z.string().nullable(),
   quote_id: z.string().nullable(),
   quote_token: z.string().nullable(),
-  vendor_account_id: z.string(),
-  service_id: z.string(),
+  // Null of an outgoing payment, whose vendor has no account here.
+  vendor_account_id: z.string().nullable(),
+  service_id: z.string().nullable(),
   quote_amount: z.bigint(),
   fee_amount: z.bigint(),
   status: z.enum(statuses.states),
@@ -152,7 +153,7 @@ const Verified = Row.pick({
   units_total: true,
   units_consumed: true,
   elapsed: true,
-});
+}).extend({ service_id: z.string() });
 export type VerifyRequest = { settlement_id: string; service_id: string };
 
 /**
