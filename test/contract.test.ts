@@ -200,6 +200,9 @@ const HARMLESS = new Set([
   ],
   ...['identity.passkeyRegisterOptions', 'identity.passkeyRegisterVerify', 'identity.passkeyLoginOptions'],
   ...['identity.passkeyLoginVerify', 'identity.refresh', 'identity.logout', 'identity.revealServiceKey'],
+  // An unconfirmed sign-in of a device is worth nothing, and the first decision stands.
+  ...['identity.startDeviceSignIn', 'identity.pollDeviceSignIn'],
+  ...['identity.readDeviceSignIn', 'identity.decideDeviceSignIn'],
   ...['webhook.testEndpoint', 'webhook.redeliver'],
   ...['identity.verifyServiceReveal', 'identity.revealDelegateKey', 'identity.verifyDelegateReveal'],
 ]);

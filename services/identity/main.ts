@@ -13,6 +13,7 @@ import { accountOperations } from './accounts/operations.ts';
 import { config as schema } from './config.ts';
 import { delegateOperations } from './delegates/operations.ts';
 import type { SpendingWriter } from './delegates/spending.ts';
+import { deviceOperations } from './devices/operations.ts';
 import { keyOperations } from './keys/operations.ts';
 import { mailGauges } from './mails/gauges.ts';
 import { createMailer } from './mails/mailer.ts';
@@ -64,6 +65,7 @@ const deps = {
     (await call(bus, wallet, 'setDefault', { account_id, wallet_id })).found,
   checkPayoutAddress: (payout_address: string, allow_off_curve: boolean) =>
     call(bus, chainSubmitter, 'checkPayoutAddress', { payout_address, allow_off_curve }),
+  deviceUrl: config.DEVICE_URL,
   pokeMails: mails.poke,
   payoutDelayHours: environment === 'live' ? 24 : 0,
   hasWallet: async (account_id: string, wallet_id: string) =>
@@ -99,6 +101,7 @@ const consuming = [
 const handlers = {
   ...accountOperations(deps),
   ...sessionOperations(deps),
+  ...deviceOperations(deps),
   ...passkeyOperations(deps),
   ...keyOperations(deps),
   ...serviceOperations(deps),

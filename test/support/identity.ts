@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { z } from 'zod';
 import { accountOperations } from '../../services/identity/accounts/operations.ts';
 import { delegateOperations } from '../../services/identity/delegates/operations.ts';
+import { deviceOperations } from '../../services/identity/devices/operations.ts';
 import { keyOperations } from '../../services/identity/keys/operations.ts';
 import { createMailer } from '../../services/identity/mails/mailer.ts';
 import { startSendMails } from '../../services/identity/mails/send-mails.ts';
@@ -161,6 +162,7 @@ export const startIdentity = async () => {
       defaults.set(accountId, walletId);
       return true;
     },
+    deviceUrl: 'https://console.quittance.example/device',
     pokeMails: mails.poke,
     payoutDelayHours: 24,
     hasWallet: async (accountId: string, walletId: string) => wallets.has(`${accountId}/${walletId}`),
@@ -191,6 +193,7 @@ export const startIdentity = async () => {
     {
       ...accountOperations(deps),
       ...sessionOperations(deps),
+      ...deviceOperations(deps),
       ...passkeyOperations(deps),
       ...keyOperations(deps),
       ...serviceOperations(deps),

@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { tokenAccountOf } from '../chain/addresses.ts';
 import type { Network } from '../chain/model/network.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
 import type { TokenAccounts } from '../chain/token-accounts.ts';
-import { disassemble } from '../transactions/message.ts';
+import { disassemble, hashMessage } from '../transactions/message.ts';
 import { checkForeignPolicy, type ForeignTerms, type ForeignTransfer } from './policy.ts';
 import { refuse } from './refusal.ts';
 
@@ -31,7 +30,7 @@ type Deps = { network: Network; tokenAccounts: Pick<TokenAccounts, 'getState'> }
  */
 export const messageHashOf = (wire: Uint8Array): string => {
   try {
-    return createHash('sha256').update(disassemble(wire).message).digest('hex');
+    return hashMessage(disassemble(wire).message);
   } catch (error) {
     return refuse('transaction_could_not_be_decoded', (error as Error).message);
   }
