@@ -29,8 +29,11 @@ const quoted = (name: string | undefined) => {
   const text = name.replaceAll(/\p{Bidi_Control}/gu, '').replaceAll(/[“”]/g, '"');
   return `“${text.replaceAll('://', '[:]//').replaceAll(/(?<=\S)\.(?=\S)/g, '[.]')}” `;
 };
+/** A payment without a service is one to a vendor that has no account here. */
 const service = ({ service: name, service_id }: Record<string, string>) =>
-  `the service ${quoted(name)}(${service_id})`;
+  service_id === undefined
+    ? 'a vendor that does not use Quittance'
+    : `the service ${quoted(name)}(${service_id})`;
 const PAYMENT_MAILS_OFF =
   'You can turn mails about payments off in the settings of your account (mail_payments).';
 
