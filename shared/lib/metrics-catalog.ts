@@ -61,6 +61,7 @@ export const INTENT_KINDS = [
   'withdrawal',
   'refund',
   'foreign',
+  'external',
 ] as const;
 /** What the fee payer spends, by cause: fees of settles, rent that quotes promise, and so on. */
 export const LAMPORT_BUDGETS = [

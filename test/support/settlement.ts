@@ -88,6 +88,8 @@ export const capLimits = {
 export const reversedEvents: { settlement_id: string; redeemed: boolean }[] = [];
 /** The published events of issued settlements. */
 export const issuedEvents: { settlement_id: string }[] = [];
+/** The published events of approvals, by name. */
+export const approvalEvents: { name: string; approval_id: string; status: string }[] = [];
 
 const notServed = (): never => {
   throw new Error('The quote service is not part of this fixture.');
@@ -138,6 +140,11 @@ const listenToEvents = async (): Promise<void> => {
   listener.nc.subscribe('evt.settlement.issued', {
     callback: (_error, msg) => void issuedEvents.push(msg.json()),
   });
+  for (const name of ['approvalRequested', 'approvalDecided']) {
+    listener.nc.subscribe(`evt.settlement.${name}`, {
+      callback: (_error, msg) => void approvalEvents.push({ name, ...(msg.json() as object) } as never),
+    });
+  }
   await listener.nc.flush();
 };
 

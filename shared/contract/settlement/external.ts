@@ -82,6 +82,7 @@ export const externalOperations = {
       resource: z
         .url({ protocol: /^https?$/ })
         .max(2048)
+        .regex(/^[^\p{C}\s]+$/u, 'must be a URL without spaces and control characters')
         .meta({
           description:
             'The URL that asked for the payment. The word of the caller: it is shown, and compared with `origins`',
