@@ -150,6 +150,7 @@ const STEP_UP: readonly [string, always: boolean][] = [
   ['POST /v1/wallets/provision', true],
   ['GET /v1/wallets/:id/backup', true],
   ['PATCH /v1/wallets/:id/backup', true],
+  ['POST /v1/auth/device/decide', true],
   ['POST /v1/withdrawals/:id/approve', true],
   ['POST /v1/delegates', true],
   ['PATCH /v1/delegates/:id', false],
@@ -200,6 +201,9 @@ const HARMLESS = new Set([
   ],
   ...['identity.passkeyRegisterOptions', 'identity.passkeyRegisterVerify', 'identity.passkeyLoginOptions'],
   ...['identity.passkeyLoginVerify', 'identity.refresh', 'identity.logout', 'identity.revealServiceKey'],
+  // An unconfirmed sign-in of a device is worth nothing, and the first decision stands.
+  ...['identity.startDeviceSignIn', 'identity.pollDeviceSignIn'],
+  ...['identity.readDeviceSignIn', 'identity.decideDeviceSignIn'],
   ...['webhook.testEndpoint', 'webhook.redeliver'],
   ...['identity.verifyServiceReveal', 'identity.revealDelegateKey', 'identity.verifyDelegateReveal'],
 ]);

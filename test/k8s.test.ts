@@ -46,6 +46,7 @@ test.each(['test', 'live', 'single-node'])(
     expect(`solana:${values.GENESIS_HASH}`.startsWith(caip2)).toBe(true);
     const gateway = parseEnv(readFileSync(path.join(root, 'k8s/overlays/gateway/settings.env'), 'utf8'));
     expect(JSON.parse(gateway.USDC_MINTS!)[values.ENVIRONMENT!]).toBe(usdcMint);
+    expect(JSON.parse(gateway.X402_NETWORKS!)[values.ENVIRONMENT!]).toBe(caip2);
   },
 );
 

@@ -35,6 +35,12 @@ export const config = z.object({
   PUBLIC_KEYS: PublicKeyList,
   /** JSON, environment → address of its USDC mint. The console compares transactions with it. */
   USDC_MINTS: JsonText.pipe(z.partialRecord(Environment, SolanaAddress)),
+  /**
+   * JSON, environment → CAIP-2 id of its network. Clients compare a vendor's offer of x402 with it.
+   */
+  X402_NETWORKS: JsonText.pipe(
+    z.partialRecord(Environment, z.string().regex(/^solana:[1-9A-HJ-NP-Za-km-z]{32}$/)),
+  ),
   LIMITS_FILE: LimitsFile,
   /** Addresses or CIDR blocks whose X-Forwarded-For is trusted; comma separated. */
   TRUSTED_PROXIES: ProxyList,

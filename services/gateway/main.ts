@@ -50,7 +50,7 @@ const server = createServer({
     health: health({ clock }),
     ready: ready({ readiness }),
     jwks: jwks({ publicKeys: config.PUBLIC_KEYS, clock }),
-    environments: listEnvironments({ usdcMints: config.USDC_MINTS }),
+    environments: listEnvironments({ usdcMints: config.USDC_MINTS, x402Networks: config.X402_NETWORKS }),
   },
   readiness,
   environments,

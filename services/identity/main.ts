@@ -16,6 +16,7 @@ import type { RecordApproval } from './approvals/settlement-calls.ts';
 import { config as schema } from './config.ts';
 import { delegateOperations } from './delegates/operations.ts';
 import type { SpendingWriter } from './delegates/spending.ts';
+import { deviceOperations } from './devices/operations.ts';
 import { keyOperations } from './keys/operations.ts';
 import { mailGauges } from './mails/gauges.ts';
 import { createMailer } from './mails/mailer.ts';
@@ -68,6 +69,7 @@ const deps = {
     (await call(bus, wallet, 'setDefault', { account_id, wallet_id })).found,
   checkPayoutAddress: (payout_address: string, allow_off_curve: boolean) =>
     call(bus, chainSubmitter, 'checkPayoutAddress', { payout_address, allow_off_curve }),
+  deviceUrl: config.DEVICE_URL,
   pokeMails: mails.poke,
   payoutDelayHours: environment === 'live' ? 24 : 0,
   hasWallet: async (account_id: string, wallet_id: string) =>
@@ -108,6 +110,7 @@ const handlers = {
   ...accountOperations(deps),
   ...approvalOperations(deps),
   ...sessionOperations(deps),
+  ...deviceOperations(deps),
   ...passkeyOperations(deps),
   ...keyOperations(deps),
   ...serviceOperations(deps),

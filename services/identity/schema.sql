@@ -36,11 +36,13 @@ create table device_sign_ins (
   client_name text not null,
   account_id text collate "C",
   allowed boolean,
+  used_at timestamp with time zone,
   expires_at timestamp with time zone not null,
   created_at timestamp with time zone default app_now() not null,
   constraint device_sign_ins_pkey PRIMARY KEY (device_hash),
   constraint device_sign_ins_user_code_key UNIQUE (user_code),
-  constraint device_sign_ins_check CHECK (allowed IS NULL OR account_id IS NOT NULL),
+  constraint device_sign_ins_check CHECK ((allowed IS NULL) = (account_id IS NULL)),
+  constraint device_sign_ins_check1 CHECK (used_at IS NULL OR allowed IS TRUE),
   constraint device_sign_ins_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id)
 );
 CREATE INDEX device_sign_ins_by_expiry ON device_sign_ins USING btree (expires_at);
@@ -225,6 +227,7 @@ create table sessions (
   session_id text collate "C" not null,
   account_id text collate "C" not null,
   amr text[] not null,
+  client_name text,
   signed_in_at timestamp with time zone default app_now() not null,
   generation integer default 1 not null,
   rotated_at timestamp with time zone default app_now() not null,

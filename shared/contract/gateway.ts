@@ -39,14 +39,26 @@ export const gateway = service({
       }),
     }),
     environments: operation({
-      summary: 'List the environments that are served here, each with its USDC mint',
+      summary: 'List the environments that are served here, each with its USDC mint and its network',
       description:
         'From the configuration only. A signer compares the mint of a transaction with this mint, never with one ' +
         'from another answer.',
       http: { method: 'GET', path: '/v1/environments', status: 200 },
       ...health,
       output: z.strictObject({
-        environments: z.record(z.string(), z.strictObject({ usdc_mint: SolanaAddress })),
+        environments: z.record(
+          z.string(),
+          z.strictObject({
+            usdc_mint: SolanaAddress,
+            x402_network: z
+              .string()
+              .nullable()
+              .meta({
+                description: 'CAIP-2 id of the chain, as x402 names it. Null: not configured',
+                examples: ['solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'],
+              }),
+          }),
+        ),
       }),
     }),
     jwks: operation({

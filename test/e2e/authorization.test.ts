@@ -154,6 +154,11 @@ const RECIPES: Record<string, Recipe> = {
   'identity.deleteSession': {},
   'identity.passkeyRegisterOptions': { body: () => ({}), foreign: 'hidden' },
   'identity.passkeyRegisterVerify': { body: () => ({ response: NO_REGISTRATION }), foreign: 400 },
+  'identity.startDeviceSignIn': { body: () => ({ client_name: 'A device' }), open: 200 },
+  'identity.pollDeviceSignIn': { body: () => ({ device_code: `dc_test_${'A'.repeat(43)}` }), open: 401 },
+  // Whoever is shown a code may decide about it, so none belongs to Ada.
+  'identity.readDeviceSignIn': { body: () => ({ user_code: 'WDJB-MJHT' }) },
+  'identity.decideDeviceSignIn': { body: () => ({ user_code: 'WDJB-MJHT', allow: false }) },
   'identity.passkeyLoginOptions': { body: () => ({}), open: 200 },
   'identity.passkeyLoginVerify': { body: () => ({ response: NO_ASSERTION }), open: 401 },
   'identity.createService': {

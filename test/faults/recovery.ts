@@ -55,11 +55,15 @@ const timesAfter = async (
   return { open: rows.length, p50Ms: at(0.5), p99Ms: at(0.99) };
 };
 
-/** Payments and the work behind them that are not terminal. */
+/** The schemas with an outbox. */
+const SCHEMAS = ['settlement', 'chain_submitter', 'quote', 'wallet', 'funding', 'identity', 'webhook'];
+
+/** Payments and the work behind them that are not terminal, and messages that are not published. */
 export const openWork = async (harness: Harness): Promise<number> => {
   const [row] = await harness.query<{ open: number }>(`
     select (select count(*) from settlement.settlements where chain_status not in ('finalized', 'failed'))::int
-      + (select count(*) from chain_submitter.intents where status not in ('finalized', 'failed'))::int as open`);
+      + (select count(*) from chain_submitter.intents where status not in ('finalized', 'failed'))::int
+      + (${SCHEMAS.map((schema) => `(select count(*) from ${schema}.outbox)`).join(' + ')})::int as open`);
   return row!.open;
 };
 

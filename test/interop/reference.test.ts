@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
@@ -8,6 +6,7 @@ import { INSTALL_MS, type InteropServer, runInterop, startInterop } from '../sup
 import { type InteropChain, interopChain } from '../support/interop-chain.ts';
 import { probeLostAnswer, probeRestart, probeSamePayload } from '../support/interop-probes.ts';
 import { startChain, type TestChain } from '../support/local-chain.ts';
+import { startVendorV1, V1_NETWORK } from '../support/vendor-v1.ts';
 
 /**
  * Unmodified vendors, buyers and facilitators of others with each other, on the local chain. They
@@ -15,7 +14,6 @@ import { startChain, type TestChain } from '../support/local-chain.ts';
  * record what the reference facilitator answers where ours must answer better.
  */
 const { caip2: network, usdcMint: mint } = networkOf('test');
-const V1_NETWORK = 'solana-devnet';
 const PRICE = 50_000n;
 let local: TestChain;
 let chain: InteropChain;
@@ -65,55 +63,20 @@ test.each([
   await vendor.stop();
 });
 
-/** The least that a buyer of version 1 needs, over the reference facilitator. */
-const startVendorV1 = async (payTo: string) => {
-  const requirements = {
-    scheme: 'exact',
-    network: V1_NETWORK,
-    maxAmountRequired: PRICE.toString(),
-    resource: 'http://127.0.0.1/paid',
-    description: 'A paid resource',
-    mimeType: 'application/json',
-    payTo,
-    maxTimeoutSeconds: 60,
-    asset: mint,
-    extra: {
-      feePayer: Keypair.fromSecretKey(Buffer.from(settings.secretKey, 'base64')).publicKey.toBase58(),
-    },
-  };
-  const server = createServer(async ({ headers }, response) => {
-    const header = headers['x-payment'] as string | undefined;
-    response.setHeader('content-type', 'application/json');
-    if (header === undefined) {
-      const body = { x402Version: 1, error: 'X-PAYMENT header is required', accepts: [requirements] };
-      return void response.writeHead(402).end(JSON.stringify(body));
-    }
-    const paymentPayload: unknown = JSON.parse(Buffer.from(header, 'base64').toString());
-    const settled = await fetch(`${facilitator.url}/settle`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ x402Version: 1, paymentPayload, paymentRequirements: requirements }),
-    });
-    const receipt = (await settled.json()) as { success: boolean };
-    response.setHeader('X-PAYMENT-RESPONSE', Buffer.from(JSON.stringify(receipt)).toString('base64'));
-    response.writeHead(receipt.success ? 200 : 402).end(JSON.stringify({ delivery: 1 }));
-  });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/paid`, server };
-};
-
 test(
   'a stock buyer of version 1 pays',
   async () => {
     const payTo = await chain.payee();
-    const { url, server } = await startVendorV1(payTo);
+    const vendor = await startVendorV1({
+      ...{ facilitatorUrl: facilitator.url, payTo, mint, amount: PRICE },
+      feePayer: Keypair.fromSecretKey(Buffer.from(settings.secretKey, 'base64')).publicKey.toBase58(),
+    });
     const { secretKey } = await chain.wallet(1_000_000n);
     const key = bs58.encode(Buffer.from(secretKey, 'base64'));
-    const buyer = { url, rpcUrl: chain.rpcUrl, network: V1_NETWORK, secretKey: key };
+    const buyer = { url: vendor.url, rpcUrl: chain.rpcUrl, network: V1_NETWORK, secretKey: key };
     expect(await runInterop('buyer-v1', buyer)).toMatchObject([delivery(1, V1_NETWORK)]);
     expect(await chain.balance(payTo)).toBe(PRICE);
-    server.closeAllConnections();
-    server.close();
+    vendor.stop();
   },
   INSTALL_MS,
 );

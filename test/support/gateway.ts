@@ -256,6 +256,7 @@ export const startGateway = async (
       REDIS_URL: `redis://127.0.0.1:${redisPort}`,
       PUBLIC_KEYS: JSON.stringify(publicKeys),
       USDC_MINTS: '{}',
+      X402_NETWORKS: '{}',
       LIMITS_FILE: limitsFile,
       // Tests set the address from which they call.
       TRUSTED_PROXIES: '127.0.0.1',

@@ -5,6 +5,7 @@ import { accountOperations } from '../../services/identity/accounts/operations.t
 import { approvalRequested } from '../../services/identity/approvals/on-settlement-approval-requested.ts';
 import { approvalOperations } from '../../services/identity/approvals/operations.ts';
 import { delegateOperations } from '../../services/identity/delegates/operations.ts';
+import { deviceOperations } from '../../services/identity/devices/operations.ts';
 import { keyOperations } from '../../services/identity/keys/operations.ts';
 import { createMailer } from '../../services/identity/mails/mailer.ts';
 import { startSendMails } from '../../services/identity/mails/send-mails.ts';
@@ -166,6 +167,7 @@ export const startIdentity = async () => {
       defaults.set(accountId, walletId);
       return true;
     },
+    deviceUrl: 'https://console.quittance.example/device',
     pokeMails: mails.poke,
     payoutDelayHours: 24,
     hasWallet: async (accountId: string, walletId: string) => wallets.has(`${accountId}/${walletId}`),
@@ -207,6 +209,7 @@ export const startIdentity = async () => {
       ...accountOperations(deps),
       ...approvalOperations(deps),
       ...sessionOperations(deps),
+      ...deviceOperations(deps),
       ...passkeyOperations(deps),
       ...keyOperations(deps),
       ...serviceOperations(deps),

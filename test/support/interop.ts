@@ -13,7 +13,9 @@ const INSTALL = path.join(ROOT, 'deploy/local/setup/locked-folder.mjs');
 const PROGRAMS = {
   'vendor-express': 'x402/vendor-express.mjs',
   'vendor-hono': 'x402/vendor-hono.mjs',
+  'vendors-express': 'x402/vendors-express.mjs',
   'reference-facilitator': 'x402/reference-facilitator.mjs',
+  'scripted-facilitator': 'x402/scripted-facilitator.mjs',
   buyer: 'x402/buyer.mjs',
   signer: 'x402/signer.mjs',
   'buyer-v1': 'x402-v1/buyer.mjs',

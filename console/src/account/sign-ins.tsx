@@ -4,7 +4,7 @@ import { type Items, useAction } from '../lib/data.ts';
 import { Badge, Button, ConfirmDialog, Empty, Section, Table, Time, toast } from '../ui/index.ts';
 
 type SignIn = Output<'identity.listSessions'>['data'][number];
-const HOW = { email: 'Link by mail', passkey: 'Passkey' };
+const HOW = { email: 'Link by mail', passkey: 'Passkey', device: 'Device' };
 
 /** The open sign-ins of this account. Each can be revoked here. */
 export const SignIns = ({ sessions }: { sessions: Items<SignIn> }) => {
@@ -27,9 +27,10 @@ export const SignIns = ({ sessions }: { sessions: Items<SignIn> }) => {
         columns={[
           {
             heading: 'How',
-            show: ({ method, current }) => (
+            show: ({ method, client_name, current }) => (
               <>
-                {HOW[method]} {current && <Badge state="this one" tone="good" />}
+                {HOW[method]} {client_name !== null && `“${client_name}” `}
+                {current && <Badge state="this one" tone="good" />}
               </>
             ),
           },
@@ -56,7 +57,8 @@ export const SignIns = ({ sessions }: { sessions: Items<SignIn> }) => {
         onClose={() => setEnded(null)}
         onConfirm={() => end.runOrThrow(ended!.session_id)}
       >
-        Whoever uses it is signed out at once. It can sign in again by mail or passkey.
+        Whoever uses it is signed out at once. It can sign in again by mail, by passkey, or by a code that you
+        confirm.
       </ConfirmDialog>
     </Section>
   );

@@ -53,6 +53,9 @@ export function gatewayEnvironment(
     USDC_MINTS: JSON.stringify(
       Object.fromEntries(environments.map(({ name, usdc_mint }) => [name, usdc_mint])),
     ),
+    X402_NETWORKS: JSON.stringify(
+      Object.fromEntries(environments.map(({ name }) => [name, networkOf(name).caip2])),
+    ),
   };
 }
 
@@ -104,7 +107,11 @@ export function serviceEnvironment(
       MAIL_FROM: 'Quittance <no-reply@quittance.example>',
       SIGN_IN_URL: `${localOrigin(shared.gatewayUrl)}/console/sign-in/link`,
       REVEAL_URL: `${localOrigin(shared.gatewayUrl)}/console/reveal`,
+<<<<<<< HEAD
+      DEVICE_URL: `${localOrigin(shared.gatewayUrl)}/console/device`,
+=======
       APPROVALS_URL: `${localOrigin(shared.gatewayUrl)}/console/approvals`,
+>>>>>>> approvals
       PASSKEY_RP_ID: 'localhost',
       PASSKEY_ORIGINS: localOrigin(shared.gatewayUrl),
       IDENTITY_SECRET: keys.identitySecret,

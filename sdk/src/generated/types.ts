@@ -50,7 +50,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the environments that are served here, each with its USDC mint
+         * List the environments that are served here, each with its USDC mint and its network
          * @description From the configuration only. A signer compares the mint of a transaction with this mint, never with one from another answer.
          *
          *     Limit: 1200 per minute per address.
@@ -1289,7 +1289,7 @@ export interface paths {
         put?: never;
         /**
          * Get the session of a device that a person has confirmed
-         * @description 202 while nobody has decided. forbidden: the person has denied it. unauthorized: the code is unknown, has expired or was used.
+         * @description 202 while nobody has decided. forbidden: the person has denied it, or the account is frozen. unauthorized: the code is unknown, has expired or was used.
          *
          *     Limit: 60 per minute per value of device_code.
          */
@@ -1331,7 +1331,7 @@ export interface paths {
         put?: never;
         /**
          * Allow or deny the sign-in of a device
-         * @description An allowed device gets a session of this account, which GET /v1/sessions lists.
+         * @description An allowed device gets a sign-in of this account, which GET /v1/accounts/me/sessions lists. The first decision stands: another one is conflict. A device cannot allow another device (forbidden).
          *
          *     Needs a sign-in of the last 5 minutes.
          *
@@ -2519,7 +2519,9 @@ export interface components {
             /** @description Whether this call was made with it */
             current: boolean;
             /** @enum {string} */
-            method: "email" | "passkey";
+            method: "email" | "passkey" | "device";
+            /** @description Of a device: the name that it gave itself */
+            client_name: string | null;
             signed_in_at: components["schemas"]["Timestamp"];
             last_refreshed_at: components["schemas"]["Timestamp"];
             expires_at: components["schemas"]["Timestamp"];
@@ -2917,6 +2919,11 @@ export interface operations {
                         environments: {
                             [key: string]: {
                                 usdc_mint: components["schemas"]["SolanaAddress"];
+                                /**
+                                 * @description CAIP-2 id of the chain, as x402 names it. Null: not configured
+                                 * @example solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1
+                                 */
+                                x402_network: string | null;
                             };
                         };
                     };
@@ -6679,6 +6686,7 @@ export interface operations {
                      *           "session_id": "ses_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *           "current": false,
                      *           "method": "email",
+                     *           "client_name": "quittance on build-7",
                      *           "signed_in_at": "2026-11-21T10:00:00.000Z",
                      *           "last_refreshed_at": "2026-11-21T10:00:00.000Z",
                      *           "expires_at": "2026-11-21T10:00:00.000Z"

@@ -1,18 +1,21 @@
 import type { gateway } from '../../../shared/contract/gateway.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 
-/**
- * GET /v1/environments.
- * @param usdcMints environment → address of its USDC mint
- */
+type Deps = {
+  /** Environment → address of its USDC mint. */
+  usdcMints: Readonly<Record<string, string>>;
+  /** Environment → CAIP-2 id of its network. */
+  x402Networks: Readonly<Record<string, string>>;
+};
+
+/** GET /v1/environments. */
 export const environments =
-  ({
-    usdcMints,
-  }: {
-    usdcMints: Readonly<Record<string, string>>;
-  }): Handler<typeof gateway.operations.environments> =>
+  ({ usdcMints, x402Networks }: Deps): Handler<typeof gateway.operations.environments> =>
   async () => ({
     environments: Object.fromEntries(
-      Object.entries(usdcMints).map(([name, usdc_mint]) => [name, { usdc_mint }]),
+      Object.entries(usdcMints).map(([name, usdc_mint]) => [
+        name,
+        { usdc_mint, x402_network: x402Networks[name] ?? null },
+      ]),
     ),
   });

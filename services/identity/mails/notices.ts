@@ -152,6 +152,15 @@ const TEXTS: Record<string, (details: Details) => Text> = {
         'Events stay available for 30 days and can be read at GET /v1/events.',
     ],
   }),
+  device_signed_in: ({ client_name, at }) => ({
+    subject: 'A device was signed in',
+    sentences: [
+      `At ${at} a device that calls itself ${quoted(client_name)}was signed in to your account, because its code was ` +
+        'confirmed in the console. It can act for your account until you revoke its sign-in.',
+      'If somebody else sent you that code, or this was not you, revoke the sign-in now: it is listed under “Account” in the console.',
+      IF_NOT_YOU,
+    ],
+  }),
   key_mails_off: ({ at }) => ({
     subject: 'Mails about keys were turned off',
     sentences: [`At ${at} the mails about new and removed keys and passkeys were turned off.`, IF_NOT_YOU],

@@ -34,6 +34,8 @@ create table sessions (
   session_id text collate "C" primary key,
   account_id text collate "C" not null references accounts,
   amr text[] not null,
+  -- The name of the device that a person has confirmed; null for a sign-in by mail or passkey.
+  client_name text,
   -- The time of the sign-in (auth_time). A refresh does not change it.
   signed_in_at timestamptz not null default app_now(),
   -- The generation of the current refresh token. Each use increments it.
@@ -76,8 +78,8 @@ create table passkey_challenges (
 );
 create index passkey_challenges_by_expiry on passkey_challenges (expires_at);
 
--- Sign-ins of devices that wait for a person (RFC 8628). The device holds the code, the person reads
--- the short one.
+-- Sign-ins of devices that wait for a person (RFC 8628). The device holds the code, and the person
+-- reads the short one.
 create table device_sign_ins (
   device_hash text collate "C" primary key,
   user_code text collate "C" not null unique,
@@ -85,9 +87,12 @@ create table device_sign_ins (
   account_id text collate "C" references accounts,
   -- Null: nobody has decided.
   allowed boolean,
+  -- The device has got its session. A repeated poll gets no second one.
+  used_at timestamptz,
   expires_at timestamptz not null,
   created_at timestamptz not null default app_now(),
-  check (allowed is null or account_id is not null)
+  check ((allowed is null) = (account_id is null)),
+  check (used_at is null or allowed is true)
 );
 create index device_sign_ins_by_expiry on device_sign_ins (expires_at);
 

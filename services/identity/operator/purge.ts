@@ -1,4 +1,5 @@
 import type { Pool } from '../../../shared/db/pool.ts';
+import { purgeDeviceSignIns } from '../devices/store/device_sign_ins.ts';
 import { purgeRevealLinks } from '../keys/store/reveal_links.ts';
 import { purgeMailedApprovals, purgeMails } from '../mails/store.ts';
 import { purgeChallenges } from '../passkeys/store/passkey_challenges.ts';
@@ -18,6 +19,7 @@ export const purge =
     await purgeMailedApprovals(pool);
     await purgeRevealLinks(pool);
     await purgeChallenges(pool);
+    await purgeDeviceSignIns(pool);
     await purgeSessions(pool);
     await purgePayments(pool);
   };

@@ -5,14 +5,17 @@ import type { ListedSession } from './store/sessions.ts';
 
 type Sessions = z.infer<typeof identity.operations.listSessions.output>['data'];
 
+const METHODS = ['passkey', 'device'] as const;
+
 /** A sign-in as its owner reads it. */
 export const showSession = (
-  { session_id, amr, signed_in_at, rotated_at, expires_at }: ListedSession,
+  { session_id, amr, client_name, signed_in_at, rotated_at, expires_at }: ListedSession,
   currentSessionId: string,
 ): Sessions[number] => ({
   session_id,
   current: session_id === currentSessionId,
-  method: amr.includes('passkey') ? 'passkey' : 'email',
+  method: METHODS.find((method) => amr.includes(method)) ?? 'email',
+  client_name,
   signed_in_at: isoTime(signed_in_at),
   last_refreshed_at: isoTime(rotated_at),
   expires_at: isoTime(expires_at),

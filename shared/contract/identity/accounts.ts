@@ -91,7 +91,10 @@ export const accountOperations = {
         .strictObject({
           session_id: SessionId,
           current: z.boolean().meta({ description: 'Whether this call was made with it' }),
-          method: z.enum(['email', 'passkey']),
+          method: z.enum(['email', 'passkey', 'device']),
+          client_name: label(80, 'quittance on build-7')
+            .nullable()
+            .meta({ description: 'Of a device: the name that it gave itself' }),
           signed_in_at: Timestamp,
           last_refreshed_at: Timestamp,
           expires_at: Timestamp,

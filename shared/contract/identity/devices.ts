@@ -58,8 +58,8 @@ export const deviceOperations = {
   pollDeviceSignIn: operation({
     summary: 'Get the session of a device that a person has confirmed',
     description:
-      '202 while nobody has decided. forbidden: the person has denied it. unauthorized: the code is unknown, has ' +
-      'expired or was used.',
+      '202 while nobody has decided. forbidden: the person has denied it, or the account is frozen. ' +
+      'unauthorized: the code is unknown, has expired or was used.',
     http: {
       method: 'POST',
       path: '/v1/auth/device/token',
@@ -91,7 +91,9 @@ export const deviceOperations = {
   }),
   decideDeviceSignIn: operation({
     summary: 'Allow or deny the sign-in of a device',
-    description: 'An allowed device gets a session of this account, which GET /v1/sessions lists.',
+    description:
+      'An allowed device gets a sign-in of this account, which GET /v1/accounts/me/sessions lists. The first ' +
+      'decision stands: another one is conflict. A device cannot allow another device (forbidden).',
     http: { method: 'POST', path: '/v1/auth/device/decide', status: 200 },
     access: ['jwt'],
     stepUp: true,

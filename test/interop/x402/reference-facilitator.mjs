@@ -1,30 +1,13 @@
-// The reference facilitator of x402 as in its documentation: the exact scheme for Solana of
-// @x402/svm in the versions 2 and 1 of the protocol, unchanged, behind HTTP.
-import { createKeyPairSignerFromBytes, createSolanaRpc, devnet } from '@solana/kit';
-import { x402Facilitator } from '@x402/core/facilitator';
-import { toFacilitatorSvmSigner } from '@x402/svm';
-import { ExactSvmScheme } from '@x402/svm/exact/facilitator';
-import { ExactSvmSchemeV1 } from '@x402/svm/exact/v1/facilitator';
-import express from 'express';
-import { print, settings } from '../program.mjs';
+// The reference facilitator of x402 behind HTTP.
+import { settings } from '../program.mjs';
+import { application, facilitatorOf } from './facilitator.mjs';
 
-const V1_NETWORK = 'solana-devnet';
-const { rpcUrl, network, secretKey, port = 0 } = settings();
-const feePayer = await createKeyPairSignerFromBytes(Buffer.from(secretKey, 'base64'));
-// With only the URL, the signer would create a client for each call.
-const rpc = createSolanaRpc(devnet(rpcUrl));
-const signer = toFacilitatorSvmSigner(feePayer, { [network]: rpc, [V1_NETWORK]: rpc });
-const facilitator = new x402Facilitator()
-  .register(network, new ExactSvmScheme(signer))
-  .registerV1(V1_NETWORK, new ExactSvmSchemeV1(signer));
-
-const app = express();
-app.use(express.json());
+const { port, ...given } = settings();
+const { facilitator } = await facilitatorOf(given);
+const { app, listen } = application(port);
 app.get('/supported', (_request, response) => response.json(facilitator.getSupported()));
 for (const operation of ['verify', 'settle'])
   app.post(`/${operation}`, async ({ body }, response) => {
     response.json(await facilitator[operation](body.paymentPayload, body.paymentRequirements));
   });
-const listening = app.listen(port, '127.0.0.1', () =>
-  print({ url: `http://127.0.0.1:${listening.address().port}` }),
-);
+listen();

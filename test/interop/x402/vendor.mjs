@@ -3,11 +3,11 @@ import { ExactSvmScheme } from '@x402/svm/exact/server';
 
 /**
  * What a vendor of @x402/express and of @x402/hono configures in the same way: one paid route.
- * @param settings `facilitatorUrl`, `serviceKey` (or null), `network`, `payTo`, `price` (default
- *   `$0.05`), `paymentFlow` (default: the packages' own)
+ * @param settings `facilitatorUrl`, `serviceKey` (or null), `network`, `payTo`, `path` (default
+ *   `/paid`), `price` (default `$0.05`), `paymentFlow` (default: the packages' own)
  */
 export const resourceOf = (
-  { facilitatorUrl, serviceKey = null, network, payTo, price = '$0.05', paymentFlow },
+  { facilitatorUrl, serviceKey = null, network, payTo, path = '/paid', price = '$0.05', paymentFlow },
   ResourceServer,
 ) => {
   const headers = { authorization: `Bearer ${serviceKey}` };
@@ -19,5 +19,5 @@ export const resourceOf = (
   });
   const server = new ResourceServer(facilitator).register(network, new ExactSvmScheme());
   const accepts = { scheme: 'exact', network, payTo, price, ...(paymentFlow && { extra: { paymentFlow } }) };
-  return { routes: { 'GET /paid': { accepts, description: 'A paid resource' } }, server };
+  return { routes: { [`GET ${path}`]: { accepts, description: 'A paid resource' } }, server };
 };

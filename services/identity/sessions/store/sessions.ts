@@ -29,16 +29,16 @@ const columns = sql.fragment`session_id, account_id, email, amr, signed_in_at, g
 const idleEnd = sql.fragment`app_now() + ${SESSION_IDLE_DAYS} * interval '1 day'`;
 const isOpen = sql.fragment`revoked_at is null and expires_at > app_now() and idle_expires_at > app_now()`;
 
-/** Opens a session of an account that exists. */
+/** Opens a session of an account that exists. `client_name` is the name of a device. */
 export const insertSession = (
   db: Db,
-  session: { session_id: string; account_id: string; amr: readonly string[] },
+  session: { session_id: string; account_id: string; amr: readonly string[]; client_name?: string },
 ): Promise<SessionRow> =>
   db.one(sql.type(Row)`
     with opened as (
-      insert into sessions (session_id, account_id, amr, idle_expires_at, expires_at)
-      values (${session.session_id}, ${session.account_id}, ${sql.array(session.amr, 'text')}, ${idleEnd},
-        app_now() + ${SESSION_DAYS} * interval '1 day')
+      insert into sessions (session_id, account_id, amr, client_name, idle_expires_at, expires_at)
+      values (${session.session_id}, ${session.account_id}, ${sql.array(session.amr, 'text')},
+        ${session.client_name ?? null}, ${idleEnd}, app_now() + ${SESSION_DAYS} * interval '1 day')
       returning *)
     select ${columns} from opened join accounts using (account_id)`);
 
@@ -97,6 +97,7 @@ export const revokeSessions = async (
 const Listed = z.object({
   session_id: z.string(),
   amr: z.array(z.string()),
+  client_name: z.string().nullable(),
   signed_in_at: z.number(),
   rotated_at: z.number(),
   expires_at: z.number(),
@@ -113,7 +114,8 @@ export const listOpenSessions = (
   page: Page,
 ): Promise<readonly ListedSession[]> =>
   db.any(sql.type(Listed)`
-    select session_id, amr, signed_in_at, rotated_at, least(expires_at, idle_expires_at) as expires_at
+    select session_id, amr, client_name, signed_in_at, rotated_at,
+      least(expires_at, idle_expires_at) as expires_at
     from sessions
     where account_id = ${account_id} and ${isOpen} ${pageBy('session_id', page)}`);
 
@@ -121,6 +123,11 @@ export const listOpenSessions = (
 export const hasSession = (db: Db, accountId: string, sessionId: string): Promise<boolean> =>
   db.oneFirst(sql.type(z.object({ has: z.boolean() }))`
     select exists (select from sessions where session_id = ${sessionId} and account_id = ${accountId}) as has`);
+
+/** Whether a device has this session, and not a person at a page. */
+export const isDeviceSession = (db: Db, sessionId: string): Promise<boolean> =>
+  db.oneFirst(sql.type(z.object({ is: z.boolean() }))`
+    select exists (select from sessions where session_id = ${sessionId} and 'device' = any(amr)) as is`);
 
 /** Deletes old sessions. They stay for 90 days, because a theft is investigated later. */
 export const purgeSessions = (db: Db): Promise<unknown> =>

@@ -1,0 +1,179 @@
+import { type FormEvent, useState } from 'react';
+import { NotFoundError, type Output } from '../../../sdk/src/main.ts';
+import { useAction } from '../lib/data.ts';
+import { session } from '../session/store.ts';
+import { useSession } from '../session/use-session.tsx';
+import {
+  Button,
+  ErrorNotice,
+  Notice,
+  Page,
+  Properties,
+  Row,
+  Section,
+  Stack,
+  TextField,
+  Time,
+} from '../ui/index.ts';
+
+type Asks = Output<'identity.readDeviceSignIn'> & { user_code: string };
+type Decided = Output<'identity.decideDeviceSignIn'>['status'];
+
+/** What a person types as a code, in its one spelling. Null if it is none. */
+const asUserCode = (text: string): string | null => {
+  const letters = text.toUpperCase().replaceAll(/[^A-Z]/g, '');
+  return /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/.test(letters) ? `${letters.slice(0, 4)}-${letters.slice(4)}` : null;
+};
+
+/**
+ * The page where a person confirms the sign-in of a command line or a device (RFC 8628). A link
+ * with a code only fills the code in: the person compares it with the device and decides here.
+ */
+const DevicePage = () => {
+  const [asks, setAsks] = useState<Asks | null>(null);
+  const [decided, setDecided] = useState<Decided | null>(null);
+  return (
+    <Page title="Sign in a device" about="For the command line and other programs without a browser.">
+      {decided !== null ? (
+        <Outcome decided={decided} />
+      ) : asks === null ? (
+        <EnterCode onFound={setAsks} />
+      ) : (
+        <Decide asks={asks} onDecided={setDecided} onBack={() => setAsks(null)} />
+      )}
+    </Page>
+  );
+};
+export default DevicePage;
+
+const OtherEnvironment = ({ wanted }: { wanted: string | null }) => {
+  const { environment } = useSession();
+  if ((wanted !== 'test' && wanted !== 'live') || wanted === environment) return null;
+  return (
+    <Notice tone="wait" title={`The device asks for the ${wanted} environment`}>
+      <p>You are signed in to the {environment} environment, where its code is unknown.</p>
+      <Button size="small" onPress={() => void session.switchTo(wanted)}>
+        Go to {wanted}
+      </Button>
+    </Notice>
+  );
+};
+
+const EnterCode = ({ onFound }: { onFound: (asks: Asks) => void }) => {
+  const { environment } = useSession();
+  const query = new URLSearchParams(location.search);
+  const [text, setText] = useState(query.get('code')?.slice(0, 16) ?? '');
+  const [wrong, setWrong] = useState(false);
+  const read = useAction(
+    async (client, user_code: string) => ({
+      ...(await client.identity.readDeviceSignIn({ user_code })),
+      user_code,
+    }),
+    { done: onFound },
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const code = asUserCode(text);
+    setWrong(code === null);
+    if (code !== null) void read.run(code);
+  };
+  return (
+    <Section title="The code" about="Your device shows a code. Compare it with the one here, or enter it.">
+      <form onSubmit={submit}>
+        <Stack>
+          <OtherEnvironment wanted={query.get('environment')} />
+          <TextField
+            label="Code"
+            hint="Eight letters, like WDJB-MJHT."
+            value={text}
+            onChange={(next) => {
+              setText(next);
+              setWrong(false);
+            }}
+            error={wrong ? 'This is no code: a code has eight letters and no vowel.' : null}
+            autoComplete="off"
+            maxLength={16}
+            isRequired
+          />
+          {read.error instanceof NotFoundError ? (
+            <Notice tone="bad" title="This code is not valid">
+              It is unknown in the {environment} environment, was used, or is older than 10 minutes. Begin
+              again on the device.
+            </Notice>
+          ) : (
+            read.error !== null && <ErrorNotice error={read.error} />
+          )}
+          <Row>
+            <Button type="submit" variant="primary" busy={read.isBusy && 'Checking the code…'}>
+              Go on
+            </Button>
+          </Row>
+        </Stack>
+      </form>
+    </Section>
+  );
+};
+
+const Decide = ({
+  asks: { user_code, client_name, created_at, expires_at },
+  onDecided,
+  onBack,
+}: {
+  asks: Asks;
+  onDecided: (decided: Decided) => void;
+  onBack: () => void;
+}) => {
+  const { environment, account } = useSession();
+  const decide = useAction((client, allow: boolean) =>
+    client.identity.decideDeviceSignIn({ user_code, allow }),
+  );
+  const act = async (allow: boolean) => {
+    const answer = await decide.run(allow);
+    if (answer !== undefined) onDecided(answer.status);
+  };
+  return (
+    <Section title="Sign this device in?">
+      <Stack>
+        <Properties
+          of={[
+            ['It calls itself', `“${client_name}”`],
+            ['Its code', <code key="code">{user_code}</code>],
+            ['It asked', <Time key="asked" at={created_at} />],
+            ['Until', <Time key="until" at={expires_at} />],
+            ['Your account', account?.email],
+            ['Environment', environment],
+          ]}
+        />
+        <Notice tone="wait" title="Did you start this yourself, just now?">
+          The device will act as you: it sees your account, and it can create and change services and keys. If
+          somebody sent you this code or a link with it, press Deny. The name above was given by the device
+          and proves nothing.
+        </Notice>
+        {decide.error !== null && <ErrorNotice error={decide.error} />}
+        <Row>
+          <Button busy={decide.isBusy && 'One moment…'} onPress={() => void act(true)}>
+            Allow
+          </Button>
+          <Button variant="primary" isDisabled={decide.isBusy} onPress={() => void act(false)}>
+            Deny
+          </Button>
+          <Button variant="quiet" isDisabled={decide.isBusy} onPress={onBack}>
+            Another code
+          </Button>
+        </Row>
+      </Stack>
+    </Section>
+  );
+};
+
+const Outcome = ({ decided }: { decided: Decided }) =>
+  decided === 'allowed' ? (
+    <Notice tone="good" title="The device may sign in">
+      Go back to your terminal: it continues within seconds. The sign-in is listed under Account, where you
+      can revoke it, and you get a mail about it.
+    </Notice>
+  ) : (
+    <Notice title="The device may not sign in">
+      It got nothing of your account. You can close this page, or go back to your terminal.
+    </Notice>
+  );

@@ -1,0 +1,20 @@
+import { conflict, notFound } from '../../../shared/contract/errors.ts';
+import type { identity } from '../../../shared/contract/identity.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { requirePerson } from '../sessions/require-person.ts';
+import { findDecision, recordDecision } from './store/device_sign_ins.ts';
+
+const statusOf = (allow: boolean) => (allow ? 'allowed' : 'denied');
+
+/** POST /v1/auth/device/decide. A repeat of the same decision changes nothing. */
+export const decideDeviceSignIn =
+  ({ pool }: { pool: Pool }): Handler<typeof identity.operations.decideDeviceSignIn> =>
+  async ({ user_code, allow }, { account_id, session_id }) => {
+    if (allow) await requirePerson(pool, session_id);
+    if (await recordDecision(pool, { user_code, account_id, allow })) return { status: statusOf(allow) };
+    const decided = await findDecision(pool, user_code, account_id);
+    if (decided === null) throw notFound('code');
+    if (decided !== allow) throw conflict(`the sign-in of the device is ${statusOf(decided)} already`);
+    return { status: statusOf(allow) };
+  };

@@ -1,0 +1,117 @@
+import { expect, test } from '@jest/globals';
+import { createApi } from '../../deploy/local/seed/api.ts';
+import { type ConsolePage, signInPerson } from '../support/console.ts';
+import { consoleSuite } from '../support/console-suite.ts';
+import { runningStack } from '../support/stack.ts';
+
+/** The page where a person confirms the sign-in of a device, in real Chromium. */
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+const { opened } = consoleSuite(stack);
+
+type Begun = { device_code: string; user_code: string; verification_uri_complete: string };
+const begin = async (client_name: string, environment = 'test'): Promise<Begun> =>
+  (await api<Begun>('POST /v1/auth/device', { body: { client_name, environment } })).body;
+const poll = async ({ device_code }: Begun) => {
+  const { status, body } = await api<{ status?: string; account?: { email: string } }>(
+    'POST /v1/auth/device/token',
+    { body: { device_code } },
+  );
+  return { status, answer: body };
+};
+const button = (console: ConsolePage, name: string) =>
+  console.page.getByRole('button', { name, exact: true });
+const heading = (console: ConsolePage, name: string) => console.page.getByRole('heading', { name });
+const path = ({ verification_uri_complete }: Begun): string => {
+  const { pathname, search } = new URL(verification_uri_complete);
+  return `${pathname.replace('/console', '')}${search}`;
+};
+
+test('a link fills the code in and allows nothing; Allow signs the device in, and the page of the account lists it', async () => {
+  const person = await signInPerson(stack);
+  const page = await opened({ person });
+  const begun = await begin('quittance on <b>build-7</b>');
+  await page.go(path(begun));
+  expect(await page.page.getByRole('textbox', { name: 'Code' }).inputValue()).toBe(begun.user_code);
+  await page.shoot('device-code');
+  expect(await page.findings()).toEqual([]);
+  expect((await poll(begun)).status).toBe(202);
+
+  await button(page, 'Go on').click();
+  await heading(page, 'Sign this device in?').waitFor();
+  const text = (await page.page.textContent('main')) ?? '';
+  expect(text).toContain('“quittance on <b>build-7</b>”');
+  expect(text).toContain('If somebody sent you this code');
+  expect(text).toContain(person.email);
+  await page.shoot('device-decide');
+  expect(await page.findings()).toEqual([]);
+  expect((await poll(begun)).status).toBe(202);
+
+  await button(page, 'Allow').click();
+  await page.page.getByText('Go back to your terminal').waitFor();
+  await page.shoot('device-allowed');
+  expect(await page.findings()).toEqual([]);
+  expect(await poll(begun)).toMatchObject({
+    status: 200,
+    answer: { status: 'authorized', account: { email: person.email } },
+  });
+  await page.go('/account');
+  await page.page.getByText('Device “quittance on <b>build-7</b>”').waitFor();
+});
+
+test('a code is typed in any spelling, and Deny refuses the device', async () => {
+  const page = await opened({ person: await signInPerson(stack), width: 'phone' });
+  const begun = await begin('A stranger');
+  await page.go('/device');
+  await page.page.getByRole('textbox', { name: 'Code' }).fill('not a code');
+  await button(page, 'Go on').click();
+  await page.page.getByText('This is no code').waitFor();
+  await page.page
+    .getByRole('textbox', { name: 'Code' })
+    .fill(begun.user_code.toLowerCase().replace('-', ' '));
+  await button(page, 'Go on').click();
+  await heading(page, 'Sign this device in?').waitFor();
+  expect(await page.wider()).toEqual([]);
+  await button(page, 'Deny').click();
+  await page.page.getByText('The device may not sign in').waitFor();
+  expect((await poll(begun)).status).toBe(403);
+
+  await page.go(path(begun));
+  await button(page, 'Go on').click();
+  await page.page.getByText('This code is not valid').waitFor();
+  expect(await page.findings()).toEqual([]);
+});
+
+test('Allow needs a fresh sign-in', async () => {
+  const page = await opened({ person: await signInPerson(stack) });
+  const begun = await begin('quittance');
+  await page.go(path(begun));
+  await button(page, 'Go on').click();
+  await page.page.route(
+    '**/v1/auth/device/decide',
+    (route) =>
+      route.fulfill({
+        status: 403,
+        json: { error: { code: 'reauthentication_required', message: 'sign in again' } },
+      }),
+    { times: 1 },
+  );
+  await button(page, 'Allow').click();
+  await heading(page, 'Is it still you?').waitFor();
+  await button(page, 'Cancel').click();
+  await page.page.getByText('You did not sign in again, so nothing was done.').waitFor();
+  expect((await poll(begun)).status).toBe(202);
+});
+
+test('a visitor signs in first and then finds the code filled in; a link for the other environment names it', async () => {
+  const page = await opened();
+  const begun = await begin('quittance');
+  await page.go(path(begun));
+  await heading(page, 'Sign in').waitFor();
+  expect((await poll(begun)).status).toBe(202);
+
+  const signedIn = await opened({ person: await signInPerson(stack) });
+  await signedIn.go(`/device?code=${begun.user_code}&environment=live`);
+  await signedIn.page.getByText('The device asks for the live environment').waitFor();
+  expect(await signedIn.findings()).toEqual([]);
+});

@@ -1,0 +1,415 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Keypair, VersionedTransaction } from '@solana/web3.js';
+import {
+  type Consumer,
+  createConsumer,
+  createDelegate,
+  type Delegate,
+} from '../../deploy/local/seed/actors.ts';
+import { type Api, createApi, must } from '../../deploy/local/seed/api.ts';
+import { type RunningStack, startStack } from '../../deploy/local/stack/stack.ts';
+import { externalServers } from '../support/external-servers.ts';
+import { INSTALL_MS, type InteropServer, startInterop } from '../support/interop.ts';
+import { interopStack } from '../support/interop-stack.ts';
+import { opsAt } from '../support/ops.ts';
+import {
+  type ExternalPayment,
+  type Price,
+  payExternal,
+  payloadOf,
+  present,
+  priceOf,
+  reportExternal,
+  transactionOf,
+} from '../support/outgoing.ts';
+import { atOnce } from '../support/stack.ts';
+import { testStateDir } from '../support/test-state.ts';
+import { startVendorV1 } from '../support/vendor-v1.ts';
+import { waitFor, waitUntil } from '../support/wait.ts';
+
+/**
+ * Outgoing payments to unmodified vendors of x402, whose facilitator is the unmodified reference,
+ * with a scripted behaviour in front of its settle. The buyer has a delegate key and plain HTTP.
+ */
+const PRICE = 50_000n;
+const NETWORK = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
+const SLOT_MS = 100;
+/** A blockhash expires, that becomes final, and the source is read again. */
+const PROVEN_MS = 90_000;
+const LIMITS = { daily: '90000000', total: '90000000' };
+
+let running: RunningStack;
+let api: Api;
+let interop: ReturnType<typeof interopStack>;
+let facilitator: InteropServer;
+let feePayer: Keypair;
+let owner: Consumer;
+beforeAll(async () => {
+  const stateDir = testStateDir('interop-outgoing');
+  running = await startStack({
+    ...{ stateDir, ports: 'any', chainSlotMs: SLOT_MS, rateLimitScale: 100, durable: false },
+    external: externalServers,
+  });
+  api = createApi(running.stack.gateway_url);
+  interop = interopStack(running.stack, stateDir);
+  owner = await createConsumer(api, running.stack);
+  const { chain } = interop;
+  const secretKey = await chain.feePayer();
+  feePayer = Keypair.fromSecretKey(Buffer.from(secretKey, 'base64'));
+  facilitator = await startInterop('scripted-facilitator', {
+    ...{ rpcUrl: chain.rpcUrl, network: NETWORK, secretKey },
+  });
+  // `names-another` needs a payment that it can name.
+  await startVendor('honest').then(buy);
+  for (const behaviour of SLOW) {
+    const run = buyToTheEnd(behaviour);
+    run.catch(() => {});
+    runs.set(behaviour, run);
+  }
+}, INSTALL_MS);
+afterAll(async () => {
+  await facilitator?.stop();
+  await running?.stop();
+}, 60_000);
+
+/** A key that may pay these addresses outside. */
+const delegateFor = (pay_to: string[] | 'any', limits: object = LIMITS, more: object = {}) =>
+  createDelegate(api, owner, limits, { external: { pay_to, origins: null }, ...more });
+
+const usageOf = async ({ api_key }: Pick<Delegate, 'api_key'>) => {
+  const { usage } = await must(api<Delegate>('GET /v1/delegates/me', { token: api_key }), 'me');
+  return { held: usage.total.held, spent: usage.total.spent };
+};
+const NOTHING = { held: '0', spent: '0' };
+const HELD = { held: `${PRICE}`, spent: '0' };
+const SPENT = { held: '0', spent: `${PRICE}` };
+
+type Settlement = {
+  status: string;
+  chain_status: string;
+  rail: string;
+  tx_hash: string | null;
+  service_id: string | null;
+  pay_to: string;
+};
+const settlementOf = (id: string) =>
+  must(api<Settlement>(`GET /v1/settlements/${id}`, { token: owner.token }), 'settlement');
+
+type Vendor = { payTo: string; server: InteropServer };
+const startVendor = async (
+  behaviour: string,
+  name: 'vendor-express' | 'vendor-hono' = 'vendor-express',
+  more: object = {},
+): Promise<Vendor> => {
+  const payTo = await interop.chain.payee();
+  const facilitatorUrl = `${facilitator.url}/${behaviour}`;
+  return { payTo, server: await startInterop(name, { facilitatorUrl, network: NETWORK, payTo, ...more }) };
+};
+
+/** Pays a vendor once, and returns what the buyer sees right afterwards. */
+const buy = async ({ payTo, server }: Vendor) => {
+  const delegate = await delegateFor([payTo]);
+  const attemptId = crypto.randomUUID();
+  const price = await priceOf(server.url);
+  const ask = () => payExternal(api, delegate.api_key, price, attemptId);
+  const payment = await must(ask(), 'pay');
+  const delivery = await present(price, payment.payment_signature);
+  const { settlement_id } = payment;
+  const report =
+    delivery.receipt === null
+      ? null
+      : await must(reportExternal(api, delegate.api_key, settlement_id, delivery.receipt), 'report');
+  return { delegate, attemptId, price, ask, payment, delivery, report };
+};
+type Bought = Awaited<ReturnType<typeof buy>>;
+
+/**
+ * Reads until the settlement has ended. Until then the amount is held, and each repeat of the
+ * attempt gets the same bytes.
+ * @returns the settlement, the usage and how often both were seen before
+ */
+const ended = async ({ delegate, ask, payment }: Bought) => {
+  const { settlement_id, payment_signature } = payment;
+  let pendingReads = 0;
+  const settlement = await waitFor(
+    async () => {
+      const repeat = await ask();
+      if (repeat.status === 200) expect(repeat.body).toMatchObject({ settlement_id, payment_signature });
+      const usage = await usageOf(delegate);
+      const read = await settlementOf(settlement_id);
+      // What is read later is not older.
+      if (read.status === 'pending') {
+        expect(usage).toEqual(HELD);
+        pendingReads += 1;
+      }
+      return read;
+    },
+    ({ status }) => status !== 'pending',
+    PROVEN_MS,
+    250,
+  );
+  const usage = await waitFor(
+    () => usageOf(delegate),
+    ({ held }) => held === '0',
+  );
+  return { settlement, usage, pendingReads };
+};
+
+/** Behaviours whose payments are open until a blockhash expires, or nearly. They run at once. */
+const SLOW = ['never-sends', 'lies', 'names-another', 'sends-late', 'denies-payment'];
+const runs = new Map<string, ReturnType<typeof buyToTheEnd>>();
+const buyToTheEnd = async (behaviour: string) => {
+  const vendor = await startVendor(behaviour);
+  const bought = await buy(vendor);
+  return { vendor, bought, end: await ended(bought) };
+};
+
+const balancesOf = async ({ payTo }: Vendor) => [payTo, await interop.chain.balance(payTo)];
+
+test.each([
+  ['honest', 'vendor-express'],
+  ['honest', 'vendor-hono'],
+  ['waits', 'vendor-express'],
+] as const)('%s facilitator, %s: the payment is delivered and recorded', async (behaviour, name) => {
+  const vendor = await startVendor(behaviour, name);
+  const bought = await buy(vendor);
+  const { delivery, report, payment } = bought;
+  expect(delivery).toMatchObject({ status: 200, receipt: expect.any(String) });
+  expect(vendor.server.delivered()).toBe(1);
+  const { settlement, usage } = await ended(bought);
+  const tx_hash = transactionOf(delivery.receipt);
+  expect(settlement).toMatchObject({ status: 'issued', rail: 'x402_out', service_id: null, tx_hash });
+  expect(settlement.pay_to).toBe(vendor.payTo);
+  expect(report).toMatchObject({ status: 'confirmed', tx_hash });
+  expect(usage).toEqual(SPENT);
+  expect(await balancesOf(vendor)).toEqual([vendor.payTo, PRICE]);
+  expect((await bought.ask()).body).toMatchObject({ ...payment, status: 'confirmed', tx_hash });
+  await vendor.server.stop();
+});
+
+test('the bytes are one transfer by the delegated authority with an empty slot of the fee payer', async () => {
+  const vendor = await startVendor('never-sends');
+  const { payment, price } = await buy(vendor);
+  const { payload, ...rest } = payloadOf(payment.payment_signature);
+  expect(rest).toEqual({
+    x402Version: 2,
+    resource: { url: price.resource },
+    accepted: price.requirement,
+  });
+  expect(payload).toEqual({ transaction: payment.transaction });
+  const { message, signatures } = VersionedTransaction.deserialize(
+    Buffer.from(payment.transaction, 'base64'),
+  );
+  expect(message.version).toBe(0);
+  expect(message.staticAccountKeys.slice(0, 2).map(String)).toEqual([
+    feePayer.publicKey.toBase58(),
+    owner.view.delegation.delegate,
+  ]);
+  expect(signatures.map((signature) => signature.some((byte) => byte !== 0))).toEqual([false, true]);
+  await vendor.server.stop();
+});
+
+test.each(['never-sends', 'lies', 'names-another'])(
+  'a facilitator that %s: the amount is held until the bytes can no longer be included',
+  async (behaviour) => {
+    const { vendor, bought, end } = await runs.get(behaviour)!;
+    const isDenied = behaviour === 'never-sends';
+    expect(bought.delivery.status).toBe(isDenied ? 402 : 200);
+    expect(bought.report).toEqual({
+      settlement_id: bought.payment.settlement_id,
+      status: 'pending',
+      tx_hash: null,
+    });
+    const { settlement, usage, pendingReads } = end;
+    expect(pendingReads).toBeGreaterThan(3);
+    expect(settlement).toMatchObject({ status: 'failed', tx_hash: null });
+    expect(usage).toEqual(NOTHING);
+    expect(await bought.ask()).toMatchObject({
+      body: { error: { code: 'payment_failed', money_moved: 'no' } },
+    });
+    // The proof is true: the same bytes are worthless now.
+    const { payment_signature } = bought.payment;
+    expect((await present(bought.price, payment_signature)).status).toBe(402);
+    expect(await balancesOf(vendor)).toEqual([vendor.payTo, 0n]);
+    await vendor.server.stop();
+  },
+  PROVEN_MS + 30_000,
+);
+
+test.each(['sends-late', 'denies-payment'])(
+  'a facilitator that %s: what the vendor refused is recorded as spent',
+  async (behaviour) => {
+    const { vendor, bought, end } = await runs.get(behaviour)!;
+    expect(bought.delivery.status).toBe(402);
+    expect(vendor.server.delivered()).toBe(0);
+    const { settlement, usage } = end;
+    expect(settlement).toMatchObject({ status: 'issued', tx_hash: expect.any(String) });
+    expect(usage).toEqual(SPENT);
+    expect(await balancesOf(vendor)).toEqual([vendor.payTo, PRICE]);
+    expect(facilitator.output()).toContain(settlement.tx_hash);
+    await vendor.server.stop();
+  },
+  PROVEN_MS + 30_000,
+);
+
+/** Calls the reference facilitator as a vendor does. */
+const atReference = async (
+  operation: 'verify' | 'settle',
+  price: Price,
+  { payment_signature }: ExternalPayment,
+) => {
+  const response = await fetch(`${facilitator.url}/honest/${operation}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      x402Version: price.version,
+      paymentPayload: payloadOf(payment_signature),
+      paymentRequirements: price.requirement,
+    }),
+  });
+  return (await response.json()) as Record<string, unknown>;
+};
+
+test('version 2, version 1 and a required memo: the reference verifies and settles the bytes', async () => {
+  const { chain } = interop;
+  const payTo = await chain.payee();
+  const express = await startInterop('vendor-express', {
+    ...{ facilitatorUrl: `${facilitator.url}/honest`, network: NETWORK, payTo },
+  });
+  const old = await startVendorV1({
+    ...{ facilitatorUrl: `${facilitator.url}/honest`, payTo, mint: chain.mint, amount: PRICE },
+    feePayer: feePayer.publicKey.toBase58(),
+  });
+  const [v2, v1] = [await priceOf(express.url), await priceOf(old.url)];
+  const { requirement } = v2;
+  const memo = { ...requirement, extra: { ...(requirement.extra as object), memo: 'order 1042' } };
+  const delegate = await delegateFor([payTo]);
+  let paid = 0n;
+  for (const price of [v2, v1, { ...v2, requirement: memo }]) {
+    const payment = await must(payExternal(api, delegate.api_key, price), 'pay');
+    expect(await atReference('verify', price, payment)).toMatchObject({
+      isValid: true,
+      payer: owner.view.delegation.delegate,
+    });
+    expect(await atReference('settle', price, payment)).toMatchObject({ success: true });
+    paid += PRICE;
+    expect(await chain.balance(payTo)).toBe(paid);
+  }
+  // And the whole way with a vendor of version 1.
+  const payment = await must(payExternal(api, delegate.api_key, v1), 'pay');
+  expect(await present(v1, payment.payment_signature)).toMatchObject({ status: 200 });
+  const spent = { held: '0', spent: `${4n * PRICE}` };
+  await waitFor(
+    () => usageOf(delegate),
+    (usage) => JSON.stringify(usage) === JSON.stringify(spent),
+  );
+  old.stop();
+  await express.stop();
+});
+
+test('our buyer at our facilitator: both sides see the same transaction, and it is paid once', async () => {
+  const { facilitator: ours, network, payTo } = await interop.newVendor();
+  const { url, serviceKey } = ours;
+  const server = await startInterop('vendor-express', { facilitatorUrl: url, serviceKey, network, payTo });
+  const before = await interop.chain.balance(owner.wallet.publicKey.toBase58());
+  const vendor = { payTo, server };
+  const bought = await buy(vendor);
+  expect(bought.delivery.status).toBe(200);
+  const { settlement, usage } = await ended(bought);
+  expect(settlement).toMatchObject({ status: 'issued', tx_hash: transactionOf(bought.delivery.receipt) });
+  expect(usage).toEqual(SPENT);
+  expect(await balancesOf(vendor)).toEqual([payTo, PRICE]);
+  expect(await interop.chain.balance(owner.wallet.publicKey.toBase58())).toBe(before - PRICE);
+  const sold = await waitFor(
+    () =>
+      must(
+        api<{ data: Settlement[] }>('GET /v1/settlements?rail=x402', { token: serviceKey }),
+        'list of the vendor',
+      ),
+    ({ data }) => data[0]?.status === 'redeemed',
+  );
+  expect(sold.data).toMatchObject([{ tx_hash: settlement.tx_hash }]);
+  await server.stop();
+});
+
+/** Its code, if an answer is a refusal; else its status. */
+const codeOf = ({ status, body }: { status: number; body: { error?: { code: string } } }) =>
+  body.error?.code ?? status;
+
+test('who and what may not pay is refused, and nothing is signed', async () => {
+  const vendor = await startVendor('never-sends');
+  const { payTo } = vendor;
+  const price = await priceOf(vendor.server.url);
+  const other = await interop.chain.payee();
+  const refused = async (delegate: Delegate, of = price) => {
+    const answer = await payExternal(api, delegate.api_key, of);
+    expect(await usageOf(delegate)).toEqual(NOTHING);
+    return codeOf(answer);
+  };
+  const origins = { external: { pay_to: 'any', origins: ['https://api.example.com'] } };
+  expect(await refused(await createDelegate(api, owner, LIMITS))).toBe('forbidden');
+  expect(await refused(await delegateFor([other]))).toBe('forbidden');
+  expect(await refused(await createDelegate(api, owner, LIMITS, origins))).toBe('forbidden');
+  const small = `${PRICE - 1n}`;
+  for (const limits of [{ per_payment: small }, { daily: small }, { monthly: small }, { total: small }])
+    expect(await refused(await delegateFor('any', limits))).toBe('limit_exceeded');
+  const any = await delegateFor('any');
+  const { requirement } = price;
+  const to = (fields: object) => ({ ...price, requirement: { ...requirement, ...fields } });
+  const own = owner.wallet.publicKey.toBase58();
+  expect(await refused(any, to({ payTo: own }))).toBe('validation_error');
+  expect(await refused(any, to({ network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' }))).toBe(
+    'validation_error',
+  );
+  expect(await refused(any, to({ asset: other }))).toBe('validation_error');
+  expect(await refused(any, to({ extra: { feePayer: own } }))).not.toBe(200);
+  expect(await refused(any, to({ payTo: running.stack.environments.test!.fee_wallet }))).not.toBe(200);
+  expect(await interop.chain.balance(payTo)).toBe(0n);
+  await vendor.server.stop();
+});
+
+test('at most two payments to an address, and five of a key, are open at once', async () => {
+  const vendor = await startVendor('never-sends');
+  const price = await priceOf(vendor.server.url);
+  const addresses = [vendor.payTo, ...(await atOnce(2, () => interop.chain.payee()))];
+  const delegate = await delegateFor('any');
+  const at = (payTo: string) => ({ ...price, requirement: { ...price.requirement, payTo } });
+  const answers = [];
+  for (const payTo of [...addresses, ...addresses, ...addresses])
+    answers.push(codeOf(await payExternal(api, delegate.api_key, at(payTo))));
+  expect(answers).toEqual([200, 200, 200, 200, 200, ...Array(4).fill('limit_exceeded')]);
+  const second = await delegateFor('any');
+  expect(codeOf(await payExternal(api, second.api_key, at(vendor.payTo)))).toBe('limit_exceeded');
+  expect(await usageOf(delegate)).toEqual({ held: `${5n * PRICE}`, spent: '0' });
+  await waitFor(
+    () => usageOf(delegate),
+    ({ held }) => held === '0',
+    PROVEN_MS,
+  );
+  expect(await usageOf(delegate)).toEqual(NOTHING);
+  await vendor.server.stop();
+}, 120_000);
+
+test('a pause refuses new payments, and repeats of an attempt get their bytes', async () => {
+  const vendor = await startVendor('honest');
+  const delegate = await delegateFor([vendor.payTo]);
+  const price = await priceOf(vendor.server.url);
+  const ask = (attempt: string) => payExternal(api, delegate.api_key, price, attempt);
+  const ops = opsAt(running.stackFile);
+  const change = async (action: 'pause' | 'resume') => {
+    const done = await ops('payments', action, '--reason', 'test', '--actor', 'jane', '--yes', '--json');
+    expect(done).toMatchObject({ code: 0 });
+  };
+  const known = await must(ask('known'), 'pay');
+  await change('pause');
+  try {
+    await waitUntil(async () => (await ask(crypto.randomUUID())).status === 503);
+    const refused = await ask('new');
+    expect(refused).toMatchObject({ status: 503, body: { error: { money_moved: 'no' } } });
+    expect((await must(ask('known'), 'repeat')).payment_signature).toBe(known.payment_signature);
+  } finally {
+    await change('resume');
+  }
+  await waitUntil(async () => (await ask('new')).status === 200);
+  await vendor.server.stop();
+}, 120_000);
