@@ -48,7 +48,7 @@ const links = {
   identitySecret: config.IDENTITY_SECRET,
   signInUrl: config.SIGN_IN_URL,
   revealUrl: config.REVEAL_URL,
-  approvalsUrl: config.APPROVALS_URL,
+  consoleUrl: config.CONSOLE_URL,
 };
 const mailer = createMailer({ url: config.SMTP_URL, from: config.MAIL_FROM });
 const mails = startSendMails({ pool, logger, mailer, ...links });
@@ -60,6 +60,7 @@ const deps = {
   environment,
   signingKey: config.SIGNING_KEYS[0]!,
   identitySecret: config.IDENTITY_SECRET,
+  consoleUrl: config.CONSOLE_URL,
   cursorKey: config.CURSOR_KEY,
   relay,
   rp: { id: config.PASSKEY_RP_ID, name: config.PASSKEY_RP_NAME, origins: config.PASSKEY_ORIGINS },
@@ -69,7 +70,6 @@ const deps = {
     (await call(bus, wallet, 'setDefault', { account_id, wallet_id })).found,
   checkPayoutAddress: (payout_address: string, allow_off_curve: boolean) =>
     call(bus, chainSubmitter, 'checkPayoutAddress', { payout_address, allow_off_curve }),
-  deviceUrl: config.DEVICE_URL,
   pokeMails: mails.poke,
   payoutDelayHours: environment === 'live' ? 24 : 0,
   hasWallet: async (account_id: string, wallet_id: string) =>

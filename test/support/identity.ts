@@ -133,7 +133,7 @@ export const startIdentity = async () => {
     identitySecret,
     signInUrl: 'https://console.quittance.example/sign-in',
     revealUrl: 'https://console.quittance.example/reveal',
-    approvalsUrl: 'https://console.quittance.example/approvals',
+    consoleUrl: 'https://console.quittance.example',
   });
   cleanups.push(mails.stop);
   const bus = await testBus.as('identity');
@@ -147,6 +147,7 @@ export const startIdentity = async () => {
     environment: 'test' as const,
     signingKey,
     identitySecret,
+    consoleUrl: 'https://console.quittance.example',
     cursorKey: Buffer.alloc(32, 8),
     // Not over the bus, where a fake of another service would answer for every test on this server.
     checkPayoutAddress: async (address: string) => {
@@ -167,7 +168,6 @@ export const startIdentity = async () => {
       defaults.set(accountId, walletId);
       return true;
     },
-    deviceUrl: 'https://console.quittance.example/device',
     pokeMails: mails.poke,
     payoutDelayHours: 24,
     hasWallet: async (accountId: string, walletId: string) => wallets.has(`${accountId}/${walletId}`),

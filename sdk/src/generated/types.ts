@@ -3681,7 +3681,6 @@ export interface operations {
                 "application/json": {
                     payment_attempt_id: components["schemas"]["PaymentAttemptId"];
                     /**
-                     * Format: uri
                      * @description The URL that asked for the payment. The word of the caller: it is shown, and compared with `origins`
                      * @example https://api.example.com/report
                      */

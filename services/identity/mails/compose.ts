@@ -12,12 +12,12 @@ export type LinkSettings = {
   identitySecret: Buffer;
   signInUrl: string;
   revealUrl: string;
-  approvalsUrl: string;
+  consoleUrl: string;
 };
 
 /** The mail of a row. Null for a kind that this release does not know. */
 export const composeMail = (
-  { environment, identitySecret, signInUrl, revealUrl, approvalsUrl }: LinkSettings,
+  { environment, identitySecret, signInUrl, revealUrl, consoleUrl }: LinkSettings,
   { kind, to_address: to, link_id, details }: MailRow,
 ): Mail | null => {
   if (kind === 'sign_in' && link_id !== null) {
@@ -30,7 +30,7 @@ export const composeMail = (
     return noticeMail(
       kind,
       { to, environment, details },
-      { url: `${approvalsUrl}/${link_id}`, label: 'Show the payment' },
+      { url: `${consoleUrl}/approvals/${link_id}`, label: 'Show the payment' },
     );
   }
   // The page reads the owner of the key from the query. The token is in the fragment, which

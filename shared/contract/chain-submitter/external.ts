@@ -16,7 +16,9 @@ const MessageHash = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** Why an outgoing payment is not signed. */
 const EXTERNAL_REASONS = [
-  /** The fee payer is the owner, the source, or an address of the platform that co-signs nothing. */
+  /**
+   * The fee payer is the owner, the source, or an address of the platform that co-signs nothing.
+   */
   'fee_payer_not_allowed',
   /** The payee is the payer's own wallet or an address of the platform. */
   'payee_not_allowed',
@@ -37,7 +39,10 @@ const attempt = {
   settlement_id: SettlementId,
 };
 
-/** Internal operations for payments to vendors that do not use Quittance (docs/design/interop.md, 6). */
+/**
+ * Internal operations for payments to vendors that do not use Quittance (docs/design/interop.md,
+ * 6).
+ */
 export const externalOperations = {
   signExternal: internalOperation({
     summary:
