@@ -10,6 +10,7 @@ export type SafeAction =
   | 'new_quote'
   | 'top_up'
   | 'raise_limit'
+  | 'await_approval'
   | 'stop';
 
 /** The base class of all errors of the SDK. */
@@ -25,6 +26,7 @@ export type ErrorBody = {
   money_moved?: MoneyMoved;
   safe_action?: SafeAction;
   settlement_id?: string;
+  approval_id?: string;
 };
 export type ResponseInfo = { status: number; requestId: string | null; retryAfterMs: number | null };
 
@@ -47,6 +49,8 @@ export class ApiError extends QuittanceError {
    * it.
    */
   readonly settlementId: string | null;
+  /** The approval that the payment needs. With `await_approval`, its owner decides about it. */
+  readonly approvalId: string | null;
   /** Identifies the call in the API's logs. */
   readonly requestId: string | null;
   readonly retryAfterMs: number | null;
@@ -63,6 +67,7 @@ export class ApiError extends QuittanceError {
     this.moneyMoved = said.money_moved ?? null;
     this.safeAction = said.safe_action ?? null;
     this.settlementId = said.settlement_id ?? null;
+    this.approvalId = said.approval_id ?? null;
     this.requestId = requestId;
     this.retryAfterMs = retryAfterMs;
     // From the generated table; for an unknown code, from the status.

@@ -12,7 +12,9 @@ import { type Asked, refusal, type Scripted, startScripted } from './scripted-se
  */
 
 const MINT = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
+const NETWORK = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 export const SERVICE = newServiceId();
+export const SERVICE_WALLET = 'Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u';
 
 const signerOf = (kid: string, fill: number) => ({
   kid,
@@ -107,6 +109,46 @@ export const KEYS = [SIGNERS.quote, SIGNERS.live, SIGNERS.settlement].map(({ kid
   env: kid.split('.')[0],
 }));
 
+/** An entry of `accepts` of x402, by default one that the API can pay. */
+export const requirement = (changes: object = {}) => ({
+  scheme: 'exact',
+  network: NETWORK,
+  amount: '1000',
+  asset: MINT,
+  payTo: SERVICE_WALLET,
+  maxTimeoutSeconds: 60,
+  extra: { feePayer: SERVICE_WALLET, memo: 'an offer' },
+  ...changes,
+});
+const inBase64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64');
+
+/** A 402 of x402, version 2. */
+export const x402Bill = (...accepts: unknown[]): Said & object => ({
+  status: 402,
+  headers: { 'payment-required': inBase64({ x402Version: 2, resource: { url: 'https://vendor' }, accepts }) },
+  body: {},
+});
+/** A 402 of x402, version 1, which names the price differently. */
+export const x402BillV1 = (...accepts: unknown[]): Said & object => ({
+  status: 402,
+  body: { x402Version: 1, error: 'X-PAYMENT header is required', accepts },
+});
+/** The payment that a request presents. */
+export const presentedIn = ({ headers }: Visit): string | undefined =>
+  (headers['payment-signature'] ?? headers['x-payment']) as string | undefined;
+export const TRANSACTION = '5'.repeat(88);
+/** The answer of a vendor of x402 that was paid. */
+export const x402Delivery = (body: unknown = { delivered: true }): Said & object => ({
+  status: 200,
+  headers: { 'payment-response': inBase64({ success: true, transaction: TRANSACTION, network: NETWORK }) },
+  body,
+});
+/** A vendor of x402 that delivers to any caller with a payment. */
+export const honestX402 =
+  (changes: object = {}) =>
+  (visit: Visit): Said =>
+    presentedIn(visit) === undefined ? x402Bill(requirement(changes)) : x402Delivery();
+
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
 /** An API and any number of vendors, with the requests that they received. */
@@ -116,11 +158,19 @@ export const startWorld = async () => {
   const script: {
     settle: (asked: Asked) => Scripted | null;
     keys: () => Scripted | null;
+    /** POST /v1/payments; by default it signs. */
+    sign: (asked: Asked) => Scripted | null;
+    /** The outcome that a report returns. */
+    report: (asked: Asked) => Scripted | null;
+    network: () => Scripted | null;
     /** Fields of GET /v1/settlements/:id that differ from a paid and unredeemed settlement. */
     read: (settlementId: string) => object | Scripted | null;
   } = {
     settle: () => null,
     keys: () => null,
+    sign: () => null,
+    report: () => null,
+    network: () => null,
     read: () => null,
   };
   const read = (settlement_id: string): Scripted => {
@@ -132,11 +182,31 @@ export const startWorld = async () => {
     const body = { settlement_id, ...paid, tx_hash: 'h', payment_attempt_id: found?.[0], ...said };
     return { status: 200, body };
   };
+  const signed = new Map<string, string>();
+  const sign = ({ body }: Asked): Scripted => {
+    const id = body!.payment_attempt_id as string;
+    if (!signed.has(id)) signed.set(id, newId('stl'));
+    const settlement_id = signed.get(id)!;
+    const answer = { settlement_id, status: 'pending', payment_signature: `signed-${id}`, tx_hash: null };
+    return { status: 200, body: { ...answer, transaction: 'AA==' } };
+  };
   const api = await startScripted((asked) => {
     if (asked.call.startsWith('GET /.well-known/jwks.json'))
       return script.keys() ?? { status: 200, body: { keys: KEYS } };
     const [, settlementId] = /^GET \/v1\/settlements\/(\w+)$/.exec(asked.call) ?? [];
     if (settlementId !== undefined) return read(settlementId);
+    if (asked.call === 'GET /v1/environments') {
+      const environments = { test: { usdc_mint: MINT, x402_network: NETWORK } };
+      return script.network() ?? { status: 200, body: { environments } };
+    }
+    if (asked.call === 'POST /v1/payments') return script.sign(asked) ?? sign(asked);
+    if (asked.call.endsWith('/report'))
+      return (
+        script.report(asked) ?? {
+          status: 200,
+          body: { settlement_id: 's', status: 'pending', tx_hash: null },
+        }
+      );
     const { payment_attempt_id, quote_token } = asked.body as Record<string, string>;
     const said = script.settle(asked);
     if (said !== null) return said;
@@ -153,6 +223,8 @@ export const startWorld = async () => {
   return {
     api,
     script,
+    /** The settlements of signed payments to vendors of x402, each once. */
+    signed: () => [...signed.values()],
     /** The payments, each once. */
     paid: () => [...attempts.values()],
     vendor: async (answer: (visit: Visit, origin: string) => Said | Promise<Said>) => {

@@ -13,6 +13,26 @@ import type { PaymentRecord, PaymentStore } from './store.ts';
 /** The error code of a quote that another attempt pays or has paid. */
 export const TAKEN = 'quote_already_settled';
 
+/** The owner must approve this attempt first. It can continue. */
+const isAwaiting = ({ safeAction }: ApiError): boolean => safeAction === 'await_approval';
+
+/**
+ * True if an attempt was refused, moved no money, and may be replaced by another attempt. A denial
+ * by the owner is not repeated by another attempt.
+ */
+export const isRefusedForGood = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  error.moneyMoved === 'no' &&
+  !isAwaiting(error) &&
+  error.code !== 'approval_denied';
+
+/**
+ * True if a refused attempt stays in the store: the next call with its name goes on with it. The
+ * owner has denied what a payment key stands for, so the key stays denied.
+ */
+export const isHeld = (name: string, error: ApiError): boolean =>
+  isAwaiting(error) || (error.code === 'approval_denied' && name.startsWith('key:'));
+
 type AttemptsDeps = {
   settle: Settle;
   settlements: SettlementReader;
@@ -46,7 +66,14 @@ export const createAttempts = ({ settle, settlements, ledger, payers, prepaid, s
     // used for this call.
     const isRead = call.method === 'GET' || call.method === 'HEAD';
     const adopted = { requestId: isRead && !isBundle ? payment_attempt_id : record.id };
-    return { ...record, settlement: { settlement_id, settlement_token }, paidAt: Date.now(), adopted };
+    const { tx_hash: txHash } = paid;
+    return {
+      ...record,
+      settlement: { settlement_id, settlement_token },
+      paidAt: Date.now(),
+      txHash,
+      adopted,
+    };
   };
 
   return {
@@ -70,6 +97,7 @@ export const createAttempts = ({ settle, settlements, ledger, payers, prepaid, s
           ...record,
           settlement: { settlement_id, settlement_token },
           paidAt: Date.now(),
+          txHash: paid.tx_hash,
         };
         if (paid.payment_attempt_id === record.id) ledger.spend(record.id);
         else settled = await adopt(record, call, paid);
@@ -79,6 +107,11 @@ export const createAttempts = ({ settle, settlements, ledger, payers, prepaid, s
       } catch (error) {
         // Without an explicit "no" it may have been paid, so the hold and the record stay.
         if (!(error instanceof ApiError) || error.moneyMoved !== 'no') throw error;
+        if (isHeld(name, error)) {
+          payers.delete(quote, record.id);
+          ledger.release(record.id);
+          throw error;
+        }
         await giveUp(name, record, quote);
         throw error.code === TAKEN ? new QuoteTakenError(quote) : error;
       }

@@ -1,5 +1,5 @@
-import type { QuoteClaims } from '../tokens.ts';
 import { PriceAboveCapError } from './errors.ts';
+import type { Price } from './price.ts';
 
 /**
  * Caps over many calls of one `payingFetch`, in USDC micro-units. They exist only in this process.
@@ -36,15 +36,15 @@ export const createLedger = ({ total, perOrigin, periodMs }: Budget) => {
 
   return {
     /** Idempotent by id. @throws PriceAboveCapError if it exceeds a cap */
-    reserve: (id: string, origin: string, quote: QuoteClaims): void => {
+    reserve: (id: string, origin: string, price: Price): void => {
       if (entries.has(id)) return;
       const now = Date.now();
       for (const [each, { endsAt }] of entries) if (endsAt <= now) entries.delete(each);
-      const amountMicro = BigInt(quote.quote_amount);
+      const amountMicro = BigInt(price.quote_amount);
       if (total !== undefined && sum(null) + amountMicro > total)
-        throw new PriceAboveCapError('total', quote);
+        throw new PriceAboveCapError('total', price);
       if (perOrigin !== undefined && sum(origin) + amountMicro > perOrigin)
-        throw new PriceAboveCapError('perOrigin', quote);
+        throw new PriceAboveCapError('perOrigin', price);
       entries.set(id, { origin, amountMicro, endsAt: Number.POSITIVE_INFINITY });
     },
     /** Releases a reservation for which certainly nothing was paid. */

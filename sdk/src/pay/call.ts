@@ -1,6 +1,7 @@
 import type { Fetch } from '../transport.ts';
 import { PAYMENT_HEADERS, paymentHeaders, REFUSED_HEADER, REQUEST_ID_HEADER, readUpTo } from './dialects.ts';
 import { BodyTooLargeError } from './errors.ts';
+import type { Approve } from './price.ts';
 import type { PaymentRecord } from './store.ts';
 
 /** A request of the caller in a form that can be sent more than once. */
@@ -12,10 +13,22 @@ export type Call = {
   body: Uint8Array<ArrayBuffer> | null;
   signal: AbortSignal | undefined;
   redirect: NonNullable<RequestInit['redirect']>;
+  /** The maximum of a payment for this call, below that of all calls. */
+  maxAmount: bigint | undefined;
+  /** The final decision for this call. */
+  approve: Approve | undefined;
   /** Further options of the platform's or the caller's own fetch. */
   more: RequestInit;
   /** A hash of method, address and body. Two calls with the same hash are the same request. */
   fingerprint: string;
+};
+
+/** The options of fetch, and those of this call alone. */
+export type CallInit = RequestInit & {
+  /** The maximum of a payment for this call, if it is below that of all calls. Micro-units. */
+  maxAmount?: bigint;
+  /** The final decision for this call, instead of the one for all calls. */
+  approve?: Approve;
 };
 
 /** The properties of a Request that `Call` does not name. */
@@ -49,7 +62,7 @@ const fingerprintOf = async (method: string, url: string, body: Uint8Array): Pro
  */
 export const readCall = async (
   input: string | URL | Request,
-  init: RequestInit,
+  { maxAmount, approve, ...init }: CallInit,
   maxBodyBytes: number,
 ): Promise<Call> => {
   const source = typeof input === 'object' && 'headers' in input ? input : null;
@@ -70,10 +83,42 @@ export const readCall = async (
     body: body.length === 0 ? null : body,
     signal: signal ?? source?.signal,
     redirect: redirect ?? source?.redirect ?? 'follow',
+    maxAmount,
+    approve,
     more: { ...(source === null ? {} : passedOn(source)), ...rest },
     fingerprint: await fingerprintOf(request.method, url.href, body),
   };
 };
+
+const send = (
+  fetch: Fetch,
+  call: Call,
+  url: string,
+  redirect: NonNullable<RequestInit['redirect']>,
+  added: Record<string, string>,
+): Promise<Response> => {
+  const headers = new Headers(call.headers);
+  for (const [name, value] of Object.entries(added)) headers.set(name, value);
+  return fetch(url, {
+    ...call.more,
+    method: call.method,
+    headers,
+    redirect,
+    ...(call.body === null ? {} : { body: call.body }),
+    ...(call.signal === undefined ? {} : { signal: call.signal }),
+  });
+};
+
+/**
+ * Sends a call with these headers of a payment, only to the paid address and without following
+ * redirects.
+ */
+export const presentCall = (
+  fetch: Fetch,
+  call: Call,
+  { id, url }: PaymentRecord,
+  shown: Record<string, string>,
+): Promise<Response> => send(fetch, call, url, 'manual', { [REQUEST_ID_HEADER]: id, ...shown });
 
 /**
  * Sends a call. If the record has a payment, it is sent with the call, only to the paid address and
@@ -83,20 +128,13 @@ export const readCall = async (
 export const sendCall = (
   fetch: Fetch,
   call: Call,
-  { id, url, settlement, adopted }: PaymentRecord,
+  record: PaymentRecord,
   refused?: string,
 ): Promise<Response> => {
-  const headers = new Headers(call.headers);
-  headers.set(REQUEST_ID_HEADER, settlement === null ? id : (adopted?.requestId ?? id));
-  if (refused !== undefined) headers.set(REFUSED_HEADER, refused);
-  const shown = settlement === null ? {} : paymentHeaders(settlement);
-  for (const [name, value] of Object.entries(shown)) headers.set(name, value);
-  return fetch(settlement === null ? call.url : url, {
-    ...call.more,
-    method: call.method,
-    headers,
-    redirect: settlement === null ? call.redirect : 'manual',
-    ...(call.body === null ? {} : { body: call.body }),
-    ...(call.signal === undefined ? {} : { signal: call.signal }),
-  });
+  const { id, settlement, adopted } = record;
+  const named = refused === undefined ? {} : { [REFUSED_HEADER]: refused };
+  if (settlement === null)
+    return send(fetch, call, call.url, call.redirect, { [REQUEST_ID_HEADER]: id, ...named });
+  const shown = { ...named, ...paymentHeaders(settlement) };
+  return presentCall(fetch, call, { ...record, id: adopted?.requestId ?? id }, shown);
 };

@@ -1,13 +1,15 @@
+import { storedClaims } from '../tokens.ts';
 import type { Fetch } from '../transport.ts';
 import { sleep } from '../wait.ts';
 import { type Call, sendCall } from './call.ts';
 import { readWait } from './dialects.ts';
 import { NotDeliveredError, PaidRedirectError } from './errors.ts';
+import { type Payment, paymentFrom, withPayment } from './payment-of.ts';
 import type { Payments } from './payments.ts';
 import type { PaymentRecord } from './store.ts';
 
 /** How long a vendor delivers a settlement again to the request that redeemed it. */
-const REDELIVERY_MS = 600_000;
+export const REDELIVERY_MS = 600_000;
 /** After these statuses the same request may still be delivered. Every other answer is final. */
 const NOT_YET = new Set([401, 403, 408, 425, 429]);
 /** The longest total wait that a vendor may ask for. */
@@ -16,13 +18,27 @@ const ASKING_MS = 60_000;
 /** Adds jitter, so that callers who were refused together do not return together. */
 export const jittered = (ms: number): number => ms * (1 + Math.random() / 2);
 
-const isRedirect = ({ type, status }: Response): boolean =>
+export const isRedirect = ({ type, status }: Response): boolean =>
   type === 'opaqueredirect' || [301, 302, 303, 307, 308].includes(status);
+
+/** True if the same request cannot get another answer later. */
+export const isFinal = ({ status }: Response): boolean => status < 500 && !NOT_YET.has(status);
 
 /** Frees the connection of an unread answer. */
 export const discard = (response: Response): void => {
   response.body?.cancel().catch(() => undefined);
 };
+
+/** The payment that a record has made. Null if it uses what another request has paid. */
+const paymentWith = ({ quoteToken, settlement, txHash }: PaymentRecord): Payment | null =>
+  quoteToken === null || settlement === null
+    ? null
+    : paymentFrom(storedClaims(quoteToken), {
+        settlement_id: settlement.settlement_id,
+        rail: 'quittance',
+        tx_hash: txHash ?? null,
+        confirmed: true,
+      });
 
 type DeliveryDeps = { fetch: Fetch; payments: Payments };
 
@@ -62,7 +78,7 @@ export const createDelivery = ({ fetch, payments }: DeliveryDeps) => {
       const location = response.headers.get('location');
       throw new PaidRedirectError(location, record.settlement!.settlement_id, record.id);
     }
-    if (response.status < 500 && !NOT_YET.has(response.status)) {
+    if (isFinal(response)) {
       try {
         await payments.remove(name, record);
       } catch {
@@ -70,7 +86,7 @@ export const createDelivery = ({ fetch, payments }: DeliveryDeps) => {
         // buys nothing.
       }
     }
-    return response;
+    return withPayment(response, paymentWith(record));
   };
 
   /**

@@ -1,6 +1,6 @@
 /**
- * How vendors request a payment and how it is presented. A further protocol would be another entry
- * of `DIALECTS`.
+ * How vendors that use Quittance request a payment and how it is presented. `external-offers.ts`
+ * has the form of other vendors.
  */
 
 export type Settlement = { settlement_id: string; settlement_token: string };
@@ -48,6 +48,8 @@ export const PAYMENT_HEADERS = [
   'x-settlement-id',
   'x-settlement-token',
   REFUSED_HEADER,
+  'payment-signature',
+  'x-payment',
 ] as const;
 
 const MAX_BILL_BYTES = 65_536;
@@ -88,7 +90,7 @@ export const readUpTo = async (
 /**
  * The JSON of an answer, which stays readable for the caller. Null if it is no JSON or too long.
  */
-const jsonOf = async (response: Response): Promise<unknown> => {
+export const jsonOf = async (response: Response): Promise<unknown> => {
   const bytes = await readUpTo(response.clone(), MAX_BILL_BYTES);
   try {
     return JSON.parse(new TextDecoder().decode(bytes ?? new Uint8Array()));

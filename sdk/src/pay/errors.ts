@@ -1,15 +1,16 @@
 import { type PaidElsewhereError, QuittanceError } from '../errors.ts';
 import type { QuoteClaims } from '../tokens.ts';
+import type { Price } from './price.ts';
 
 /** The errors of `payingFetch`, besides those of fetch, settle and the token check. */
 
 /** This client declined to pay. Nothing was paid for this request. */
 export class PaymentDeclinedError extends QuittanceError {
   override readonly name: string = 'PaymentDeclinedError';
-  /** The verified quote. */
-  readonly quote: QuoteClaims;
+  /** The verified quote, or the price that a vendor of x402 asks. */
+  readonly quote: Price;
 
-  constructor(message: string, quote: QuoteClaims) {
+  constructor(message: string, quote: Price) {
     super(message);
     this.quote = quote;
   }
@@ -25,7 +26,7 @@ export class PriceAboveCapError extends PaymentDeclinedError {
   override readonly name: string = 'PriceAboveCapError';
   readonly cap: 'maxAmount' | 'total' | 'perOrigin';
 
-  constructor(cap: 'maxAmount' | 'total' | 'perOrigin', quote: QuoteClaims) {
+  constructor(cap: 'maxAmount' | 'total' | 'perOrigin', quote: Price) {
     super(`${quote.quote_amount} micro-units exceed ${cap}.`, quote);
     this.cap = cap;
   }
@@ -44,6 +45,7 @@ export class QuoteLapsedError extends PaymentDeclinedError {
 /** Another buyer pays the quote, and the vendor has no other quote for this request. */
 export class QuoteTakenError extends PaymentDeclinedError {
   override readonly name: string = 'QuoteTakenError';
+  declare readonly quote: QuoteClaims;
   /** Set if the other buyer is a delegate of the same account. */
   readonly elsewhere: PaidElsewhereError | null;
 
@@ -72,11 +74,38 @@ export class NotDeliveredError extends QuittanceError {
   readonly settlementId: string;
   /** `x-payment-request-id` of the request. */
   readonly paymentRequestId: string;
+  /** The transaction that paid the vendor. Null if this client does not know it. */
+  readonly txHash: string | null;
 
-  constructor(message: string, settlementId: string, paymentRequestId: string) {
+  constructor(message: string, settlementId: string, paymentRequestId: string, txHash: string | null = null) {
     super(message);
     this.settlementId = settlementId;
     this.paymentRequestId = paymentRequestId;
+    this.txHash = txHash;
+  }
+}
+
+/**
+ * A vendor of x402 has the signed payment, does not deliver, and can still use it. The amount stays
+ * reserved until the payment is seen on chain, or until it is proven that it can no longer be
+ * included. The same call presents the same payment again.
+ */
+export class PaymentOpenError extends QuittanceError {
+  override readonly name: string = 'PaymentOpenError';
+  readonly settlementId: string;
+  /** `x-payment-request-id` of the request. */
+  readonly paymentRequestId: string;
+  readonly quote: Price;
+
+  constructor(settlementId: string, paymentRequestId: string, quote: Price) {
+    super(
+      `The vendor has the signed payment of settlement ${settlementId} and does not deliver. ` +
+        `${quote.quote_amount} micro-units stay reserved until the payment is proven to be made or impossible. ` +
+        'Repeat the call: it presents the same payment and does not pay again.',
+    );
+    this.settlementId = settlementId;
+    this.paymentRequestId = paymentRequestId;
+    this.quote = quote;
   }
 }
 

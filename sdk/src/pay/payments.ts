@@ -1,12 +1,13 @@
-import { ApiError, PaidElsewhereError } from '../errors.ts';
+import { type ApiError, PaidElsewhereError } from '../errors.ts';
 import type { ReadSettlement, Settle } from '../settle.ts';
 import { type QuoteClaims, storedClaims } from '../tokens.ts';
-import { createAttempts, TAKEN } from './attempts.ts';
-import { type Budget, createLedger } from './budget.ts';
+import { createAttempts, isRefusedForGood, TAKEN } from './attempts.ts';
+import type { Ledger } from './budget.ts';
 import type { Call } from './call.ts';
 import { NotAllowedError, QuoteTakenError } from './errors.ts';
 import { createPayers } from './payers.ts';
 import { createPrepaid } from './prepaid.ts';
+import type { Approve } from './price.ts';
 import { isPrepaid } from './rules.ts';
 import { createSettlementReader } from './settlement-reader.ts';
 import type { PaymentRecord, PaymentStore } from './store.ts';
@@ -15,9 +16,9 @@ type PaymentsDeps = {
   settle: Settle;
   read: ReadSettlement;
   /** Throws if this quote must not be paid for this address. */
-  check: (quote: QuoteClaims, url: string) => void;
-  budget: Budget;
-  approve: (quote: QuoteClaims, call: { method: string; url: string }) => boolean | Promise<boolean>;
+  check: (quote: QuoteClaims, url: string, maxAmount: bigint | undefined) => void;
+  ledger: Ledger;
+  approve: Approve;
   store: PaymentStore;
 };
 
@@ -46,8 +47,7 @@ const createClaims = (store: PaymentStore) => {
 };
 
 /** Buys, and stores what was bought. Names are those of the store. */
-export const createPayments = ({ settle, read, check, budget, approve, store }: PaymentsDeps) => {
-  const ledger = createLedger(budget);
+export const createPayments = ({ settle, read, check, ledger, approve, store }: PaymentsDeps) => {
   const settlements = createSettlementReader(read);
   const payers = createPayers();
   const prepaid = createPrepaid(store);
@@ -60,7 +60,7 @@ export const createPayments = ({ settle, read, check, budget, approve, store }: 
     call: Call,
     { quote, quoteToken, url }: Bill,
   ): Promise<PaymentRecord> => {
-    check(quote, url);
+    check(quote, url, call.maxAmount);
     payers.refuseTaken(quote, own.id);
     payers.set(quote, own.id);
     // Its hold for the previous quote may have another amount.
@@ -68,7 +68,7 @@ export const createPayments = ({ settle, read, check, budget, approve, store }: 
     const begun = { ...own, url, quoteToken, settlement: null, paidAt: null };
     try {
       ledger.reserve(own.id, new URL(url).origin, quote);
-      if (!(await approve(quote, { method: call.method, url })))
+      if (!(await (call.approve ?? approve)(quote, { method: call.method, url })))
         throw new NotAllowedError('the payment was not approved', quote);
       call.signal?.throwIfAborted();
       await store.save(name, begun);
@@ -113,14 +113,14 @@ export const createPayments = ({ settle, read, check, budget, approve, store }: 
      */
     resume: async (name: string, record: PaymentRecord, call: Call): Promise<PaymentRecord | null> => {
       const quote = storedClaims(record.quoteToken!);
-      check(quote, record.url);
+      check(quote, record.url, call.maxAmount);
       // Only the API knows the outcome of this attempt, whatever another call does with the quote.
       payers.set(quote, record.id);
       ledger.reserve(record.id, new URL(record.url).origin, quote);
       try {
         return await pay(name, record, call);
       } catch (error) {
-        if (error instanceof ApiError && error.moneyMoved === 'no') return null;
+        if (isRefusedForGood(error)) return null;
         throw error;
       }
     },

@@ -2,8 +2,9 @@ import { isResourceOf } from '../resource.ts';
 import type { QuoteClaims } from '../tokens.ts';
 import type { Call } from './call.ts';
 import { NotAllowedError, PriceAboveCapError, QuoteLapsedError, ResourceMismatchError } from './errors.ts';
+import type { Price } from './price.ts';
 
-/** Whom and what this client pays. All rules apply to the verified quote. */
+/** Whom and what this client pays. All rules apply to the verified quote, or to a vendor's offer of x402. */
 export type Rules = {
   /** The maximum of one payment, in USDC micro-units. */
   maxAmount: bigint;
@@ -31,7 +32,7 @@ export const isPrepaid = ({ scope }: QuoteClaims): boolean =>
  * The address that a 402 belongs to: the target of redirects within the origin.
  * @throws ResourceMismatchError if a redirect led to another origin or may have changed the request
  */
-export const addressOf = (call: Call, response: Response, quote: QuoteClaims): string => {
+export const addressOf = (call: Call, response: Response, quote: Price): string => {
   if (!response.redirected || response.url === '') return call.url;
   if (new URL(response.url).origin !== new URL(call.url).origin)
     throw new ResourceMismatchError('a redirect led to another origin', quote);
@@ -44,28 +45,38 @@ export const addressOf = (call: Call, response: Response, quote: QuoteClaims): s
 };
 
 /**
- * The rules for every quote that is paid for an address, at the first try and when a payment is
+ * The rules for everything that is paid for an address, at the first try and when a payment is
  * resumed.
  */
 export const createRules = ({ maxAmount, allow = {} }: Rules) => {
   if (typeof maxAmount !== 'bigint') throw new TypeError('maxAmount is a bigint of micro-units');
   const origins = allow.origins?.map((origin) => new URL(origin).origin);
-  return (quote: QuoteClaims, url: string): void => {
-    if (!isResourceOf(quote.scope?.resource, url))
-      throw new ResourceMismatchError(`The quote is not for ${new URL(url).origin}.`, quote);
+  const checkPrice = (quote: Price, url: string, ofCall = maxAmount): void => {
     const { origin, protocol } = new URL(url);
     if (origins !== undefined && !origins.includes(origin))
       throw new NotAllowedError(`${origin} is not an allowed origin.`, quote);
     if (origins === undefined && protocol !== 'https:' && !LOOPBACK.test(origin))
       throw new NotAllowedError(
-        'A quote over plain http can be changed on the way. List the origin to pay it anyway.',
+        'A price over plain http can be changed on the way. List the origin to pay it anyway.',
         quote,
       );
-    if (allow.serviceIds?.includes(quote.service_id) === false)
-      throw new NotAllowedError(`${quote.service_id} is not an allowed service.`, quote);
+    if (allow.serviceIds !== undefined && !allow.serviceIds.some((id) => id === quote.service_id))
+      throw new NotAllowedError(
+        `${quote.service_id ?? quote.service_name} is not an allowed service.`,
+        quote,
+      );
     if (allow.mints?.includes(quote.mint) === false)
       throw new NotAllowedError(`${quote.mint} is not an allowed mint.`, quote);
-    if (BigInt(quote.quote_amount) > maxAmount) throw new PriceAboveCapError('maxAmount', quote);
+    const most = ofCall < maxAmount ? ofCall : maxAmount;
+    if (BigInt(quote.quote_amount) > most) throw new PriceAboveCapError('maxAmount', quote);
+  };
+  return {
+    checkPrice,
+    checkQuote: (quote: QuoteClaims, url: string, ofCall?: bigint): void => {
+      if (!isResourceOf(quote.scope?.resource, url))
+        throw new ResourceMismatchError(`The quote is not for ${new URL(url).origin}.`, quote);
+      checkPrice(quote, url, ofCall);
+    },
   };
 };
 

@@ -1,4 +1,5 @@
 import type { Settlement } from './dialects.ts';
+import type { ExternalOffer } from './external-offers.ts';
 
 /** One logical request that is being paid, or is paid and not delivered yet. Plain JSON. */
 export type PaymentRecord = {
@@ -21,6 +22,15 @@ export type PaymentRecord = {
    * The vendor may have delivered it to another request.
    */
   adopted?: { requestId: string };
+  /** The transaction that paid, if it is known. */
+  txHash?: string;
+  /** Set if the vendor does not use Quittance: what it asked, with which the same bytes are signed. */
+  external?: ExternalOffer & {
+    /** What the API is told to pay for: the paid address without its query. */
+    resource: string;
+    /** Set while the vendor's answer is not reported yet. */
+    report?: { settlement_id: string; payment_response: string };
+  };
 };
 
 /**

@@ -4,6 +4,12 @@ import { Keypair, VersionedTransaction } from '@solana/web3.js';
 import { newId } from '../../../shared/lib/id.ts';
 import { bytesOf, externalPaymentsOver, PRICE, reasonOf } from '../../../test/support/external-payments.ts';
 import {
+  type ForeignPayment,
+  foreignPaymentsOver,
+  reasonOf as foreignReasonOf,
+  txHashOf,
+} from '../../../test/support/foreign-payments.ts';
+import {
   keypairOf,
   type Payer,
   type SubmitterFixture,
@@ -290,5 +296,61 @@ describe('closeExternal', () => {
       expect(reasonOf(await signing)).toBe(progress.status === 'failed' ? 'closed' : 'signed');
       expect((await intentOf(input))?.status).toBe(progress.status);
     }
+  }, 60_000);
+});
+
+describe('a payer of this deployment at its own facilitator', () => {
+  const foreign = foreignPaymentsOver(
+    () => fixture,
+    () => vendor,
+  );
+  const ofSigned = (transaction: string, memo: string): ForeignPayment => ({
+    transaction,
+    legs: [{ owner: vendor.owner.publicKey.toBase58(), amount: `${PRICE}` }],
+    memos: [memo],
+  });
+
+  test('both intents have the same transaction', async () => {
+    const buyer = await fixture.payer(2n * PRICE);
+    const input = inputOf(buyer, { fee_payer: fixture.keys.feePayer.address, memo: 'offer-1' });
+    const answer = await sign(input);
+    const payment = ofSigned(bytesOf(answer), 'offer-1');
+    expect(await foreign.check(payment)).toMatchObject({
+      outcome: 'accepted',
+      payer: fixture.authority,
+      message_hash: 'message_hash' in answer ? answer.message_hash : '',
+    });
+    const received = newId('stl');
+    const tx_hash = txHashOf(await foreign.submit(payment, received));
+    for (const id of [received, input.settlement_id])
+      expect(await fixture.events.wait(id, 'finalized')).toMatchObject({ tx_hash });
+    const { rows } = await fixture.admin.query(
+      'select i.kind from transactions t join intents i using (intent_id) where t.signature = $1 order by 1',
+      [tx_hash],
+    );
+    expect(rows).toEqual([{ kind: 'external' }, { kind: 'foreign' }]);
+    expect(await balanceOf(buyer)).toBe(PRICE);
+  }, 60_000);
+
+  test('a message that the platform’s authority has signed, without an outgoing payment, is refused', async () => {
+    const buyer = await fixture.payer(2n * PRICE);
+    const delegate = keypairOf(fixture.keys.delegateAuthorities[0]!.secretKey);
+    const payment = await foreign.signed(buyer, { delegate });
+    expect(foreignReasonOf(await foreign.check(payment))).toBe('transaction_fee_payer_transferring_funds');
+    expect(foreignReasonOf(await foreign.submit(payment))).toBe('transaction_fee_payer_transferring_funds');
+  });
+
+  test('neither intent ends while the bytes may be included, and both fail after the proof', async () => {
+    const buyer = await fixture.payer(PRICE);
+    const input = inputOf(buyer, { fee_payer: fixture.keys.feePayer.address, memo: 'offer-2' });
+    await fixture.chain.call('chain_clock', { paused: true });
+    const payment = ofSigned(bytesOf(await sign(input)), 'offer-2');
+    const received = newId('stl');
+    await foreign.withDroppedSends(async () => {
+      txHashOf(await foreign.submit(payment, received));
+      await fixture.chain.call('chain_advance', EXPIRY_BLOCKS);
+      for (const id of [received, input.settlement_id]) await fixture.events.wait(id, 'failed');
+    });
+    expect(await balanceOf(buyer)).toBe(PRICE);
   }, 60_000);
 });
