@@ -36,7 +36,7 @@ const service = ({ service: name, service_id }: Record<string, string>) =>
     : `the service ${quoted(name)}(${service_id})`;
 const delegateOf = ({ delegate, delegate_id }: Record<string, string>) =>
   `The delegate ${quoted(delegate)}(${delegate_id})`;
-/** A vendor that does not use Quittance has no service. Its name is the host that asked. */
+/** The name of a vendor that does not use Quittance is the host that asked. */
 const payeeOf = (details: Record<string, string>) =>
   details.service_id === undefined ? quoted(details.service).trimEnd() : service(details);
 const MAX_RESOURCE = 200;
