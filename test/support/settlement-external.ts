@@ -28,7 +28,7 @@ export const signer = {
 const keyOf = ({ account_id, payment_attempt_id }: Signed) => `${account_id}:${payment_attempt_id}`;
 const bytesOf = (key: string) => createHash('sha512').update(key).digest();
 
-const sign = (payment: Signed) => {
+const sign = ({ message_hash: _, ...payment }: Signed) => {
   const key = keyOf(payment);
   const known = signer.signed.get(key);
   if (known === null) return { outcome: 'refused', reason: 'closed', message: 'the payment was ended' };
