@@ -25,7 +25,8 @@ export const signer = {
   answers: true,
 };
 
-const keyOf = ({ account_id, payment_attempt_id }: Signed) => `${account_id}:${payment_attempt_id}`;
+type Attempt = Pick<Signed, 'account_id' | 'payment_attempt_id' | 'settlement_id'>;
+const keyOf = ({ account_id, payment_attempt_id }: Attempt) => `${account_id}:${payment_attempt_id}`;
 const bytesOf = (key: string) => createHash('sha512').update(key).digest();
 
 const sign = ({ message_hash: _, ...payment }: Signed) => {
@@ -49,7 +50,8 @@ const sign = ({ message_hash: _, ...payment }: Signed) => {
   };
 };
 
-const progressOf = (payment: Signed): Progress => {
+/** Its answer to closeExternal and observeExternal. */
+export const closeExternal = (payment: Attempt): Progress => {
   const key = keyOf(payment);
   if (!signer.signed.has(key)) signer.signed.set(key, null);
   const failure = { code: 'payment_failed' as const, message: 'the payment was ended' };
@@ -75,10 +77,10 @@ export const serveExternal = async (bus: Bus): Promise<void> => {
       },
     });
   serve('signExternal', sign);
-  serve('closeExternal', progressOf);
+  serve('closeExternal', closeExternal);
   serve('observeExternal', (input: Signed & { tx_hash: string | null }) => {
     signer.reported.push(input.tx_hash);
-    return progressOf(input);
+    return closeExternal(input);
   });
   await bus.nc.flush();
 };

@@ -43,8 +43,8 @@ export type PayOptions = Rules & {
   /** The final decision on a price that passes all rules. False: it is not paid. */
   approve?: Approve;
   /**
-   * False: a 402 of a vendor that does not use Quittance is returned unchanged. Otherwise it is paid
-   * if its offer of x402 is payable and the delegate's `external` allows it.
+   * False: a 402 of a vendor that does not use Quittance is returned unchanged. Otherwise it is
+   * paid if its offer of x402 is payable and the delegate's `external` allows it.
    */
   x402?: boolean;
   /** Default: in memory. Use a durable store if a crash must not lose what was paid for. */
@@ -89,7 +89,8 @@ const networkOf = (client: Client, environment: Environment) => {
  * @throws ApprovalRequiredError if the owner must approve the payment first; the same call with the
  * same key goes on with it
  * @throws NotDeliveredError if the vendor has the payment and does not deliver
- * @throws PaymentOpenError if a vendor of x402 has the payment, does not deliver, and may still use it
+ * @throws PaymentOpenError if a vendor of x402 has the payment, does not deliver, and may still use
+ *   it
  */
 export const payingFetch = (
   fetch: Fetch,

@@ -26,7 +26,10 @@ export type Payer = {
 /** An answer to one call of `POST /v1/payments`. */
 export type Answer = {
   at: number;
-  /** `signed`: the bytes. `failed`: proof that nothing was or will be paid. `refused`: nothing exists. */
+  /**
+   * `signed`: the bytes. `failed`: proof that nothing was or will be paid. `refused`: nothing
+   * exists.
+   */
   kind: 'signed' | 'failed' | 'refused' | 'unknown';
   /** Status of a signed payment, the code of a refusal, or why no answer arrived. */
   detail: string;
