@@ -263,10 +263,22 @@ test('64 mixed payments at a nearly used limit never hold or spend more than the
   expect([await total(), await held(payer)]).toEqual([0n, 0n]);
 }, 60_000);
 
-test('the counts of open and of unused payments use their own indexes', async () => {
+test('the counts of open and of unused payments use their own indexes, however many there were', async () => {
+  const payer = consumer();
+  const { settlement_id } = await payOut(payer);
+  await admin.query(
+    `insert into settlements (settlement_id, rail, account_id, payment_attempt_id, wallet_id, quote_amount, fee_amount,
+       payer_address, service_name, payout_address, resource, requirement, x402_version, message_hash, holding, status,
+       chain_status, failure_code)
+     select 'past_' || i, rail, account_id, 'past_' || i, wallet_id, quote_amount, 0, payer_address, service_name,
+       payout_address, resource, requirement, x402_version, message_hash, false, 'failed', 'failed', 'payment_failed'
+     from settlements cross join generate_series(1, 5000) as i where settlement_id = $1`,
+    [settlement_id],
+  );
+  await admin.query('analyze settlements');
   const attempt = {
     settlementId: newId('stl'),
-    accountId: newId('acct'),
+    accountId: payer.account_id,
     paymentAttemptId: 'a',
     delegateId: newId('del'),
     walletId: newId('wal'),
