@@ -25,6 +25,8 @@ export const signer = {
   conflicts: new Set<string>(),
   /** Whether it answers at all. */
   answers: true,
+  /** How many calls were not answered. */
+  unanswered: 0,
 };
 
 type Attempt = Pick<Signed, 'account_id' | 'payment_attempt_id' | 'settlement_id'>;
@@ -76,7 +78,10 @@ export const serveExternal = async (bus: Bus): Promise<void> => {
   const serve = <I>(operation: string, answer: (input: I) => unknown) =>
     bus.nc.subscribe(`int.chain-submitter.${operation}`, {
       callback: (_error, msg) => {
-        if (!signer.answers) return;
+        if (!signer.answers) {
+          signer.unanswered += 1;
+          return;
+        }
         const answered = answer(msg.json<{ input: I }>().input);
         const isError = 'error' in (answered as object);
         msg.respond(JSON.stringify(isError ? answered : { ok: answered }));
