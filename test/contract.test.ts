@@ -185,6 +185,8 @@ const HARMLESS = new Set([
   // The signed message identifies the payment, and a fee quote that is not paid costs nothing.
   ...['settlement.x402Verify', 'settlement.x402Settle', 'settlement.acceptForeign'],
   ...['settlement.reissueForeign', 'settlement.createFeeQuote'],
+  // The attempt identifies the payment, and a report is a hint.
+  ...['settlement.payExternal', 'settlement.reportExternal'],
   ...['wallet.link', 'wallet.provision', 'wallet.onboarding', 'wallet.delegate', 'wallet.revoke'],
   ...[
     'funding.approveWithdrawal',

@@ -5,6 +5,7 @@ import { contractList } from '../../shared/contract/index.ts';
 import type { CredentialKind } from '../../shared/contract/principal.ts';
 import type { HttpOperation } from '../../shared/contract/service.ts';
 import { createKeyText } from '../../shared/lib/key-text.ts';
+import { requirementOf } from '../support/settlement-external.ts';
 import { newTransaction, x402Request } from '../support/settlement-foreign.ts';
 import { runningStack } from '../support/stack.ts';
 import { createSnapshot, createTenant, type Tenant } from '../support/tenants.ts';
@@ -74,6 +75,21 @@ const RECIPES: Record<string, Recipe> = {
     body: () => ({ rail: 'x402', quote_amount: one, memo: 'm', transaction: 'AQ==', redeem_id: 'r-1' }),
     foreign: 400,
   },
+  // The accounts have no money, and their delegates may pay vendors of Quittance only. The network of
+  // the other environment has another name.
+  'settlement.payExternal': {
+    body: ({ attemptId, walletProof }) => ({
+      payment_attempt_id: attemptId,
+      resource: 'https://api.example.com/',
+      requirement: {
+        ...requirementOf(walletProof.public_key),
+        asset: stack.environments.test!.usdc_mint,
+      },
+    }),
+    foreign: [402, 403, 409],
+    elsewhere: 400,
+  },
+  'settlement.reportExternal': { body: () => ({ payment_response: 'e30=' }) },
   'settlement.foreignTerms': { foreign: 'hidden' },
   'settlement.reissueForeign': {},
   'settlement.getFees': { foreign: 'hidden' },

@@ -110,8 +110,8 @@ const injectFaults = async (
 
 /**
  * Runs one campaign over a separate stack and checks the invariants.
- * @param of `victims`: the processes that are killed at random; `firstCreditMicro` as in the stack's
- *   options; `begin` signs the clients up
+ * @param of `victims`: the processes that are killed at random; `firstCreditMicro` as in the
+ *   stack's options; `begin` signs the clients up
  */
 export const runPaymentsCampaign = async <Figures extends object>(
   options: PaymentsOptions,

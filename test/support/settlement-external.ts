@@ -23,9 +23,12 @@ export const signer = {
   reported: [] as (string | null)[],
   /** Whether it answers at all. */
   answers: true,
+  /** How many calls were not answered. */
+  unanswered: 0,
 };
 
-const keyOf = ({ account_id, payment_attempt_id }: Signed) => `${account_id}:${payment_attempt_id}`;
+type Attempt = Pick<Signed, 'account_id' | 'payment_attempt_id' | 'settlement_id'>;
+const keyOf = ({ account_id, payment_attempt_id }: Attempt) => `${account_id}:${payment_attempt_id}`;
 const bytesOf = (key: string) => createHash('sha512').update(key).digest();
 
 const sign = (payment: Signed) => {
@@ -49,7 +52,8 @@ const sign = (payment: Signed) => {
   };
 };
 
-const progressOf = (payment: Signed): Progress => {
+/** Its answer to closeExternal and observeExternal. */
+export const closeExternal = (payment: Attempt): Progress => {
   const key = keyOf(payment);
   if (!signer.signed.has(key)) signer.signed.set(key, null);
   const failure = { code: 'payment_failed' as const, message: 'the payment was ended' };
@@ -70,15 +74,18 @@ export const serveExternal = async (bus: Bus): Promise<void> => {
   const serve = <I>(operation: string, answer: (input: I) => unknown) =>
     bus.nc.subscribe(`int.chain-submitter.${operation}`, {
       callback: (_error, msg) => {
-        if (!signer.answers) return;
+        if (!signer.answers) {
+          signer.unanswered += 1;
+          return;
+        }
         msg.respond(JSON.stringify({ ok: answer(msg.json<{ input: I }>().input) }));
       },
     });
   serve('signExternal', sign);
-  serve('closeExternal', progressOf);
+  serve('closeExternal', closeExternal);
   serve('observeExternal', (input: Signed & { tx_hash: string | null }) => {
     signer.reported.push(input.tx_hash);
-    return progressOf(input);
+    return closeExternal(input);
   });
   await bus.nc.flush();
 };

@@ -43,7 +43,10 @@ export const createProvider = (url: string, number: number) => {
       call('getBlockHeight', [{ commitment, minContextSlot }], BlockHeight),
     latestBlockhash: (commitment: 'confirmed' | 'finalized' = COMMITMENT) =>
       call('getLatestBlockhash', [{ commitment }], LatestBlockhash),
-    /** Whether a finalized block could still be followed by one with a transaction of this blockhash. */
+    /**
+     * Whether a finalized block could still be followed by one with a transaction of this
+     * blockhash.
+     */
     isBlockhashValid: async (blockhash: string): Promise<boolean> => {
       const answer = await call('isBlockhashValid', [blockhash, { commitment: 'finalized' }], BlockhashValid);
       return answer.value;

@@ -18,7 +18,9 @@ const MAX_PAGES = 1000;
 export type Search = { reference: string; since: number };
 type Listed = Awaited<ReturnType<Provider['listSignatures']>>[number];
 
-/** Every transaction under a reference that one provider lists, newest first. @throws RpcUnavailable */
+/**
+ * Every transaction under a reference that one provider lists, newest first. @throws RpcUnavailable
+ */
 export const listTransactionsAt = async (
   provider: Provider,
   { reference, since }: Search,

@@ -94,7 +94,8 @@ const check = (bytes: Uint8Array, terms: ExternalTerms, mint: string): void => {
 
 /**
  * Checks message bytes against the terms of a payment.
- * @throws PolicyError unless they have exactly the terms' signers, instructions, accounts and amount
+ * @throws PolicyError unless they have exactly the terms' signers, instructions, accounts and
+ *   amount
  */
 export const checkExternalPolicy = (bytes: Uint8Array, terms: ExternalTerms, mint: string): void => {
   try {

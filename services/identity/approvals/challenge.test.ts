@@ -9,7 +9,8 @@ const terms = {
 };
 
 test('the challenge is the SHA-256 of the documented text', () => {
-  // printf 'quittance-approval\ntest\napr_…\nq_…\n2500000\nAi4g…' | openssl dgst -sha256 -binary | basenc --base64url
+  // printf 'quittance-approval\ntest\napr_…\nq_…\n2500000\nAi4g…' | openssl dgst -sha256 -binary |
+  // basenc --base64url
   expect(approvalChallenge('test', terms)).toBe('zz7KfKz16VIii6Tr-Y0NIXjnr9cR_z84avTXILJ96b4');
   expect(approvalChallenge('test', terms)).toMatch(/^[A-Za-z0-9_-]{43}$/);
 });

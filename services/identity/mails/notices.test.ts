@@ -44,6 +44,12 @@ test.each([
   expect(`${mail.text}${mail.html}`).not.toContain('undefined');
 });
 
+test('a payment to a vendor without an account names no service', () => {
+  const { service: _name, service_id: _id, ...outgoing } = details;
+  const mail = noticeMail('payment_made', { ...notice, details: outgoing }, null)!;
+  expect(mail.text).toContain('paid 2.5 USDC to a vendor that does not use Quittance, by the delegate');
+});
+
 test('a stranger’s name cannot reorder the text around it', () => {
   const mail = noticeMail(
     'payment_made',

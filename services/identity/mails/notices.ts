@@ -29,11 +29,14 @@ const quoted = (name: string | undefined) => {
   const text = name.replaceAll(/\p{Bidi_Control}/gu, '').replaceAll(/[“”]/g, '"');
   return `“${text.replaceAll('://', '[:]//').replaceAll(/(?<=\S)\.(?=\S)/g, '[.]')}” `;
 };
+/** A payment without a service is one to a vendor that has no account here. */
 const service = ({ service: name, service_id }: Record<string, string>) =>
-  `the service ${quoted(name)}(${service_id})`;
+  service_id === undefined
+    ? 'a vendor that does not use Quittance'
+    : `the service ${quoted(name)}(${service_id})`;
 const delegateOf = ({ delegate, delegate_id }: Record<string, string>) =>
   `The delegate ${quoted(delegate)}(${delegate_id})`;
-/** A vendor that does not use Quittance has no service. Its name is the host that asked. */
+/** The name of a vendor that does not use Quittance is the host that asked. */
 const payeeOf = (details: Record<string, string>) =>
   details.service_id === undefined ? quoted(details.service).trimEnd() : service(details);
 const MAX_RESOURCE = 200;

@@ -175,8 +175,8 @@ create table mails (
 create index mails_in_order on mails ((link_id is null), next_attempt_at);
 create index mails_by_address on mails (to_address);
 
--- Approvals whose owner was mailed, so that a repeated event mails nobody twice. The time is when the
--- row is deleted.
+-- Approvals whose owner was mailed, so that a repeated event mails nobody twice. The time is when
+-- the row is deleted.
 create table mailed_approvals (
   approval_id text collate "C" primary key,
   expires_at timestamptz not null

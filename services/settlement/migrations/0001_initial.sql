@@ -230,8 +230,8 @@ create table restores (
   taken_at timestamptz not null check (taken_at <= restored_at)
 );
 
--- Payments of delegates that their owner must approve. An approval reserves nothing, and lapses with
--- its quote.
+-- Payments of delegates that their owner must approve. An approval reserves nothing, and lapses
+-- with its quote.
 create table approvals (
   approval_id text collate "C" primary key,
   account_id text collate "C" not null,

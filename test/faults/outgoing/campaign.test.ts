@@ -4,7 +4,9 @@ import { installInterop } from '../../support/interop.ts';
 import { testStateDir } from '../../support/test-state.ts';
 import { runOutgoingCampaign } from './campaign.ts';
 
-/** The short form of `npm run faults -- --outgoing` (docs/faults.md), always in the same schedule. */
+/**
+ * The short form of `npm run faults -- --outgoing` (docs/faults.md), always in the same schedule.
+ */
 const FAULTS = [
   'crash-after-settlement.afterAccept',
   'crash-before-submitter.afterCommit',

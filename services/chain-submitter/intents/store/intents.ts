@@ -323,8 +323,8 @@ export const countOpen = (db: Db): Promise<bigint> =>
     select count(*) as intents from intents i where ${state.isOpen}`);
 
 /**
- * Names another settlement as the one that a foreign or outgoing payment is of. Its events carry the new id
- * from now on.
+ * Names another settlement as the one that a foreign or outgoing payment is of. Its events carry
+ * the new id from now on.
  */
 export const updateSettlementId = (db: Db, intentId: string, settlementId: string): Promise<unknown> =>
   db.query(sql.typeAlias('void')`

@@ -31,8 +31,8 @@ export const upsertChallenge = (
     on conflict (challenge) do update set session_id = excluded.session_id, expires_at = excluded.expires_at`);
 
 /**
- * Consumes a challenge. True when it was issued for this ceremony and, except for a sign-in, to this
- * session. Of concurrent answers, one finds it.
+ * Consumes a challenge. True when it was issued for this ceremony and, except for a sign-in, to
+ * this session. Of concurrent answers, one finds it.
  */
 export const consumeChallenge = async (
   db: Db,
