@@ -150,6 +150,7 @@ const STEP_UP: readonly [string, always: boolean][] = [
   ['POST /v1/wallets/provision', true],
   ['GET /v1/wallets/:id/backup', true],
   ['PATCH /v1/wallets/:id/backup', true],
+  ['POST /v1/auth/device/decide', true],
   ['POST /v1/withdrawals/:id/approve', true],
   ['POST /v1/delegates', true],
   ['PATCH /v1/delegates/:id', false],
@@ -184,6 +185,8 @@ const HARMLESS = new Set([
   // The signed message identifies the payment, and a fee quote that is not paid costs nothing.
   ...['settlement.x402Verify', 'settlement.x402Settle', 'settlement.acceptForeign'],
   ...['settlement.reissueForeign', 'settlement.createFeeQuote'],
+  // The attempt identifies the payment, and a report is a hint.
+  ...['settlement.payExternal', 'settlement.reportExternal'],
   ...['wallet.link', 'wallet.provision', 'wallet.onboarding', 'wallet.delegate', 'wallet.revoke'],
   ...[
     'funding.approveWithdrawal',
@@ -203,6 +206,8 @@ const HARMLESS = new Set([
   // An unconfirmed sign-in of a device is worth nothing, and the first decision stands.
   ...['identity.startDeviceSignIn', 'identity.pollDeviceSignIn'],
   ...['identity.readDeviceSignIn', 'identity.decideDeviceSignIn'],
+  // A challenge is answered once, and a decision that is repeated is the same decision.
+  ...['identity.approvalOptions', 'identity.approve', 'settlement.denyApproval'],
   ...['webhook.testEndpoint', 'webhook.redeliver'],
   ...['identity.verifyServiceReveal', 'identity.revealDelegateKey', 'identity.verifyDelegateReveal'],
 ]);

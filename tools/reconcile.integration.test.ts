@@ -131,6 +131,42 @@ test('a payment of another protocol is known, and one without a record is an err
   ]);
 });
 
+test('an outgoing payment is open until its transaction is recorded, and known then', async () => {
+  const [payer, vendor] = [await fixture.payer(5_000_000n), await fixture.payer(1n)];
+  const { keys, outside, land, admin } = fixture;
+  const authority = keypairOf(keys.delegateAuthorities[0]!.secretKey);
+  const [from, to] = [payer, vendor].map(({ owner }) => outside.tokenAccount(owner.publicKey));
+  const settlementId = newId('stl');
+  await record(payer, fixture.quote({ amount: GROSS, fee: FEE }), {
+    settlement_id: settlementId,
+    tx_hash: '5'.repeat(87),
+  });
+  await admin.query('delete from settlement.settlements where settlement_id = $1', [settlementId]);
+  await admin.query(
+    `insert into settlement.settlements (settlement_id, rail, account_id, payment_attempt_id, wallet_id, quote_amount,
+       fee_amount, service_name, payout_address, resource, requirement, x402_version)
+     values ($1, 'x402_out', $2, $1, $3, $4, 0, 'api.example.com', $5, 'https://api.example.com', '{}', 2)`,
+    [settlementId, payer.account_id, payer.wallet_id, `${GROSS}`, vendor.owner.publicKey.toBase58()],
+  );
+  const tx_hash = await land(
+    [createTransferCheckedInstruction(from!, outside.mint, to!, authority.publicKey, GROSS, 6)],
+    [keypairOf(keys.feePayer.secretKey), authority],
+  );
+  const ofPayer = ({ found }: Awaited<ReturnType<typeof run>>) =>
+    found.filter(({ account, kind }) => account === from!.toBase58() && kind !== 'foreign');
+  const before = await run();
+  expect(before.broken).toEqual([]);
+  expect(ofPayer(before)).toEqual([expect.objectContaining({ kind: 'open', amount: -GROSS })]);
+  await admin.query(
+    `update settlement.settlements set status = 'issued', chain_status = 'finalized', tx_hash = $2, issued_at = now(),
+       holding = false where settlement_id = $1`,
+    [settlementId, tx_hash],
+  );
+  const after = await run();
+  expect(after.broken).toEqual([]);
+  expect(ofPayer(after)).toEqual([]);
+});
+
 test('a transfer by the owner is foreign and explains the drift', async () => {
   const payer = await fixture.payer(5_000_000n);
   await paid(payer);

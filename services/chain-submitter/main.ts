@@ -24,6 +24,10 @@ import { createLamportsReader, openRpcPool } from './chain/rpc-pool.ts';
 import { createTokenAccounts } from './chain/token-accounts.ts';
 import { verifyNetwork } from './chain/verify-network.ts';
 import { limitsOf, config as schema } from './config.ts';
+import { closeExternal } from './external-payments/close-external.ts';
+import { createHints } from './external-payments/hints.ts';
+import { observeExternal } from './external-payments/observe-external.ts';
+import { signExternal } from './external-payments/sign-external.ts';
 import { checkForeign } from './foreign-payments/check-foreign.ts';
 import { closeForeign } from './foreign-payments/close-foreign.ts';
 import { createPayoutAccount } from './foreign-payments/create-payout-account.ts';
@@ -118,6 +122,7 @@ const parts = {
   simulations: createSimulations({ rpc, logger }),
   foreignCommit: createForeignCommit(pool, workerId),
   inFlight: createInFlightTransactions(),
+  hints: createHints(),
 };
 const deps = { ...parts, executor: createExecutor(parts) };
 const signing = {
@@ -178,6 +183,9 @@ await runService(base, {
     checkForeign: checkForeign(deps),
     submitForeign: submitForeign(deps),
     closeForeign: closeForeign(deps),
+    signExternal: signExternal(deps),
+    closeExternal: closeExternal(deps),
+    observeExternal: observeExternal(deps),
     ...operating,
   }),
   consuming,

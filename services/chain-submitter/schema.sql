@@ -7,6 +7,18 @@ create table cosigning_factors (
   constraint cosigning_factors_factor_check CHECK (factor >= 2 AND factor <= 1000)
 );
 
+create table external_messages (
+  intent_id text collate "C" not null,
+  message_hash text collate "C" not null,
+  wire bytea not null,
+  blockhash text collate "C" not null,
+  last_valid_block_height bigint not null,
+  signed_at timestamp with time zone default app_now() not null,
+  constraint external_messages_pkey PRIMARY KEY (intent_id),
+  constraint external_messages_message_hash_key UNIQUE (message_hash),
+  constraint external_messages_intent_id_fkey FOREIGN KEY (intent_id) REFERENCES intents(intent_id)
+);
+
 create table grants (
   account_id text collate "C" not null,
   owner text collate "C" not null,
@@ -145,7 +157,7 @@ create table transactions (
   status text default 'live'::text not null,
   creates text collate "C",
   signed_at timestamp with time zone default app_now() not null,
-  constraint transactions_pkey PRIMARY KEY (signature),
+  constraint transactions_pkey PRIMARY KEY (signature, intent_id),
   constraint transactions_intent_id_generation_key UNIQUE (intent_id, generation),
   constraint transactions_status_check CHECK (status = ANY (ARRAY['live'::text, 'expired'::text, 'failed'::text])),
   constraint transactions_intent_id_fkey FOREIGN KEY (intent_id) REFERENCES intents(intent_id)

@@ -18,8 +18,10 @@ export const config = z
     SIGN_IN_URL: z.url({ protocol: /^https?$/ }).regex(/^[^#]+$/, 'must have no fragment'),
     /** The page that a reveal link opens. The token is its fragment, the key's owner its query. */
     REVEAL_URL: z.url({ protocol: /^https?$/ }).regex(/^[^#?]+$/, 'must have no query and no fragment'),
-    /** The page where a person confirms the sign-in of a device. */
-    DEVICE_URL: z.url({ protocol: /^https?$/ }).regex(/^[^#?]+$/, 'must have no query and no fragment'),
+    /** The console, whose pages `/device` and `/approvals/<id>` are shown to people. */
+    CONSOLE_URL: z
+      .url({ protocol: /^https?$/ })
+      .regex(/^[^#?]+[^#?/]$/, 'must have no query, fragment and last slash'),
     /** The domain that passkeys are bound to. A change invalidates every registered passkey. */
     PASSKEY_RP_ID: z.string().regex(/^([a-z0-9-]+\.)*[a-z0-9-]+$/, 'must be a domain'),
     PASSKEY_RP_NAME: z.string().min(1).max(64).default('Quittance'),

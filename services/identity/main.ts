@@ -10,6 +10,9 @@ import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { accountOperations } from './accounts/operations.ts';
+import { approvalRequested } from './approvals/on-settlement-approval-requested.ts';
+import { approvalOperations } from './approvals/operations.ts';
+import type { RecordApproval } from './approvals/settlement-calls.ts';
 import { config as schema } from './config.ts';
 import { delegateOperations } from './delegates/operations.ts';
 import type { SpendingWriter } from './delegates/spending.ts';
@@ -45,6 +48,7 @@ const links = {
   identitySecret: config.IDENTITY_SECRET,
   signInUrl: config.SIGN_IN_URL,
   revealUrl: config.REVEAL_URL,
+  consoleUrl: config.CONSOLE_URL,
 };
 const mailer = createMailer({ url: config.SMTP_URL, from: config.MAIL_FROM });
 const mails = startSendMails({ pool, logger, mailer, ...links });
@@ -56,6 +60,7 @@ const deps = {
   environment,
   signingKey: config.SIGNING_KEYS[0]!,
   identitySecret: config.IDENTITY_SECRET,
+  consoleUrl: config.CONSOLE_URL,
   cursorKey: config.CURSOR_KEY,
   relay,
   rp: { id: config.PASSKEY_RP_ID, name: config.PASSKEY_RP_NAME, origins: config.PASSKEY_ORIGINS },
@@ -65,7 +70,6 @@ const deps = {
     (await call(bus, wallet, 'setDefault', { account_id, wallet_id })).found,
   checkPayoutAddress: (payout_address: string, allow_off_curve: boolean) =>
     call(bus, chainSubmitter, 'checkPayoutAddress', { payout_address, allow_off_curve }),
-  deviceUrl: config.DEVICE_URL,
   pokeMails: mails.poke,
   payoutDelayHours: environment === 'live' ? 24 : 0,
   hasWallet: async (account_id: string, wallet_id: string) =>
@@ -74,6 +78,9 @@ const deps = {
     call(bus, settlement, 'upsertDelegate', input),
   listDelegateSpending: (account_id: string, delegate_ids: string[]) =>
     call(bus, settlement, 'listDelegateSpending', { account_id, delegate_ids }),
+  findApproval: (account_id: string, approval_id: string) =>
+    call(bus, settlement, 'findApproval', { account_id, approval_id }),
+  recordApproval: (input: Parameters<RecordApproval>[0]) => call(bus, settlement, 'recordApproval', input),
   getActivity: async (service_id: string) => {
     const both = await Promise.all([
       call(bus, quote, 'getQuoteActivity', { service_id }),
@@ -95,11 +102,13 @@ const consuming = [
       batchWindowMs: BATCH_WINDOW_MS,
     },
   ),
+  subscribe(bus, settlement, { approvalRequested: approvalRequested(deps) }, base.quarantine),
   subscribe(bus, webhook, { endpointDisabled: endpointDisabled(deps) }, base.quarantine),
 ];
 
 const handlers = {
   ...accountOperations(deps),
+  ...approvalOperations(deps),
   ...sessionOperations(deps),
   ...deviceOperations(deps),
   ...passkeyOperations(deps),

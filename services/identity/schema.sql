@@ -94,6 +94,13 @@ create table login_links (
 );
 CREATE INDEX login_links_by_expiry ON login_links USING btree (expires_at);
 
+create table mailed_approvals (
+  approval_id text collate "C" not null,
+  expires_at timestamp with time zone not null,
+  constraint mailed_approvals_pkey PRIMARY KEY (approval_id)
+);
+CREATE INDEX mailed_approvals_by_expiry ON mailed_approvals USING btree (expires_at);
+
 create table mails (
   mail_id bigint generated always as identity not null,
   kind text not null,

@@ -10,8 +10,11 @@ import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { approvalOperations } from './approvals/operations.ts';
+import { requestApproval } from './approvals/request-approval.ts';
 import { config as schema } from './config.ts';
 import { delegateOperations } from './delegates/operations.ts';
+import { externalPaymentOperations } from './external-payments/operations.ts';
+import { resumeExternal } from './external-payments/resume-external.ts';
 import { feeAccountOperations } from './fee-accounts/operations.ts';
 import { createForeignGroupCommit } from './foreign-payments/group-commit.ts';
 import { foreignPaymentOperations } from './foreign-payments/operations.ts';
@@ -36,7 +39,8 @@ type Deps = Parameters<typeof settlementOperations>[0] &
   Parameters<typeof operatorOperations>[0] &
   Parameters<typeof onSettleProgressed>[0] &
   Parameters<typeof quarantineResolver>[0] &
-  Omit<Parameters<typeof foreignPaymentOperations>[0], 'applyProgress'>;
+  Omit<Parameters<typeof foreignPaymentOperations>[0], 'applyProgress'> &
+  Omit<Parameters<typeof externalPaymentOperations>[0], 'applyProgress' | 'requestApproval'>;
 
 const config = loadConfig(schema);
 const base = await openBase('settlement', config);
@@ -132,6 +136,8 @@ const deps: Deps = {
   getFeePayers: async () => (await readFeePayers('feePayers')).fee_payers,
   checkForeign: (payment) => call(bus, chainSubmitter, 'checkForeign', payment),
   submitForeign: (payment) => call(bus, chainSubmitter, 'submitForeign', payment),
+  signExternal: (payment) => call(bus, chainSubmitter, 'signExternal', payment),
+  observeExternal: (payment) => call(bus, chainSubmitter, 'observeExternal', payment),
 };
 const applyProgress = onSettleProgressed(deps);
 
@@ -151,6 +157,11 @@ await runService(base, {
       quoteFees: (fees) => call(bus, quote, 'createFeeQuote', fees),
     }),
     ...foreignPaymentOperations({ ...deps, applyProgress }),
+    ...externalPaymentOperations({
+      ...deps,
+      applyProgress,
+      requestApproval: (request) => requestApproval(deps, request),
+    }),
     ...operatorOperations(deps),
     ...operatorHandlers({ pool, consuming, resolver: quarantineResolver(deps) }),
   }),
@@ -165,6 +176,16 @@ await runService(base, {
         ...deps,
         applyProgress,
         closeForeign: (payment) => call(bus, chainSubmitter, 'closeForeign', payment),
+      }),
+      logger,
+    ),
+    everyMs(
+      1000,
+      'resumeExternal',
+      resumeExternal({
+        ...deps,
+        applyProgress,
+        closeExternal: (payment) => call(bus, chainSubmitter, 'closeExternal', payment),
       }),
       logger,
     ),

@@ -243,11 +243,13 @@ END),
 CREATE UNIQUE INDEX settlements_by_attempt ON settlements USING btree (account_id, payment_attempt_id);
 CREATE INDEX settlements_by_delegate ON settlements USING btree (account_id, delegate_id, settlement_id DESC) WHERE (delegate_id IS NOT NULL);
 CREATE UNIQUE INDEX settlements_by_external_id ON settlements USING btree (service_id, source_account, external_id) WHERE ((external_id IS NOT NULL) AND (status <> 'failed'::text));
-CREATE UNIQUE INDEX settlements_by_message ON settlements USING btree (message_hash) WHERE (message_hash IS NOT NULL);
+CREATE UNIQUE INDEX settlements_by_message ON settlements USING btree (message_hash) WHERE ((message_hash IS NOT NULL) AND (rail <> 'x402_out'::text));
+CREATE INDEX settlements_by_payee ON settlements USING btree (account_id, payout_address, settlement_id DESC) WHERE (rail = 'x402_out'::text);
 CREATE INDEX settlements_by_payer ON settlements USING btree (account_id, settlement_id DESC);
 CREATE UNIQUE INDEX settlements_by_quote ON settlements USING btree (quote_id) WHERE (status <> 'failed'::text);
 CREATE INDEX settlements_by_service ON settlements USING btree (service_id, settlement_id DESC);
 CREATE INDEX settlements_by_vendor ON settlements USING btree (vendor_account_id, settlement_id DESC);
+CREATE INDEX settlements_outgoing_open ON settlements USING btree (account_id) WHERE ((rail = 'x402_out'::text) AND holding);
 CREATE INDEX settlements_to_expire ON settlements USING btree (redeem_expires_at) WHERE (status = 'issued'::text);
 CREATE INDEX settlements_under_way ON settlements USING btree (progressed_at) WHERE (chain_status = ANY (ARRAY['pending'::text, 'confirmed'::text]));
 

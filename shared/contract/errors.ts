@@ -69,7 +69,9 @@ export const SAFE_ACTIONS = [
   'new_quote',
   'top_up',
   'raise_limit',
-  /** The owner decides about the approval that `approval_id` names. Then the same attempt goes on. */
+  /**
+   * The owner decides about the approval that `approval_id` names. Then the same attempt goes on.
+   */
   'await_approval',
   'stop',
 ] as const;

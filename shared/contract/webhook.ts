@@ -30,6 +30,8 @@ export const webhook = service({
     'settlement.reversed',
     'settlement.redeemed',
     'settlement.expired',
+    'settlement.approvalRequested',
+    'settlement.approvalDecided',
     'funding.withdrawalChanged',
     'funding.refundChanged',
     'funding.depositChanged',

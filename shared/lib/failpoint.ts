@@ -10,6 +10,7 @@ export const failpoints = {
   'gateway.beforeHandOut': nothing,
   'settlement.beforeAccept': nothing,
   'settlement.afterAccept': nothing,
+  'settlement.beforeHandOut': nothing,
   'settlement.beforeIssue': nothing,
   'settlement.afterIssue': nothing,
   'funding.afterBegun': nothing,

@@ -61,6 +61,7 @@ export const INTENT_KINDS = [
   'withdrawal',
   'refund',
   'foreign',
+  'external',
 ] as const;
 /** What the fee payer spends, by cause: fees of settles, rent that quotes promise, and so on. */
 export const LAMPORT_BUDGETS = [
@@ -121,7 +122,7 @@ export const METRICS = {
   quittance_idempotent_replays_total: counter(
     '{call}',
     ['settlement', 'quote', 'funding', 'identity', 'webhook'],
-    { operation: ['settle', 'redeem', 'consume', 'keyed', 'x402Settle', 'acceptForeign'] },
+    { operation: ['settle', 'redeem', 'consume', 'keyed', 'x402Settle', 'acceptForeign', 'payExternal'] },
     'Repeats of completed calls, answered from the record. `keyed`: by Idempotency-Key.',
   ),
   quittance_expired_unredeemed_total: counter(

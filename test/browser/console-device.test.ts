@@ -32,7 +32,7 @@ test('a link fills the code in and allows nothing; Allow signs the device in, an
   const page = await opened({ person });
   const begun = await begin('quittance on <b>build-7</b>');
   await page.go(path(begun));
-  expect(await page.page.getByLabel('Code').inputValue()).toBe(begun.user_code);
+  expect(await page.page.getByRole('textbox', { name: 'Code' }).inputValue()).toBe(begun.user_code);
   await page.shoot('device-code');
   expect(await page.findings()).toEqual([]);
   expect((await poll(begun)).status).toBe(202);
@@ -63,10 +63,12 @@ test('a code is typed in any spelling, and Deny refuses the device', async () =>
   const page = await opened({ person: await signInPerson(stack), width: 'phone' });
   const begun = await begin('A stranger');
   await page.go('/device');
-  await page.page.getByLabel('Code').fill('not a code');
+  await page.page.getByRole('textbox', { name: 'Code' }).fill('not a code');
   await button(page, 'Go on').click();
   await page.page.getByText('This is no code').waitFor();
-  await page.page.getByLabel('Code').fill(begun.user_code.toLowerCase().replace('-', ' '));
+  await page.page
+    .getByRole('textbox', { name: 'Code' })
+    .fill(begun.user_code.toLowerCase().replace('-', ' '));
   await button(page, 'Go on').click();
   await heading(page, 'Sign this device in?').waitFor();
   expect(await page.wider()).toEqual([]);

@@ -5,11 +5,14 @@ import path from 'node:path';
 import { readCommandLine, wholeNumber } from '../../deploy/local/processes/command-line.ts';
 import { testStateDir } from '../support/test-state.ts';
 import { type Options, runCampaign } from './campaign.ts';
-import { faultNames, x402FaultNames } from './faults/index.ts';
-import { mutations } from './mutations.ts';
+import { faultNames, outgoingFaultNames, x402FaultNames } from './faults/index.ts';
+import { type Mutation, mutations } from './mutations.ts';
+import { runOutgoingCampaign } from './outgoing/campaign.ts';
+import { outgoingReportLines } from './outgoing/report.ts';
+import type { PaymentsOptions } from './payments-campaign.ts';
 import { keepRecord, readRecords, sumLines } from './record.ts';
 import { reportLines } from './report.ts';
-import { runX402Campaign, type X402Options } from './x402/campaign.ts';
+import { runX402Campaign } from './x402/campaign.ts';
 import { x402ReportLines } from './x402/report.ts';
 
 const usage = `Usage: npm run faults -- [options]
@@ -17,11 +20,12 @@ const usage = `Usage: npm run faults -- [options]
   --seconds 60         duration of the faults
   --faults a,b,c       only these, or all with this prefix: kill, crash-before, nats-wipe (default: all)
   --seed n             repeats a schedule (default: a new one, printed)
-  --rate 15            payments that begin per second (default: 15, and 5 of x402)
+  --rate 15            payments that begin per second (default: 15; 5 of x402 and outgoing ones)
   --slot-ms 100        slot time of the chain
   --replicas 2         processes of each service (default: two of gateway, settlement and chain-submitter, one of the others)
-  --x402               payments of x402 instead of ours
-  --payments 1000      how many of them
+  --x402               payments of x402 to our vendors instead of ours
+  --outgoing           payments of x402 to vendors of others
+  --payments 1000      how many of those
   --mutate all         switches one rule off at a time: each must break the campaign
   --sum                adds up the figures of all runs so far
   --list               lists the faults
@@ -38,6 +42,7 @@ const { values } = readCommandLine(usage, {
     'slot-ms': { type: 'string', default: '100' },
     replicas: { type: 'string' },
     x402: { type: 'boolean', default: false },
+    outgoing: { type: 'boolean', default: false },
     payments: { type: 'string', default: '1000' },
     mutate: { type: 'string' },
     sum: { type: 'boolean', default: false },
@@ -45,7 +50,8 @@ const { values } = readCommandLine(usage, {
   },
 });
 if (values.list) {
-  for (const name of values.x402 ? x402FaultNames() : faultNames()) print(name);
+  const names = values.outgoing ? outgoingFaultNames : values.x402 ? x402FaultNames : faultNames;
+  for (const name of names()) print(name);
   process.exit(0);
 }
 if (values.sum) {
@@ -56,7 +62,7 @@ const seed = values.seed === undefined ? randomInt(1, 2 ** 31) : wholeNumber('se
 /** The recovery of a mutant never ends, so a short wait suffices. */
 const MUTANT_TERMINAL_MS = 30_000;
 const numberIn = (name: 'seconds' | 'payments' | 'slot-ms') => wholeNumber(name, values[name]);
-const options: Omit<Options & X402Options, 'stateDir' | 'seconds' | 'payments'> = {
+const options: Omit<Options & PaymentsOptions, 'stateDir' | 'seconds' | 'payments'> = {
   seed,
   faults: values.faults.split(',').filter((name) => name !== ''),
   ...(values.rate === undefined ? {} : { perSecond: wholeNumber('rate', values.rate) }),
@@ -67,23 +73,42 @@ const native = {
   seconds: numberIn('seconds'),
   ...(values.replicas === undefined ? {} : { replicas: wholeNumber('replicas', values.replicas) }),
 };
-const x402 = { payments: numberIn('payments') };
+const counted = { payments: numberIn('payments') };
+
+/** The campaign that the options select. */
+const run = async (stateDir: string): Promise<{ breaks: unknown[]; lines: string[] }> => {
+  if (values.outgoing) {
+    const report = await runOutgoingCampaign({ ...options, ...counted, stateDir });
+    return { breaks: report.breaks, lines: outgoingReportLines(report) };
+  }
+  if (values.x402) {
+    const report = await runX402Campaign({ ...options, ...counted, stateDir });
+    return { breaks: report.breaks, lines: x402ReportLines(report) };
+  }
+  const report = await runCampaign({ ...options, ...native, stateDir });
+  keepRecord({ command: process.argv.slice(2).join(' '), seed, report });
+  return { breaks: report.breaks, lines: reportLines(report) };
+};
 
 /** One campaign over the unchanged product. */
 const prove = async (): Promise<boolean> => {
   const stateDir = testStateDir('faults');
   print(`seed ${seed}, state and logs in ${path.relative(process.cwd(), stateDir)}`);
-  if (values.x402) {
-    const report = await runX402Campaign({ ...options, ...x402, stateDir });
-    for (const line of x402ReportLines(report)) print(line);
-    print(`seed ${seed} repeats this schedule`);
-    return report.breaks.length === 0;
-  }
-  const report = await runCampaign({ ...options, ...native, stateDir });
-  keepRecord({ command: process.argv.slice(2).join(' '), seed, report });
-  for (const line of reportLines(report)) print(line);
+  const { breaks, lines } = await run(stateDir);
+  for (const line of lines) print(line);
   print(`seed ${seed} repeats this schedule`);
-  return report.breaks.length === 0;
+  return breaks.length === 0;
+};
+
+type MutantOptions = Omit<PaymentsOptions & Options, 'abandoned'>;
+/** The campaigns that find a mutation. `paid`: how many payments succeeded nevertheless. */
+const runMutant: Record<
+  'quittance' | NonNullable<Mutation['rail']>,
+  (mutant: MutantOptions) => Promise<{ paid: number; breaks: readonly { invariant: string }[] }>
+> = {
+  quittance: runCampaign,
+  x402: (mutant) => runX402Campaign(mutant).then((report) => ({ ...report, paid: report.delivered })),
+  x402_out: (mutant) => runOutgoingCampaign(mutant).then((report) => ({ ...report, paid: report.transfers })),
 };
 
 /** A campaign for each rule that is switched off. True when all of them broke. */
@@ -104,11 +129,8 @@ const mutate = async (wanted: string): Promise<boolean> => {
       stateDir: testStateDir('faults'),
       print: () => {},
     };
-    const report =
-      mutation.rail === 'x402'
-        ? await runX402Campaign({ ...mutant, ...x402 })
-        : await runCampaign({ ...mutant, ...native });
-    const paid = 'paid' in report ? report.paid : report.delivered;
+    const report = await runMutant[mutation.rail ?? 'quittance']({ ...mutant, ...native, ...counted });
+    const { paid } = report;
     const found = [...new Set(report.breaks.map(({ invariant }) => invariant))].filter(
       (invariant) => invariant !== 'somebody-paid',
     );

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import { faultNames, x402FaultNames } from './faults/index.ts';
+import { faultNames, outgoingFaultNames, x402FaultNames } from './faults/index.ts';
 import { mutations } from './mutations.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -11,7 +11,9 @@ test.each(mutations.map((mutation) => [mutation.name, mutation] as const))(
   (_name, { patches = [], sql, faults, rail }) => {
     expect(patches.length > 0 || sql !== undefined).toBe(true);
     for (const { file, from } of patches) expect(readFileSync(path.join(root, file), 'utf8')).toContain(from);
-    const names = rail === 'x402' ? x402FaultNames() : faultNames();
+    const names = { quittance: faultNames, x402: x402FaultNames, x402_out: outgoingFaultNames }[
+      rail ?? 'quittance'
+    ]();
     expect(names).toEqual(expect.arrayContaining([...faults]));
   },
 );

@@ -7,7 +7,7 @@ export type Mutation = {
   name: string;
   rule: string;
   /** The campaign that must find it. The default is the one of our own payments. */
-  rail?: 'x402';
+  rail?: 'x402' | 'x402_out';
   /** Texts of product files that are replaced while a service loads them. Each must exist. */
   patches?: readonly { file: string; from: string; to: string }[];
   /** Run in the database before the load begins. */

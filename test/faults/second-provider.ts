@@ -5,11 +5,12 @@ import { createLiar, type Lie } from './lies.ts';
 /**
  * A second provider of the same chain: `http://127.0.0.1:<port>/<the chain's url>`. It lags by a
  * number of slots and refuses requests for newer state, as a real node does. Or it has no history
- * beyond a few slots. Or it lies (lies.ts).
+ * beyond a few slots. Or it lies (lies.ts). Or it denies every transaction and blockhash, as of a
+ * block that is far ahead.
  */
 export type SecondProvider = Awaited<ReturnType<typeof startSecondProvider>>;
 
-type Mode = 'honest' | { lagSlots: number } | 'forgets' | { lies: Lie };
+type Mode = 'honest' | { lagSlots: number } | 'forgets' | 'denies' | { lies: Lie };
 type Call = { id: unknown; method: string; params?: unknown[] };
 type Known = { slot: number } | null;
 
@@ -21,6 +22,18 @@ const paramsOfLiar = (params: unknown[] = []): unknown[] =>
       ? { ...param, minContextSlot: undefined, commitment: 'confirmed' }
       : param,
   );
+const FAR_HEIGHT = 1_000_000_000;
+/** What it answers when it denies everything, by method. */
+const DENIALS: Record<string, (honest: unknown) => unknown> = {
+  getBlockHeight: () => FAR_HEIGHT,
+  isBlockhashValid: (honest) => ({ ...(honest as object), value: false }),
+  getSignaturesForAddress: () => [],
+  getTransaction: () => null,
+  getSignatureStatuses: (honest) => {
+    const { value, ...rest } = honest as { value: unknown[] };
+    return { ...rest, value: value.map(() => null) };
+  },
+};
 /** JSON-RPC server error of a node that has not seen that slot yet. */
 const SLOT_NOT_REACHED = -32016;
 
@@ -79,6 +92,11 @@ export const startSecondProvider = async () => {
       return honest.error === undefined
         ? { id, result: liar.answer(present.lies, call, honest.result) }
         : honest;
+    }
+    if (present === 'denies') {
+      const honest = await ask(chainUrl, call);
+      const deny = DENIALS[method];
+      return honest.error === undefined && deny !== undefined ? { id, result: deny(honest.result) } : honest;
     }
     const { result: slot } = await ask(chainUrl, {
       id,

@@ -6,6 +6,7 @@ import { createBlockhashes } from '../../services/chain-submitter/chain/blockhas
 import { observeWallet } from '../../services/chain-submitter/chain/observe-wallet.ts';
 import { createRpcPool } from '../../services/chain-submitter/chain/rpc-pool.ts';
 import { createTokenAccounts } from '../../services/chain-submitter/chain/token-accounts.ts';
+import { createHints } from '../../services/chain-submitter/external-payments/hints.ts';
 import { createExecutor } from '../../services/chain-submitter/intents/executor.ts';
 import { createGroupCommit } from '../../services/chain-submitter/intents/group-commit.ts';
 import { settle as settleJob } from '../../services/chain-submitter/intents/settle.ts';
@@ -115,6 +116,7 @@ export const startSubmitter = (
     cosigning: { check: async () => {}, reserve: async () => {} },
     groupCommit: createGroupCommit(pool, process.name),
     inFlight: createInFlightTransactions(),
+    hints: createHints(),
   };
   const deps = { ...parts, executor: createExecutor(parts) };
   const start = async (): Promise<void> => {

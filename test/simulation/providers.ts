@@ -177,8 +177,10 @@ export const createProvider = (
             return { signature: payment.signature, succeeded: error === null, at };
           });
       }),
-    // Used for deposits only, which the simulation does not have.
+    // Used for deposits and outgoing payments only, which the simulation does not have.
     finalized: () => call('finalized', () => null),
+    included: () => call('included', () => null),
+    isBlockhashValid: () => call('isBlockhashValid', () => true),
     balances: (signature, commitment) =>
       call('balances', () => {
         const payment = sent.get(signature);

@@ -258,13 +258,13 @@ export const createSubmitterTables = (
       return commitSigned(values);
     }),
     model<{ signature: string }>(
-      /select exists \(select from transactions where signature = \$1 and status = 'live'\)/,
-      'signature',
+      /select exists \(select from transactions where signature = \$1 and intent_id = \$2\s+and status = 'live'\)/,
+      'signature id',
       ({ signature }) => [{ is_committed: transactions.get(signature)?.status === 'live' }],
     ),
     model<{ signature: string }>(
       /update transactions t set status = 'expired' from open/,
-      'signature signature',
+      'signature id signature',
       ({ signature }) => {
         const transaction = transactions.get(signature);
         if (transaction === undefined || transactionMachine.next(transaction.status, 'expire') === null)

@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { z } from 'zod';
 import { accountOperations } from '../../services/identity/accounts/operations.ts';
+import { approvalRequested } from '../../services/identity/approvals/on-settlement-approval-requested.ts';
+import { approvalOperations } from '../../services/identity/approvals/operations.ts';
 import { delegateOperations } from '../../services/identity/delegates/operations.ts';
 import { deviceOperations } from '../../services/identity/devices/operations.ts';
 import { keyOperations } from '../../services/identity/keys/operations.ts';
@@ -14,6 +16,8 @@ import { type Payment, recordPayments } from '../../services/identity/payments/s
 import { endServices } from '../../services/identity/services/end-services.ts';
 import { serviceOperations } from '../../services/identity/services/operations.ts';
 import { sessionOperations } from '../../services/identity/sessions/operations.ts';
+import { findApproval } from '../../services/settlement/approvals/find-approval.ts';
+import { recordApproval } from '../../services/settlement/approvals/record-approval.ts';
 import { listDelegateSpending } from '../../services/settlement/delegates/list-delegate-spending.ts';
 import { upsertDelegate } from '../../services/settlement/delegates/upsert-delegate.ts';
 import { call, forward } from '../../shared/bus/call.ts';
@@ -27,7 +31,7 @@ import type { BusUser } from '../../shared/contract/service.ts';
 import { startDbClock } from '../../shared/db/clock.ts';
 import { connectPool } from '../../shared/db/pool.ts';
 import { subscribeInBatches } from '../../shared/events/batch-consumer.ts';
-import { subscribeLive } from '../../shared/events/consume.ts';
+import { subscribe, subscribeLive } from '../../shared/events/consume.ts';
 import type { OutboxRow } from '../../shared/events/outbox.ts';
 import { startRelay } from '../../shared/events/relay.ts';
 import { idempotentCalls } from '../../shared/idempotency/calls.ts';
@@ -129,6 +133,7 @@ export const startIdentity = async () => {
     identitySecret,
     signInUrl: 'https://console.quittance.example/sign-in',
     revealUrl: 'https://console.quittance.example/reveal',
+    consoleUrl: 'https://console.quittance.example',
   });
   cleanups.push(mails.stop);
   const bus = await testBus.as('identity');
@@ -142,6 +147,7 @@ export const startIdentity = async () => {
     environment: 'test' as const,
     signingKey,
     identitySecret,
+    consoleUrl: 'https://console.quittance.example',
     cursorKey: Buffer.alloc(32, 8),
     // Not over the bus, where a fake of another service would answer for every test on this server.
     checkPayoutAddress: async (address: string) => {
@@ -162,7 +168,6 @@ export const startIdentity = async () => {
       defaults.set(accountId, walletId);
       return true;
     },
-    deviceUrl: 'https://console.quittance.example/device',
     pokeMails: mails.poke,
     payoutDelayHours: 24,
     hasWallet: async (accountId: string, walletId: string) => wallets.has(`${accountId}/${walletId}`),
@@ -170,6 +175,10 @@ export const startIdentity = async () => {
     upsertDelegate: upsertDelegate({ pool: settlementPool }),
     listDelegateSpending: (account_id: string, delegate_ids: string[]) =>
       listDelegateSpending({ pool: settlementPool })({ account_id, delegate_ids }),
+    findApproval: (account_id: string, approval_id: string) =>
+      findApproval({ pool: settlementPool })({ account_id, approval_id }),
+    // The events of settlement are published by the test.
+    recordApproval: recordApproval({ pool: settlementPool, relay: { dispatch: () => {} } }),
     getActivity: async (serviceId: string) => {
       await activity.onQuery(serviceId);
       return activity;
@@ -185,13 +194,20 @@ export const startIdentity = async () => {
       batchWindowMs: 20,
     },
   );
-  cleanups.push(subscription.stop);
-  const operating = operatorHandlers({ pool, consuming: [subscription] });
+  const approvals = subscribe(
+    bus,
+    settlement,
+    { approvalRequested: approvalRequested(deps) },
+    quarantineInto(pool, logger),
+  );
+  cleanups.push(subscription.stop, approvals.stop);
+  const operating = operatorHandlers({ pool, consuming: [subscription, approvals] });
   const serving = serve(
     bus,
     identity,
     {
       ...accountOperations(deps),
+      ...approvalOperations(deps),
       ...sessionOperations(deps),
       ...deviceOperations(deps),
       ...passkeyOperations(deps),
@@ -251,6 +267,8 @@ export const startIdentity = async () => {
     findSession: ({ session_id, account_id }: { session_id: string; account_id: string }) =>
       call(gateway, identity, 'findSession', { session_id, account_id }),
     databaseUrl: database.url,
+    /** The database as settlement uses it. */
+    settlementPool,
     /** Waits until a gateway received the event that this session is revoked. */
     sessionRevoked: ({ account_id, session_id }: { account_id: string; session_id: string }) =>
       waitUntil(() => revokedSessions.has(JSON.stringify({ account_id, session_id }))),

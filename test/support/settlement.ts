@@ -1,8 +1,10 @@
 import pg from 'pg';
 import { approvalOperations } from '../../services/settlement/approvals/operations.ts';
+import { requestApproval } from '../../services/settlement/approvals/request-approval.ts';
 import { listDelegateSpending } from '../../services/settlement/delegates/list-delegate-spending.ts';
 import { delegateOperations } from '../../services/settlement/delegates/operations.ts';
 import { upsertDelegate } from '../../services/settlement/delegates/upsert-delegate.ts';
+import { externalPaymentOperations } from '../../services/settlement/external-payments/operations.ts';
 import { feeAccountOperations } from '../../services/settlement/fee-accounts/operations.ts';
 import { createForeignGroupCommit } from '../../services/settlement/foreign-payments/group-commit.ts';
 import { foreignPaymentOperations } from '../../services/settlement/foreign-payments/operations.ts';
@@ -33,6 +35,7 @@ import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { createTestBus, type TestBus } from './bus.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { publishEvent } from './publish.ts';
+import { serveExternal } from './settlement-external.ts';
 import { FEE_PAYER, foreignServices, foreignSettings, serveForeign } from './settlement-foreign.ts';
 import { chainCondition, consumer, frozen, payments, servePeers, wallets } from './settlement-peers.ts';
 import {
@@ -58,7 +61,8 @@ type Deps = Parameters<typeof settlementOperations>[0] &
   Parameters<typeof operatorOperations>[0] &
   Parameters<typeof onSettleProgressed>[0] &
   Parameters<typeof quarantineResolver>[0] &
-  Omit<Parameters<typeof foreignPaymentOperations>[0], 'applyProgress'>;
+  Omit<Parameters<typeof foreignPaymentOperations>[0], 'applyProgress'> &
+  Omit<Parameters<typeof externalPaymentOperations>[0], 'applyProgress' | 'requestApproval'>;
 
 export let database: TestDatabase;
 export let testBus: TestBus;
@@ -84,6 +88,8 @@ export const capLimits = {
 export const reversedEvents: { settlement_id: string; redeemed: boolean }[] = [];
 /** The published events of issued settlements. */
 export const issuedEvents: { settlement_id: string }[] = [];
+/** The published events of approvals, by name. */
+export const approvalEvents: { name: string; approval_id: string; status: string }[] = [];
 
 const notServed = (): never => {
   throw new Error('The quote service is not part of this fixture.');
@@ -121,6 +127,9 @@ const createDeps = (): Deps => ({
   createPayoutAccount: async () => {},
   checkForeign: (payment) => call(base.bus, chainSubmitter, 'checkForeign', payment),
   submitForeign: (payment) => call(base.bus, chainSubmitter, 'submitForeign', payment),
+  signExternal: (payment) => call(base.bus, chainSubmitter, 'signExternal', payment, { timeoutMs: 1000 }),
+  observeExternal: (payment) =>
+    call(base.bus, chainSubmitter, 'observeExternal', payment, { timeoutMs: 1000 }),
 });
 
 const listenToEvents = async (): Promise<void> => {
@@ -131,6 +140,11 @@ const listenToEvents = async (): Promise<void> => {
   listener.nc.subscribe('evt.settlement.issued', {
     callback: (_error, msg) => void issuedEvents.push(msg.json()),
   });
+  for (const name of ['approvalRequested', 'approvalDecided']) {
+    listener.nc.subscribe(`evt.settlement.${name}`, {
+      callback: (_error, msg) => void approvalEvents.push({ name, ...(msg.json() as object) } as never),
+    });
+  }
   await listener.nc.flush();
 };
 
@@ -166,11 +180,17 @@ export const startFixture = async (): Promise<void> => {
     ...refundOperations(deps),
     ...feeAccountOperations({ ...deps, quoteFees: async () => notServed() }),
     ...foreignPaymentOperations({ ...deps, applyProgress }),
+    ...externalPaymentOperations({
+      ...deps,
+      applyProgress,
+      requestApproval: (request) => requestApproval(deps, request),
+    }),
     ...operatorOperations(deps),
     ...operatorHandlers({ pool, consuming, resolver: quarantineResolver(deps) }),
   });
   chain = await servePeers(testBus);
   await serveForeign(chain);
+  await serveExternal(chain);
   gateway = await testBus.as('gateway');
   funding = await testBus.as('funding');
   operator = await testBus.as('operator');

@@ -1,5 +1,5 @@
 import type { History, Included } from './chain.ts';
-import type { Transfer } from './records.ts';
+import { OUTGOING_PAYMENT, type Transfer } from './records.ts';
 
 /**
  * `foreign`: not signed by us, which explains the difference. `open`: ours, and its record is not
@@ -55,10 +55,18 @@ const indexOf = ({ after, signed }: Books) => {
       transfer.reference === null ? [] : [[transfer.reference, transfer] as const],
     ),
   );
+  // The vendor's fee payer completes the transaction of an outgoing payment, so its signature is
+  // unknown until it is seen. Its amounts decide.
+  const unseen = after.filter(
+    ({ source, state, signature }) => source === OUTGOING_PAYMENT && state === 'open' && signature === null,
+  );
+  const isOf = ({ deltas }: Included, { moves }: Transfer) =>
+    moves.every(({ account, amount }) => deltas.get(account) === amount);
   return (included: Included): Transfer | undefined =>
     bySignature.get(included.signature) ??
     byId.get(signed.get(included.signature) ?? '') ??
-    included.keys.flatMap((key) => byReference.get(key) ?? [])[0];
+    included.keys.flatMap((key) => byReference.get(key) ?? [])[0] ??
+    unseen.find((transfer) => isOf(included, transfer));
 };
 
 const classify = (

@@ -22,6 +22,9 @@ export type Transfer = {
   moves: Move[];
 };
 
+/** The source of payments to vendors that do not use Quittance. */
+export const OUTGOING_PAYMENT = 'outgoing payment';
+
 export type Query = (text: string) => Promise<Record<string, unknown>[]>;
 type Places = { environment: string; feeWallet: string; tokenAccount: (owner: string) => string };
 
@@ -53,7 +56,7 @@ const sources: Record<string, (query: Query, places: Places) => Promise<Omit<Tra
     const rows = await query(
       `select s.settlement_id, s.quote_id, s.quote_token, s.quote_amount::text, s.fee_amount::text, s.tx_hash,
          case when s.status = 'failed' then 'failed' else s.chain_status end as status, p.owner
-       from settlement.settlements s join settlement.payers p using (wallet_id)`,
+       from settlement.settlements s join settlement.payers p using (wallet_id) where s.rail = 'quittance'`,
     );
     return rows.map((row) => {
       const [gross, fee] = [BigInt(text(row.quote_amount)), BigInt(text(row.fee_amount))];
@@ -75,7 +78,7 @@ const sources: Record<string, (query: Query, places: Places) => Promise<Omit<Tra
     const rows = await query(
       `select settlement_id, source_account, payout_address, quote_amount::text, fee_amount::text, tx_hash,
          case when status = 'failed' then 'failed' else chain_status end as status
-       from settlement.settlements where rail <> 'quittance'`,
+       from settlement.settlements where rail in ('x402', 'mpp')`,
     );
     return rows.map((row) => {
       const [gross, fee] = [BigInt(text(row.quote_amount)), BigInt(text(row.fee_amount))];
@@ -91,6 +94,25 @@ const sources: Record<string, (query: Query, places: Places) => Promise<Omit<Tra
         ],
       };
     });
+  },
+  // Our authority signed it, and the vendor's fee payer sent it. It carries no reference.
+  [OUTGOING_PAYMENT]: async (query, { tokenAccount }) => {
+    const rows = await query(
+      `select s.settlement_id, s.payout_address, s.quote_amount::text, s.tx_hash,
+         case when s.status = 'failed' then 'failed' else s.chain_status end as status, p.owner
+       from settlement.settlements s join settlement.payers p using (wallet_id) where s.rail = 'x402_out'`,
+    );
+    return rows.map((row) => ({
+      id: text(row.settlement_id),
+      signature: textOrNull(row.tx_hash),
+      state: stateOf(row.status),
+      reference: null,
+      moves: fromTo(
+        tokenAccount(text(row.owner)),
+        tokenAccount(text(row.payout_address)),
+        text(row.quote_amount),
+      ),
+    }));
   },
   'dev fund': async (query, { environment, tokenAccount }) => {
     const rows = await query('select fund_id, owner, amount::text, status, tx_hash from funding.dev_funds');

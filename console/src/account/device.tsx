@@ -86,7 +86,10 @@ const EnterCode = ({ onFound }: { onFound: (asks: Asks) => void }) => {
             label="Code"
             hint="Eight letters, like WDJB-MJHT."
             value={text}
-            onChange={setText}
+            onChange={(next) => {
+              setText(next);
+              setWrong(false);
+            }}
             error={wrong ? 'This is no code: a code has eight letters and no vowel.' : null}
             autoComplete="off"
             maxLength={16}

@@ -107,7 +107,7 @@ export function serviceEnvironment(
       MAIL_FROM: 'Quittance <no-reply@quittance.example>',
       SIGN_IN_URL: `${localOrigin(shared.gatewayUrl)}/console/sign-in/link`,
       REVEAL_URL: `${localOrigin(shared.gatewayUrl)}/console/reveal`,
-      DEVICE_URL: `${localOrigin(shared.gatewayUrl)}/console/device`,
+      CONSOLE_URL: `${localOrigin(shared.gatewayUrl)}/console`,
       PASSKEY_RP_ID: 'localhost',
       PASSKEY_ORIGINS: localOrigin(shared.gatewayUrl),
       IDENTITY_SECRET: keys.identitySecret,

@@ -11,8 +11,8 @@ export type ReportExternal = (input: {
 const NAME = 'reports';
 
 /**
- * Reports vendors' answers to the API, which then finds the payment sooner. It would find it without
- * a report, so a failure is no error of the call.
+ * Reports vendors' answers to the API, which then finds the payment sooner. It would find it
+ * without a report, so a failure is no error of the call.
  */
 export const createReports = (report: ReportExternal, store: PaymentStore) => {
   const inProgress = new Set<string>();

@@ -4,7 +4,10 @@ import type { Call } from './call.ts';
 import { NotAllowedError, PriceAboveCapError, QuoteLapsedError, ResourceMismatchError } from './errors.ts';
 import type { Price } from './price.ts';
 
-/** Whom and what this client pays. All rules apply to the verified quote, or to a vendor's offer of x402. */
+/**
+ * Whom and what this client pays. All rules apply to the verified quote, or to a vendor's offer of
+ * x402.
+ */
 export type Rules = {
   /** The maximum of one payment, in USDC micro-units. */
   maxAmount: bigint;

@@ -24,7 +24,9 @@ export type PaymentRecord = {
   adopted?: { requestId: string };
   /** The transaction that paid, if it is known. */
   txHash?: string;
-  /** Set if the vendor does not use Quittance: what it asked, with which the same bytes are signed. */
+  /**
+   * Set if the vendor does not use Quittance: what it asked, with which the same bytes are signed.
+   */
   external?: ExternalOffer & {
     /** What the API is told to pay for: the paid address without its query. */
     resource: string;

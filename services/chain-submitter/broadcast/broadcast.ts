@@ -129,7 +129,7 @@ export const commitAndBroadcast = async (
       { err: error, intent: intent.intent_id },
       'commit of signed bytes unclear, reading the row',
     );
-    if (!(await isCommitted(deps.pool, signature))) return 'overtaken';
+    if (!(await isCommitted(deps.pool, { intentId: intent.intent_id, signature }))) return 'overtaken';
   }
   const label = signed.wire.length === 0 ? 'adopted' : generation === 1 ? 'first' : 'again';
   count('quittance_chain_generations_total', 1, { generation: label });

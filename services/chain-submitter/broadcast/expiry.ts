@@ -48,7 +48,7 @@ const expire = async (deps: Deps, transaction: InFlightTransaction, height: numb
     { intent: intent.intent_id, signature, generation },
     'transaction expired without being included, signing the next generation',
   );
-  if (await expireTransaction(deps.pool, signature))
+  if (await expireTransaction(deps.pool, { intentId: intent.intent_id, signature }))
     count('quittance_chain_expiry_proofs_total', 1, { outcome: 'proven' });
   await deps.executor.release(intent.intent_id, 0);
   await deps.executor.executeNow(intent.intent_id);

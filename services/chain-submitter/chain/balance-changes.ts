@@ -15,14 +15,21 @@ const parse = (text: string): IncludedTransaction | null => {
 };
 
 /**
+ * The transaction of an answer, or null when the answer is about another transaction or cannot be
+ * read.
+ */
+export const parseReturned = ({ transaction }: Returned, signature: string): IncludedTransaction | null => {
+  const included = parse(transaction[0]);
+  return included?.signature === signature ? included : null;
+};
+
+/**
  * The token balance changes of a transaction; null when the answer is about another transaction.
  */
-export const parseBalanceChanges = (
-  { slot, transaction, meta }: Returned,
-  signature: string,
-): BalanceChanges | null => {
-  const included = parse(transaction[0]);
-  if (included?.signature !== signature) return null;
+export const parseBalanceChanges = (returned: Returned, signature: string): BalanceChanges | null => {
+  const included = parseReturned(returned, signature);
+  if (included === null) return null;
+  const { slot, meta } = returned;
   const amountAt = (list: Balances, account: string): bigint => {
     const balance = list?.find(({ accountIndex }) => included.accountAt(accountIndex) === account);
     return BigInt(balance?.uiTokenAmount.amount ?? '0');

@@ -10,6 +10,7 @@ const MAX_SIGNATURES = 19;
 export type IncludedTransaction = {
   /** The first signature, which identifies the transaction. */
   signature: string;
+  message: Uint8Array;
   /** An account that the message itself names; undefined for an account of a lookup table. */
   accountAt: (index: number) => string | undefined;
   /**
@@ -41,6 +42,7 @@ export const parseIncluded = (wire: Uint8Array): IncludedTransaction => {
     message.subarray(start + index * KEY_BYTES, start + (index + 1) * KEY_BYTES);
   return {
     signature: bs58.encode(signature),
+    message,
     accountAt: (index) => {
       if (index >= keys) return undefined;
       addresses[index] ??= bs58.encode(keyAt(index));

@@ -1,10 +1,12 @@
-import { parseBalanceChanges } from './balance-changes.ts';
+import { parseBalanceChanges, parseReturned } from './balance-changes.ts';
+import type { IncludedTransaction } from './included-transaction.ts';
 import { createCall, RpcUnavailable } from './json-rpc.ts';
 import type { BalanceChanges } from './model/balance-changes.ts';
 import type { FinalizedTransaction } from './model/transfers.ts';
 import {
   Accounts,
   BlockHeight,
+  BlockhashValid,
   FinalizedTransactionJson,
   GenesisHash,
   LatestBlockhash,
@@ -39,7 +41,16 @@ export const createProvider = (url: string, number: number) => {
     genesisHash: () => call('getGenesisHash', [], GenesisHash),
     blockHeight: (commitment: 'confirmed' | 'finalized', minContextSlot?: number) =>
       call('getBlockHeight', [{ commitment, minContextSlot }], BlockHeight),
-    latestBlockhash: () => call('getLatestBlockhash', [{ commitment: COMMITMENT }], LatestBlockhash),
+    latestBlockhash: (commitment: 'confirmed' | 'finalized' = COMMITMENT) =>
+      call('getLatestBlockhash', [{ commitment }], LatestBlockhash),
+    /**
+     * Whether a finalized block could still be followed by one with a transaction of this
+     * blockhash.
+     */
+    isBlockhashValid: async (blockhash: string): Promise<boolean> => {
+      const answer = await call('isBlockhashValid', [blockhash, { commitment: 'finalized' }], BlockhashValid);
+      return answer.value;
+    },
     accounts: (addresses: readonly string[], minContextSlot: number | undefined) => {
       const options = { encoding: 'base64', commitment: COMMITMENT, minContextSlot };
       return call('getMultipleAccounts', [addresses, options], Accounts);
@@ -84,6 +95,16 @@ export const createProvider = (url: string, number: number) => {
     finalized: (signature: string): Promise<FinalizedTransaction | null> => {
       const options = { encoding: 'json', commitment: 'finalized', maxSupportedTransactionVersion: 0 };
       return call('getTransaction', [signature, options], FinalizedTransactionJson);
+    },
+    /** A transaction with its bytes; null while it is not confirmed. */
+    included: async (signature: string): Promise<IncludedTransaction | null> => {
+      const options = { encoding: 'base64', commitment: COMMITMENT, maxSupportedTransactionVersion: 0 };
+      const returned = await call('getTransaction', [signature, options], NullableTransaction);
+      if (returned === null) return null;
+      const included = parseReturned(returned, signature);
+      if (included === null)
+        throw new RpcUnavailable(`provider ${number}: getTransaction: not the transaction asked for`);
+      return included;
     },
     /** A transaction's token balance changes; null while it has not reached this commitment. */
     balances: async (

@@ -16,16 +16,22 @@ const MAX_PAGES = 1000;
 
 /** A search by reference. Nothing under the reference is older than `since`, epoch milliseconds. */
 export type Search = { reference: string; since: number };
+type Listed = Awaited<ReturnType<Provider['listSignatures']>>[number];
 
-/** Every succeeded transaction under a reference that one provider lists, newest first. */
-const listAt = async (provider: Provider, { reference, since }: Search): Promise<string[]> => {
-  const found: string[] = [];
+/**
+ * Every transaction under a reference that one provider lists, newest first. @throws RpcUnavailable
+ */
+export const listTransactionsAt = async (
+  provider: Provider,
+  { reference, since }: Search,
+): Promise<Listed[]> => {
+  const found: Listed[] = [];
   let before: string | undefined;
   // A short page is not the end, because each provider decides how long its pages are. An empty
   // page is.
   for (let pages = 0; pages < MAX_PAGES; pages++) {
     const page = await provider.listSignatures(reference, before);
-    for (const { signature, succeeded } of page) if (succeeded) found.push(signature);
+    found.push(...page);
     const last = page.at(-1);
     if (last === undefined) return found;
     // Anybody who knows the reference can add transactions under it. Before the quote is issued
@@ -35,6 +41,11 @@ const listAt = async (provider: Provider, { reference, since }: Search): Promise
   }
   throw new RpcUnavailable(`provider ${provider.number}: a list of transactions without an end`);
 };
+
+const listAt = async (provider: Provider, search: Search): Promise<string[]> =>
+  (await listTransactionsAt(provider, search))
+    .filter(({ succeeded }) => succeeded)
+    .map(({ signature }) => signature);
 
 /**
  * Succeeded transactions under a reference. `everywhere`: every provider must have answered.

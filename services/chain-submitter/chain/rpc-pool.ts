@@ -154,9 +154,9 @@ export const createRpcPool = (providers: readonly Provider[], pause: Pause = (ms
     another,
     /** Records the newest slot that a provider has reported. */
     recordSlot: slots.record,
-    latestBlockhash: (): Promise<Blockhash> =>
+    latestBlockhash: (commitment: 'confirmed' | 'finalized' = 'confirmed'): Promise<Blockhash> =>
       first(async (provider) => {
-        const { context, value } = await provider.latestBlockhash();
+        const { context, value } = await provider.latestBlockhash(commitment);
         recordPlausible(provider.number, context.slot);
         return { ...value, slot: context.slot };
       }),

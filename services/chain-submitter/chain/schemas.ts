@@ -34,6 +34,7 @@ export const SentSignature = z.string();
 export const LatestBlockhash = inContext(
   z.object({ blockhash: z.string(), lastValidBlockHeight: z.number() }),
 );
+export const BlockhashValid = inContext(z.boolean());
 export const Accounts = inContext(z.array(AccountJson));
 export const Simulation = inContext(z.object({ err: ErrorJson }));
 export const Statuses = inContext(z.array(StatusJson));

@@ -1,11 +1,11 @@
 import type { chainSubmitter, Progress } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
+import { findPaymentIntent } from '../intents/find-payment-intent.ts';
 import { foreignIntentId } from '../intents/intent-id.ts';
 import { CLOSED } from '../intents/model/failure.ts';
-import { insertFailedForeign } from '../intents/store/intents.ts';
+import { insertFailedPayment } from '../intents/store/intents.ts';
 import { toProgress } from '../intents/view.ts';
-import { findPaymentIntent } from './find-payment-intent.ts';
 
 type Deps = { pool: Pool } & Parameters<typeof findPaymentIntent>[0];
 
@@ -21,7 +21,7 @@ export const closeForeign =
     const closed: Progress = { object_id: settlement_id, status: 'failed', ...nothing, failure: CLOSED };
     const intentId = foreignIntentId(message_hash);
     const row = { intentId, settlementId: settlement_id, reason: null, failure: CLOSED };
-    if (await insertFailedForeign(deps.pool, row)) return closed;
+    if (await insertFailedPayment(deps.pool, 'foreign', row)) return closed;
     const intent = await findPaymentIntent(deps, intentId, settlement_id);
     const progress = intent === null ? null : toProgress(intent);
     if (progress === null) throw new Error('The intent of a payment of another client has no progress.');

@@ -57,19 +57,26 @@ const decode = (wire: Uint8Array) => {
   }
 };
 
-/** Checks the two signers, and the signature of the one that is not ours. */
+/**
+ * Whether an authority may pay. An address of the platform may not, except for the delegate
+ * authority in an outgoing payment of this deployment, whose payer pays a vendor here.
+ */
+const mayPay = (authority: string, network: Network, isOutgoing: boolean): boolean =>
+  !platformAddresses(network).includes(authority) ||
+  (isOutgoing && network.delegateAuthorities.includes(authority));
+
+/** Checks the two signers, and the signature of the one that is not our fee payer. */
 const checkSigners = (
   { signers }: PlainMessage,
-  signatures: readonly Uint8Array[],
-  message: Uint8Array,
-  network: Network,
+  { signatures, message }: { signatures: readonly Uint8Array[]; message: Uint8Array },
+  { network, isOutgoing }: { network: Network; isOutgoing: boolean },
 ): { feePayer: string; authority: string } => {
   if (signers.length !== SIGNERS)
     refuse('excessive_signers', `the transaction has ${signers.length} signers instead of ${SIGNERS}`);
   const [feePayer, authority] = signers as [string, string];
   if (!network.feePayers.includes(feePayer))
     refuse('fee_payer_not_managed_by_facilitator', 'the first signer is not a fee payer of this deployment');
-  if (platformAddresses(network).includes(authority))
+  if (!mayPay(authority, network, isOutgoing))
     refuse('transaction_fee_payer_transferring_funds', 'the payment is signed by an address of the platform');
   // The first slot is ours: whatever it holds is replaced.
   if (!verifyBytes(message, signatures[1]!, publicKeyFromRaw(bs58.decode(authority))))
@@ -196,15 +203,17 @@ const checkMemos = (found: readonly string[], { memos }: ForeignTerms): void => 
 /**
  * Checks wire bytes against an order.
  * @param wire a signed transaction whose first signature, the fee payer's, is ignored
+ * @param isOutgoing whether an outgoing payment of this deployment has exactly this message
  * @throws ForeignRefusal unless the bytes are on the allow-list and do exactly what the order says
  */
 export const checkForeignPolicy = (
   wire: Uint8Array,
   order: ForeignTerms,
   network: Network,
+  isOutgoing = false,
 ): ForeignTransfer => {
   const { signatures, message, plain } = decode(wire);
-  const { feePayer, authority } = checkSigners(plain, signatures, message, network);
+  const { feePayer, authority } = checkSigners(plain, { signatures, message }, { network, isOutgoing });
   if (plain.instructions.some(({ accounts }) => accounts.some(({ address }) => address === feePayer)))
     refuse('transaction_fee_payer_transferring_funds', 'an instruction names the fee payer');
   if (plain.instructions.length > MAX_INSTRUCTIONS)

@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
-import { tokenAccountOf } from '../chain/addresses.ts';
+import { keyOf, tokenAccountOf } from '../chain/addresses.ts';
 import type { Network } from '../chain/model/network.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
 import type { TokenAccounts } from '../chain/token-accounts.ts';
-import { disassemble } from '../transactions/message.ts';
+import { isOutgoing } from '../external-payments/store/messages.ts';
+import { disassemble, hashMessage } from '../transactions/message.ts';
 import { checkForeignPolicy, type ForeignTerms, type ForeignTransfer } from './policy.ts';
 import { refuse } from './refusal.ts';
 
@@ -22,7 +23,15 @@ export type SignedPayment = ForeignTransfer & {
   totalMicro: bigint;
 };
 
-type Deps = { network: Network; tokenAccounts: Pick<TokenAccounts, 'getState'> };
+type Deps = { pool: Pool; network: Network; tokenAccounts: Pick<TokenAccounts, 'getState'> };
+
+/**
+ * Whether a message is an outgoing payment of this deployment. Only one that names a delegate
+ * authority can be, so that other payments cost no query.
+ */
+const isOwnPayment = async ({ pool, network }: Deps, wire: Buffer): Promise<boolean> =>
+  network.delegateAuthorities.some((authority) => wire.includes(keyOf(authority).toBuffer())) &&
+  (await isOutgoing(pool, messageHashOf(wire)));
 
 /**
  * The hash of a transaction's message. It does not depend on the signatures, so a payload with
@@ -31,7 +40,7 @@ type Deps = { network: Network; tokenAccounts: Pick<TokenAccounts, 'getState'> }
  */
 export const messageHashOf = (wire: Uint8Array): string => {
   try {
-    return createHash('sha256').update(disassemble(wire).message).digest('hex');
+    return hashMessage(disassemble(wire).message);
   } catch (error) {
     return refuse('transaction_could_not_be_decoded', (error as Error).message);
   }
@@ -43,15 +52,16 @@ export const messageHashOf = (wire: Uint8Array): string => {
  * @throws ForeignRefusal; ServiceError service_unavailable when the chain cannot be read
  */
 export const readSignedPayment = async (
-  { network, tokenAccounts }: Deps,
+  deps: Deps,
   { transaction, legs: input, memos }: PaymentInput,
 ): Promise<SignedPayment> => {
+  const { network, tokenAccounts } = deps;
   const wire = Buffer.from(transaction, 'base64');
   const legs = input.map(({ owner, amount }) => ({
     destination: tokenAccountOf(owner, network.mint),
     amountMicro: parseMicro(amount),
   }));
-  const transfer = checkForeignPolicy(wire, { legs, memos }, network);
+  const transfer = checkForeignPolicy(wire, { legs, memos }, network, await isOwnPayment(deps, wire));
   const states = await readForCaller(Promise.all(input.map(({ owner }) => tokenAccounts.getState(owner))));
   if (states.some((state) => state !== 'ready'))
     refuse('recipient_mismatch', 'a payee has no token account; create it before it is paid');

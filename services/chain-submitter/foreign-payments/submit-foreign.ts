@@ -20,12 +20,13 @@ import { readForCaller } from '../chain/read-for-caller.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import type { TokenAccounts } from '../chain/token-accounts.ts';
 import type { Executor } from '../intents/executor.ts';
+import { findPaymentIntent } from '../intents/find-payment-intent.ts';
 import { foreignIntentId } from '../intents/intent-id.ts';
 import type { ForeignOrder } from '../intents/model/order.ts';
 import { intents } from '../intents/model/state.ts';
 import type { ForeignRequest } from '../intents/parse-order.ts';
 import type { Generation } from '../intents/store/commit-signed.ts';
-import { insertFailedForeign } from '../intents/store/intents.ts';
+import { insertFailedPayment } from '../intents/store/intents.ts';
 import { BudgetUsedUp } from '../limits/fee-budgets.ts';
 import { foreignLamports } from '../limits/lamports.ts';
 import type { OwnBudgets } from '../limits/own-budgets.ts';
@@ -34,7 +35,6 @@ import { isPaused } from '../operator/store/settings.ts';
 import { assemble } from '../transactions/message.ts';
 import { type Signers, signFor } from '../transactions/signer.ts';
 import { isCommitted } from '../transactions/store/transactions.ts';
-import { findPaymentIntent } from './find-payment-intent.ts';
 import type { ForeignCommit, ForeignIntent } from './group-commit.ts';
 import { answerRefusal, ForeignRefusal, refuse } from './refusal.ts';
 import { messageHashOf, readSignedPayment, type SignedPayment } from './signed-payment.ts';
@@ -92,7 +92,8 @@ const recordRefusal = async (
 ): Promise<Submitted> => {
   const { reason, message } = refusal;
   const code = reason === 'insufficient_funds' ? reason : 'payment_failed';
-  if (await insertFailedForeign(deps.pool, { ...intent, reason, failure: { code, message } })) throw refusal;
+  if (await insertFailedPayment(deps.pool, 'foreign', { ...intent, reason, failure: { code, message } }))
+    throw refusal;
   const answer = await findAnswer(deps, intent.intentId, intent.settlementId);
   return answer ?? Promise.reject(refusal);
 };
@@ -176,7 +177,7 @@ const commit = async (
     // The answer to the commit was lost. Bytes without a row are never sent.
     const { intent_id } = intent;
     deps.logger.warn({ err: error, intent: intent_id }, 'commit of signed bytes unclear, reading the row');
-    if (!(await isCommitted(deps.pool, signed.signature))) throw error;
+    if (!(await isCommitted(deps.pool, { intentId: intent_id, signature: signed.signature }))) throw error;
     return true;
   }
 };

@@ -12,6 +12,7 @@ const EVENTS = {
   withdrawal: 'chain-submitter.withdrawalProgressed',
   refund: 'chain-submitter.refundProgressed',
   foreign: 'chain-submitter.settleProgressed',
+  external: 'chain-submitter.settleProgressed',
 } as const satisfies Record<IntentRow['kind'], EventName>;
 
 /** The event of a transition. */

@@ -4,6 +4,8 @@ import { count } from '../../../shared/lib/metrics.ts';
 import { inSpan, inTraceOf } from '../../../shared/lib/trace.ts';
 import { broadcast } from '../broadcast/broadcast.ts';
 import { toInFlight } from '../broadcast/in-flight.ts';
+import type { Hints } from '../external-payments/hints.ts';
+import { watchExternal } from '../external-payments/watch.ts';
 import { PolicyError } from '../transactions/policy.ts';
 import {
   type AttemptDeps,
@@ -15,7 +17,7 @@ import {
   withApprovedAuthority,
 } from './attempt.ts';
 import { EXPIRED, EXPIRED_FOREIGN, type Failure, RETIRED, TOO_LATE } from './model/failure.ts';
-import { isSignedOnce, type Order } from './model/order.ts';
+import { type ExternalOrder, isSignedOnce, type Order } from './model/order.ts';
 import { OrderRefused, parseOrder } from './parse-order.ts';
 import { type ClaimedIntent, claimIntents, releaseIntent } from './store/intents.ts';
 import { transition } from './transition.ts';
@@ -25,7 +27,12 @@ const ATTEMPTS = 3;
 /** Delay while the operator has paused all signing. */
 const PAUSED_MS = 2000;
 
-type ExecutorDeps = AttemptDeps & { workerId: string; environment: string; keys: PublicKeys };
+type ExecutorDeps = AttemptDeps & {
+  workerId: string;
+  environment: string;
+  keys: PublicKeys;
+  hints: Hints;
+};
 
 type Parsed = { order: Order; refusal: null } | { order: null; refusal: Failure };
 
@@ -39,7 +46,11 @@ const parse = (deps: ExecutorDeps, intent: ClaimedIntent): Parsed => {
 };
 
 /** Attempts an order that the platform signs, until it is broadcast, fails or has to wait. */
-const attemptOwn = async (deps: ExecutorDeps, intent: ClaimedIntent, parsed: Order): Promise<Outcome> => {
+const attemptOwn = async (
+  deps: ExecutorDeps,
+  intent: ClaimedIntent,
+  parsed: Exclude<Order, ExternalOrder>,
+): Promise<Outcome> => {
   let order = parsed;
   // Somebody else signed one message. Another generation would need another signature.
   if (isSignedOnce(order))
@@ -77,7 +88,8 @@ const executeOnce = async (deps: ExecutorDeps, intent: ClaimedIntent): Promise<O
     await transition(deps, 'fork', [{ intent, generation, signature: intent.signature }]);
     return { waitMs: 0 };
   }
-  return order === null ? { failure: refusal } : attemptOwn(deps, intent, order);
+  if (order === null) return { failure: refusal };
+  return order.kind === 'external' ? watchExternal(deps, intent, order) : attemptOwn(deps, intent, order);
 };
 
 /**
@@ -120,7 +132,7 @@ export const createExecutor = (deps: ExecutorDeps) => {
     }
   };
 
-  const execute = (intent: ClaimedIntent): void => {
+  const start = async (intent: ClaimedIntent): Promise<void> => {
     if (!inFlight.begin(intent.intent_id)) return;
     const { kind, generation, traceparent } = intent;
     const attributes = { 'quittance.generation': generation };
@@ -128,19 +140,21 @@ export const createExecutor = (deps: ExecutorDeps) => {
       inSpan(`execute ${kind}`, { kind: SpanKind.INTERNAL, attributes }, () => run(intent)),
     ).finally(() => running.delete(work));
     running.add(work);
+    await work;
   };
+  const execute = (intent: ClaimedIntent): void => void start(intent);
+  const claimNow = (intentId: string) =>
+    claimIntents(pool, { workerId, executing: inFlight.intentIds(), limit: 1, only: intentId });
 
   return {
     execute,
     /** Leases one intent now, unless another worker has it, and executes it. */
     executeNow: async (intentId: string): Promise<void> => {
-      const claimed = await claimIntents(pool, {
-        workerId,
-        executing: inFlight.intentIds(),
-        limit: 1,
-        only: intentId,
-      });
-      for (const intent of claimed) execute(intent);
+      for (const intent of await claimNow(intentId)) execute(intent);
+    },
+    /** As `executeNow`. Resolves when the execution has ended for now. */
+    executeAndWait: async (intentId: string): Promise<void> => {
+      await Promise.all((await claimNow(intentId)).map(start));
     },
     /**
      * Releases an intent's lease. It is claimed again after the delay, and continues from the

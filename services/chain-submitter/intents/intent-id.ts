@@ -21,6 +21,14 @@ export const payoutAccountIntentId = (accountId: string, owner: string): string 
 /** @param messageHash SHA-256 of the message bytes, in hexadecimal */
 export const foreignIntentId = (messageHash: string): string => `foreign:${messageHash}`;
 
+/** An outgoing payment to a vendor that does not use Quittance. */
+export const externalIntentId = ({
+  account_id,
+  payment_attempt_id,
+}: {
+  account_id: string;
+  payment_attempt_id: string;
+}): string => `out:${account_id}:${payment_attempt_id}`;
 /** The intent that a preparation becomes when its owner submits it. */
 export const preparedIntentId = ({
   kind,

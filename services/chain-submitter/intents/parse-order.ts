@@ -16,7 +16,7 @@ import { tokenAccountOf } from '../chain/addresses.ts';
 import type { Network } from '../chain/model/network.ts';
 import { referenceOf } from '../transactions/reference.ts';
 import type { Failure } from './model/failure.ts';
-import type { ForeignOrder, Order, SettleOrder, TransferOrder } from './model/order.ts';
+import type { ExternalOrder, ForeignOrder, Order, SettleOrder, TransferOrder } from './model/order.ts';
 import { SIGNING_GRACE_MS } from './model/state.ts';
 
 /** An intent without a quote fails when it is not signed within this time. */
@@ -67,6 +67,18 @@ export const ForeignRequest = z.strictObject({
 });
 export type ForeignRequest = z.infer<typeof ForeignRequest>;
 
+/** The request of an intent for an outgoing payment, as settlement has asked for it. */
+export const ExternalRequest = z.strictObject({
+  settlement_id: SettlementId,
+  account_id: AccountId,
+  owner: SolanaAddress,
+  authority: SolanaAddress,
+  pay_to: SolanaAddress,
+  fee_payer: SolanaAddress,
+  amount: MicroUsdc,
+  memo: z.string().nullable(),
+});
+export type ExternalRequest = z.infer<typeof ExternalRequest>;
 /** A job that can never be executed. Nothing was signed for it. */
 export class OrderRefused extends Error {
   override name = 'OrderRefused';
@@ -150,6 +162,17 @@ const foreignOrder = (request: ForeignRequest, since: number): ForeignOrder => (
   since,
 });
 
+const externalOrder = (
+  { account_id, owner, pay_to, amount }: ExternalRequest,
+  { since, mint }: { since: number; mint: string },
+): ExternalOrder => ({
+  kind: 'external',
+  accountId: account_id,
+  source: tokenAccountOf(owner, mint),
+  destination: tokenAccountOf(pay_to, mint),
+  amountMicro: parseMicro(amount),
+  since,
+});
 /**
  * Parses the order of an intent from its request. A settle's order comes from the quote token,
  * whose signature is verified at every use, so neither the job nor the stored row can change what
@@ -204,6 +227,11 @@ export const parseOrder = (
     }
     case 'foreign':
       return foreignOrder(ForeignRequest.parse(intent.request), intent.created_at);
+    case 'external':
+      return externalOrder(ExternalRequest.parse(intent.request), {
+        since: intent.created_at,
+        mint: network.mint,
+      });
     case 'withdrawal':
     case 'refund':
       return transferOrder(intent.kind, TransferRequest.parse(intent.request), context);

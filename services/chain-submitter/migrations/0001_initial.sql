@@ -54,7 +54,7 @@ create index intents_foreign_by_source on intents ((request ->> 'source_account'
 
 -- Every transaction that was signed, committed before it is sent (rule 8), and every adopted one.
 create table transactions (
-  signature text collate "C" primary key,
+  signature text collate "C" not null,
   intent_id text collate "C" not null references intents,
   generation integer not null,
   wire bytea not null,
@@ -64,6 +64,9 @@ create table transactions (
   -- The owner whose token account it creates at the platform's cost.
   creates text collate "C",
   signed_at timestamptz not null default app_now(),
+  -- An outgoing payment to a vendor of this deployment is one transaction of two intents: the
+  -- payer's and the vendor's.
+  primary key (signature, intent_id),
   unique (intent_id, generation)
 );
 -- Rule 9. The index also refuses the commit of a worker that was paused and wakes late.
@@ -72,6 +75,19 @@ create unique index transactions_one_live on transactions (intent_id) where stat
 -- other creation is committed, however many were prepared or planned. Expired and failed bytes
 -- leave the index.
 create unique index transactions_one_creation on transactions (creates) where status = 'live' and creates is not null;
+
+-- Messages of outgoing payments, committed before the payer gets them. They are signed by the
+-- delegate authority only, so their transactions are unknown until the vendor's fee payer signs.
+create table external_messages (
+  intent_id text collate "C" primary key references intents,
+  -- SHA-256 in hexadecimal. It decides whether a transaction of the source is the payment.
+  message_hash text collate "C" not null unique,
+  -- With an empty signature of the fee payer.
+  wire bytea not null,
+  blockhash text collate "C" not null,
+  last_valid_block_height bigint not null,
+  signed_at timestamptz not null default app_now()
+);
 
 -- Transactions that a wallet's owner has to sign. The kinds differ in the request, which becomes
 -- the request of the intent.

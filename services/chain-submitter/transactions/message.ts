@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   Message,
   MessageV0,
@@ -28,6 +29,26 @@ export const compileMessage = (
   })
     .compileToLegacyMessage()
     .serialize();
+
+/**
+ * Compiles instructions to the bytes of a message of version 0 without lookup tables, as x402
+ * requires.
+ */
+export const compileMessageV0 = (
+  instructions: readonly TransactionInstruction[],
+  { feePayer, blockhash }: { feePayer: string; blockhash: string },
+): Uint8Array =>
+  new TransactionMessage({
+    payerKey: keyOf(feePayer),
+    recentBlockhash: blockhash,
+    instructions: [...instructions],
+  })
+    .compileToV0Message()
+    .serialize();
+
+/** SHA-256 of message bytes, in hexadecimal. It does not depend on the signatures. */
+export const hashMessage = (message: Uint8Array): string =>
+  createHash('sha256').update(message).digest('hex');
 
 /** One instruction with its accounts' addresses and the rights that the message gives them. */
 export type PlainInstruction = {

@@ -145,11 +145,11 @@ describe('the first decision stands', () => {
   });
 
   test('of concurrent decisions of two people, one stands and the device gets the session of that account', async () => {
-    const people = [await running.signIn(), await running.signIn()];
+    const persons = [await running.signIn(), await running.signIn()];
     const { device_code, user_code } = await start();
-    const codes = await Promise.all(people.map((person) => codeOf(decide(person, user_code, true))));
+    const codes = await Promise.all(persons.map((person) => codeOf(decide(person, user_code, true))));
     expect([...codes].sort()).toEqual(['not_found', 'ok']);
-    const winner = people[codes.indexOf('ok')]!;
+    const winner = persons[codes.indexOf('ok')]!;
     expect((await authorized(device_code)).account).toEqual(winner.account);
   });
 

@@ -15,10 +15,11 @@ export const startDeviceSignIn =
   (deps: {
     pool: Pool;
     environment: Environment;
-    /** The page of the console where a person enters the short code. */
-    deviceUrl: string;
+    /** The console, where a person enters the short code. */
+    consoleUrl: string;
   }): Handler<typeof identity.operations.startDeviceSignIn> =>
   async ({ client_name }) => {
+    const deviceUrl = `${deps.consoleUrl}/device`;
     const device_code = newDeviceCode(deps.environment);
     for (let attempt = 0; attempt < TRIES; attempt += 1) {
       const user_code = newUserCode();
@@ -28,8 +29,8 @@ export const startDeviceSignIn =
       return {
         device_code,
         user_code,
-        verification_uri: deps.deviceUrl,
-        verification_uri_complete: `${deps.deviceUrl}?${query}`,
+        verification_uri: deviceUrl,
+        verification_uri_complete: `${deviceUrl}?${query}`,
         expires_in: DEVICE_MINUTES * 60,
         interval: DEVICE_INTERVAL_SECONDS,
       };

@@ -12,11 +12,12 @@ export type LinkSettings = {
   identitySecret: Buffer;
   signInUrl: string;
   revealUrl: string;
+  consoleUrl: string;
 };
 
 /** The mail of a row. Null for a kind that this release does not know. */
 export const composeMail = (
-  { environment, identitySecret, signInUrl, revealUrl }: LinkSettings,
+  { environment, identitySecret, signInUrl, revealUrl, consoleUrl }: LinkSettings,
   { kind, to_address: to, link_id, details }: MailRow,
 ): Mail | null => {
   if (kind === 'sign_in' && link_id !== null) {
@@ -24,9 +25,18 @@ export const composeMail = (
     return signInMail({ to, environment, signInUrl, token, minutes: LINK_MINUTES });
   }
   if (link_id === null) return noticeMail(kind, { to, environment, details }, null);
+  // The page requires a sign-in and a passkey, so the link holds no secret.
+  if (kind === 'approval_requested') {
+    return noticeMail(
+      kind,
+      { to, environment, details },
+      { url: `${consoleUrl}/approvals/${link_id}`, label: 'Show the payment' },
+    );
+  }
   // The page reads the owner of the key from the query. The token is in the fragment, which
   // browsers send to no server.
   const owner = new URLSearchParams({ [details.owner_kind ?? '']: details.owner_id ?? '' });
   const token = revealToken(identitySecret, environment, link_id);
-  return noticeMail(kind, { to, environment, details }, `${revealUrl}?${owner}#token=${token}`);
+  const link = { url: `${revealUrl}?${owner}#token=${token}`, label: 'Show the new key' };
+  return noticeMail(kind, { to, environment, details }, link);
 };

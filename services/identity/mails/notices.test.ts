@@ -44,6 +44,12 @@ test.each([
   expect(`${mail.text}${mail.html}`).not.toContain('undefined');
 });
 
+test('a payment to a vendor without an account names no service', () => {
+  const { service: _name, service_id: _id, ...outgoing } = details;
+  const mail = noticeMail('payment_made', { ...notice, details: outgoing }, null)!;
+  expect(mail.text).toContain('paid 2.5 USDC to a vendor that does not use Quittance, by the delegate');
+});
+
 test('a stranger’s name cannot reorder the text around it', () => {
   const mail = noticeMail(
     'payment_made',
@@ -64,13 +70,49 @@ test('a stranger’s name contains no link and does not end its own quotation', 
 });
 
 test('a link is in the text and, escaped, in the HTML, and a mail of the test environment names the environment', () => {
-  const link = 'https://example.com/reveal?service=1&x="#token=rv_test_a';
-  const mail = noticeMail('key_reveal', { ...notice, environment: 'test' }, link)!;
-  expect(mail.text).toContain(`${link}\n`);
+  const url = 'https://example.com/reveal?service=1&x="#token=rv_test_a';
+  const mail = noticeMail(
+    'key_reveal',
+    { ...notice, environment: 'test' },
+    { url, label: 'Show the <key>' },
+  )!;
+  expect(mail.text).toContain(`${url}\n`);
+  expect(mail.html).toContain('>Show the &#60;key&#62;</a>');
   expect(mail.html).toContain('href="https://example.com/reveal?service=1&#38;x=&#34;#token=rv_test_a"');
   expect(mail.text).toContain('test environment');
 });
 
 test.each(['sign_in', 'constructor', ''])('%j is not a kind of notice', (kind) => {
   expect(noticeMail(kind, notice, null)).toBeNull();
+});
+
+const approval = {
+  amount: '2500000',
+  pay_to: 'Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u',
+  service: name,
+  delegate: name,
+  delegate_id: 'del_1',
+  expires_at: payment.at,
+};
+const page = { url: 'https://example.com/console/approvals/apr_1', label: 'Show the payment' };
+
+test('a payment that waits: amount, payee, delegate and what it says, all as text, with one link', () => {
+  const resource = `https://evil.example/${'x'.repeat(300)}<img src=x>”`;
+  const mail = noticeMail('approval_requested', { ...notice, details: { ...approval, resource } }, page)!;
+  for (const value of ['2.5 USDC', approval.pay_to, name, 'del_1', payment.at]) {
+    expect(mail.text).toContain(value);
+  }
+  expect(mail.text).toContain('The delegate says that it pays for “https[:]//evil[.]example/');
+  expect(mail.text.replace(page.url, '')).not.toMatch(/https?:\/\//);
+  expect(mail.html).not.toContain('<img');
+  expect(mail.html.match(/<a /g)).toHaveLength(1);
+  expect(mail.text.length).toBeLessThan(1200);
+  expect(`${mail.text}${mail.html}`).not.toContain('undefined');
+});
+
+test('a payment that waits, without what the delegate says', () => {
+  const details = { ...approval, service_id: 'id' };
+  const mail = noticeMail('approval_requested', { ...notice, details }, page)!;
+  expect(mail.text).toContain(`to the service “${name}” (id).`);
+  expect(mail.text).not.toContain('says');
 });

@@ -29,8 +29,18 @@ const quoted = (name: string | undefined) => {
   const text = name.replaceAll(/\p{Bidi_Control}/gu, '').replaceAll(/[“”]/g, '"');
   return `“${text.replaceAll('://', '[:]//').replaceAll(/(?<=\S)\.(?=\S)/g, '[.]')}” `;
 };
+/** A payment without a service is one to a vendor that has no account here. */
 const service = ({ service: name, service_id }: Record<string, string>) =>
-  `the service ${quoted(name)}(${service_id})`;
+  service_id === undefined
+    ? 'a vendor that does not use Quittance'
+    : `the service ${quoted(name)}(${service_id})`;
+const delegateOf = ({ delegate, delegate_id }: Record<string, string>) =>
+  `The delegate ${quoted(delegate)}(${delegate_id})`;
+/** The name of a vendor that does not use Quittance is the host that asked. */
+const payeeOf = (details: Record<string, string>) =>
+  details.service_id === undefined ? quoted(details.service).trimEnd() : service(details);
+const MAX_RESOURCE = 200;
+const shortened = (text: string) => (text.length > MAX_RESOURCE ? `${text.slice(0, MAX_RESOURCE)}…` : text);
 const PAYMENT_MAILS_OFF =
   'You can turn mails about payments off in the settings of your account (mail_payments).';
 
@@ -121,6 +131,20 @@ const TEXTS: Record<string, (details: Details) => Text> = {
       'You can change or turn off this alert in the settings of your account (spending_alert_threshold).',
     ],
   }),
+  approval_requested: (details) => ({
+    subject: 'A payment waits for your approval',
+    sentences: [
+      `${delegateOf(details)} asks to pay ${usdc(details.amount)} to ${payeeOf(details)}.`,
+      `The money would go to the address ${details.pay_to}.`,
+      ...(details.resource === undefined
+        ? []
+        : [
+            `The delegate says that it pays for ${quoted(shortened(details.resource))}. Nobody has checked this.`,
+          ]),
+      `You can approve or deny it until ${details.expires_at}. Nothing is reserved, and nothing is paid without you.`,
+      'If you do not expect this payment, deny it, and rotate or delete the key of the delegate.',
+    ],
+  }),
   webhook_disabled: ({ endpoint_id, host, reason, at }) => ({
     subject: 'A webhook endpoint was turned off',
     sentences: [
@@ -150,7 +174,7 @@ const TEXTS: Record<string, (details: Details) => Text> = {
 export const noticeMail = (
   kind: string,
   { to, environment, details }: Notice,
-  link: string | null,
+  link: { url: string; label: string } | null,
 ): Mail | null => {
   const text = Object.hasOwn(TEXTS, kind) ? TEXTS[kind]!(details) : null;
   if (text === null) return null;
@@ -159,7 +183,7 @@ export const noticeMail = (
   return {
     to,
     subject: title,
-    text: [...(link === null ? [] : [link]), ...sentences, ''].join('\n\n'),
-    html: htmlBody(title, link === null ? null : { url: link, label: 'Show the new key' }, sentences),
+    text: [...(link === null ? [] : [link.url]), ...sentences, ''].join('\n\n'),
+    html: htmlBody(title, link, sentences),
   };
 };

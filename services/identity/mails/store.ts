@@ -63,6 +63,41 @@ export const insertNotice = (
       and (mail_key_events or ${always || notice.link_id !== undefined})`);
 
 /**
+ * Queues the mail about a payment that waits for approval, unless it was queued before. Nobody can
+ * approve after `expires_at`, so the mail is not sent any more then. It has a link, so it is sent
+ * before the mails that nobody waits for.
+ * @returns whether it was queued now
+ */
+export const insertApprovalMail = async (
+  db: Db,
+  mail: {
+    account_id: string;
+    approval_id: string;
+    delegate_id: string;
+    expires_at: string;
+    details: Record<string, string>;
+  },
+): Promise<boolean> => {
+  const { rowCount } = await db.query(sql.typeAlias('void')`
+    with mailed as (
+      insert into mailed_approvals (approval_id, expires_at)
+      values (${mail.approval_id}, app_now() + ${NOTICE_DAYS + 1} * interval '1 day')
+      on conflict do nothing returning approval_id
+    )
+    insert into mails (kind, to_address, link_id, details, expires_at)
+    select 'approval_requested', email, mailed.approval_id, ${JSON.stringify(mail.details)}::jsonb
+        || jsonb_strip_nulls(jsonb_build_object('delegate', (select name from delegates
+          where delegates.delegate_id = ${mail.delegate_id} and delegates.account_id = accounts.account_id))),
+      ${mail.expires_at}::timestamptz
+    from accounts, mailed where accounts.account_id = ${mail.account_id}`);
+  return rowCount === 1;
+};
+
+/** Deletes the records of mails whose event can no longer be repeated. */
+export const purgeMailedApprovals = (db: Db): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`delete from mailed_approvals where expires_at <= app_now()`);
+
+/**
  * Queues the notices that a statement computes: `source` has the columns `kind`, `email` and
  * `details`.
  */

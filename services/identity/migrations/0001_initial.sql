@@ -78,8 +78,8 @@ create table passkey_challenges (
 );
 create index passkey_challenges_by_expiry on passkey_challenges (expires_at);
 
--- Sign-ins of devices that wait for a person (RFC 8628). The device holds the code, the person reads
--- the short one.
+-- Sign-ins of devices that wait for a person (RFC 8628). The device holds the code, and the person
+-- reads the short one.
 create table device_sign_ins (
   device_hash text collate "C" primary key,
   user_code text collate "C" not null unique,
@@ -174,6 +174,14 @@ create table mails (
 -- Mails with a link come before all others, because a user waits for them (mails/store.ts).
 create index mails_in_order on mails ((link_id is null), next_attempt_at);
 create index mails_by_address on mails (to_address);
+
+-- Approvals whose owner was mailed, so that a repeated event mails nobody twice. The time is when
+-- the row is deleted.
+create table mailed_approvals (
+  approval_id text collate "C" primary key,
+  expires_at timestamptz not null
+);
+create index mailed_approvals_by_expiry on mailed_approvals (expires_at);
 
 -- Recorded payments. Each is counted and mailed once, however often its event is delivered
 -- (payments/store.ts).

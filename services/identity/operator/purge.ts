@@ -1,7 +1,7 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import { purgeDeviceSignIns } from '../devices/store/device_sign_ins.ts';
 import { purgeRevealLinks } from '../keys/store/reveal_links.ts';
-import { purgeMails } from '../mails/store.ts';
+import { purgeMailedApprovals, purgeMails } from '../mails/store.ts';
 import { purgeChallenges } from '../passkeys/store/passkey_challenges.ts';
 import { purgePayments } from '../payments/store.ts';
 import { purgeLoginLinks } from '../sessions/store/login_links.ts';
@@ -16,6 +16,7 @@ export const purge =
   async (): Promise<void> => {
     await purgeLoginLinks(pool);
     await purgeMails(pool);
+    await purgeMailedApprovals(pool);
     await purgeRevealLinks(pool);
     await purgeChallenges(pool);
     await purgeDeviceSignIns(pool);

@@ -90,6 +90,23 @@ export const loginOptions = async ({
   return { challenge, rpId: rp.id, timeout: TIMEOUT_MS, userVerification: 'required' };
 };
 
+/** The same for a challenge of the caller, which only these passkeys may sign. */
+export const assertionOptions = (
+  { rp }: { rp: RelyingParty },
+  challenge: string,
+  passkeys: readonly { credential_id: string; transports: string[] }[],
+): z.infer<Operations['approvalOptions']['output']> => ({
+  challenge,
+  rpId: rp.id,
+  timeout: TIMEOUT_MS,
+  userVerification: 'required',
+  allowCredentials: passkeys.map(({ credential_id: id, transports }) => ({
+    id,
+    type: 'public-key',
+    transports,
+  })),
+});
+
 /**
  * Whether an attestation contains no certificate. The options request none. A certificate that
  * comes anyway is refused unread, because its chain would be checked against lists that are fetched

@@ -5,7 +5,9 @@ import { listHandler } from '../../../shared/lists/list.ts';
 import { listApprovalRows } from './store/approvals.ts';
 import { scopeOf, showApproval } from './view.ts';
 
-/** GET /v1/approvals: the account's approvals, or those of a delegate's own payments, newest first. */
+/**
+ * GET /v1/approvals: the account's approvals, or those of a delegate's own payments, newest first.
+ */
 export const listApprovals = (deps: {
   pool: Pool;
   cursorKey: Buffer;

@@ -118,7 +118,13 @@ create unique index settlements_by_attempt on settlements (account_id, payment_a
 -- Rule 2: one paying settlement per quote.
 create unique index settlements_by_quote on settlements (quote_id) where status <> 'failed';
 -- One settlement per signed message, also of one that failed.
-create unique index settlements_by_message on settlements (message_hash) where message_hash is not null;
+-- A buyer of this system may pay a vendor of this system by x402: then both rows have the message.
+create unique index settlements_by_message on settlements (message_hash)
+  where message_hash is not null and rail <> 'x402_out';
+-- The outgoing payments that hold an amount: a few of each delegate.
+create index settlements_outgoing_open on settlements (account_id) where rail = 'x402_out' and holding;
+create index settlements_by_payee on settlements (account_id, payout_address, settlement_id desc)
+  where rail = 'x402_out';
 create unique index settlements_by_external_id on settlements (service_id, source_account, external_id)
   where external_id is not null and status <> 'failed';
 create index settlements_by_payer on settlements (account_id, settlement_id desc);
@@ -224,8 +230,8 @@ create table restores (
   taken_at timestamptz not null check (taken_at <= restored_at)
 );
 
--- Payments of delegates that their owner must approve. An approval reserves nothing, and lapses with
--- its quote.
+-- Payments of delegates that their owner must approve. An approval reserves nothing, and lapses
+-- with its quote.
 create table approvals (
   approval_id text collate "C" primary key,
   account_id text collate "C" not null,

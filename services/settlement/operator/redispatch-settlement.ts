@@ -21,6 +21,8 @@ export const redispatchSettlement =
       const claimed = await claimSettlement(tx, settlement_id);
       const row = await findSettlement(tx, settlement_id);
       if (row === null) throw notFound('settlement here');
+      if (claimed === null && row.rail !== 'quittance')
+        throw conflict('the payment has no job: its progress is queried without one');
       if (claimed === null)
         throw conflict(`the payment is not under way: ${row.status}, ${row.chain_status} on chain`);
       const { dispatch_count } = claimed;

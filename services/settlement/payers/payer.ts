@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import type { WalletSnapshot } from '../../../shared/contract/chain-submitter.ts';
 import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
 import type { wallet } from '../../../shared/contract/index.ts';
-import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { findPayer, type Payer, upsertPayer } from './store.ts';
 
@@ -17,18 +16,19 @@ const inactive = (message: string) =>
 
 /**
  * The wallet that pays: the one of the delegate key, or the account's default wallet.
+ * @param payTo the address that it would pay; null: the caller compares it
  * @throws ServiceError delegation_inactive without a wallet; conflict when it would pay itself
  */
 export const getPayer = async (
   deps: { pool: Pool; findWallet: FindWallet; feeWallet: string },
   accountId: string,
   walletId: string | null,
-  claims: QuoteClaims,
+  payTo: string | null,
 ): Promise<Payer> => {
   const existing = walletId === null ? null : await findPayer(deps.pool, accountId, walletId);
   const found = existing ?? (await deps.findWallet(accountId, walletId));
   if (found === null) throw inactive('there is no wallet to pay from; link one and let it spend');
-  if (found.owner === claims.payout_address || found.owner === deps.feeWallet) {
+  if (found.owner === payTo || found.owner === deps.feeWallet) {
     throw conflict('the payer would pay itself', { safe_action: 'stop' });
   }
   return {

@@ -43,6 +43,17 @@ export const upsertPayer = (
     set authority = excluded.authority, balance = excluded.balance, allowance = excluded.allowance, as_of_slot = excluded.as_of_slot
     where payers.as_of_slot < excluded.as_of_slot and payers.included_slot <= excluded.as_of_slot`);
 
+/**
+ * CTE `payer` of acceptance: the rows that CTE `candidate` names, locked after those of CTE
+ * `delegate`.
+ */
+export const lockPayers = sql.fragment`
+  select p.wallet_id, p.balance - p.held as balance_left, p.allowance - p.held as allowance_left
+  from payers as p
+  where p.wallet_id = any(array(select wallet_id from candidate where is_existing is null))
+    and (select count(*) from delegate) >= 0
+  order by p.wallet_id for update of p`;
+
 /** Holds the amounts of the settlements that the statement's CTE `inserted` returns. */
 export const holdPayers = sql.fragment`
   update payers set held = payers.held + sums.amount

@@ -6,6 +6,7 @@ import type { Relay } from '../../../shared/events/relay.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { count } from '../../../shared/lib/metrics.ts';
+import { parseMicro } from '../../../shared/lib/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { refreshPayer } from '../payers/payer.ts';
 import type { Payer } from '../payers/store.ts';
@@ -66,7 +67,14 @@ export const createAccept = (deps: Deps): Accept => {
       await failpoint('settlement.beforeAccept');
       if (performance.now() >= options.abandonedAt) return 'conflict';
       const candidate = { attempt, messages: messagesOf(attempt, payer, deps.clock()) };
-      const { decision, outbox } = await acceptWithinCaps(deps.caps, payer.owner, candidate, evaluate);
+      const { decision, outbox } = await acceptWithinCaps(
+        deps.caps,
+        {
+          payer: { wallet: payer.owner, accountId: attempt.accountId },
+          amountMicro: parseMicro(attempt.claims.quote_amount),
+        },
+        (isOverCap) => evaluate({ ...candidate, isOverCap }),
+      );
       if (decision === 'accepted') {
         await failpoint('settlement.afterAccept');
         count('quittance_settlements_total', 1, { outcome: 'accepted' });

@@ -1,4 +1,4 @@
-import { accountFrozen } from '../../../shared/contract/errors.ts';
+import { accountFrozen, invalid } from '../../../shared/contract/errors.ts';
 import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { getPayer } from '../payers/payer.ts';
@@ -16,19 +16,39 @@ type Deps = Parameters<typeof getPayer>[0] & {
   isFrozen: (accountId: string) => Promise<boolean>;
 };
 
+type Caller = PrincipalOf<readonly ['jwt', 'delegate_key']>;
+const walletOf = (caller: Caller) => (caller.kind === 'delegate_key' ? caller.wallet_id : null);
+
+/**
+ * The wallet that makes a new outgoing payment. The vendor's fee payer pays its fee, so our budget
+ * of fees does not matter.
+ * @throws ServiceError when new payments of this caller are refused at the moment
+ */
+export const admitExternal = async (
+  deps: Omit<Deps, 'budgetRefillsInSeconds' | 'isFrozen'>,
+  payTo: string,
+  caller: Caller,
+): Promise<Payer> => {
+  if (caller.frozen) throw accountFrozen();
+  const [payer, chainReadable, isPaused] = await Promise.all([
+    getPayer(deps, caller.account_id, walletOf(caller), null),
+    deps.isChainReadable(),
+    deps.isPaused(),
+  ]);
+  if (payer.owner === payTo) throw invalid('requirement.payTo', 'must not be the wallet that pays');
+  if (isPaused) throw paymentsPaused();
+  if (!chainReadable) throw chainUnavailable();
+  return payer;
+};
+
 /**
  * The wallet that pays a new attempt. All conditions are queried at the same time.
  * @throws ServiceError when new payments of this caller or quote are refused at the moment
  */
-export const admit = async (
-  deps: Deps,
-  claims: QuoteClaims,
-  caller: PrincipalOf<readonly ['jwt', 'delegate_key']>,
-): Promise<Payer> => {
+export const admit = async (deps: Deps, claims: QuoteClaims, caller: Caller): Promise<Payer> => {
   if (caller.frozen) throw accountFrozen();
-  const walletId = caller.kind === 'delegate_key' ? caller.wallet_id : null;
   const [payer, chainReadable, budgetRefillsInSeconds, isPaused, isVendorFrozen] = await Promise.all([
-    getPayer(deps, caller.account_id, walletId, claims),
+    getPayer(deps, caller.account_id, walletOf(caller), claims.payout_address),
     deps.isChainReadable(),
     deps.budgetRefillsInSeconds(),
     deps.isPaused(),

@@ -1,7 +1,6 @@
 import { ServiceError } from '../../../shared/contract/errors.ts';
-import type { HourlyCaps, ReachedCap } from '../../../shared/db/hourly-caps.ts';
+import type { CappedPayer, HourlyCaps, ReachedCap } from '../../../shared/db/hourly-caps.ts';
 import { count } from '../../../shared/lib/metrics.ts';
-import type { Candidate, Evaluation } from './store/accept-attempts.ts';
 
 /** What each cap bounds. The message names it, because the payer's options differ. */
 const BOUNDS: Record<ReachedCap['reached'], string> = {
@@ -37,17 +36,14 @@ const capReached = (
  * @param evaluate when it throws, the attempt may have been committed, so nothing is released
  * @throws ServiceError service_unavailable when a cap is reached and nothing else is wrong
  */
-export const acceptWithinCaps = async (
+export const acceptWithinCaps = async <E extends { decision: string }>(
   caps: HourlyCaps,
-  wallet: string,
-  candidate: Omit<Candidate, 'isOverCap'>,
-  evaluate: (candidate: Candidate) => Promise<Evaluation>,
-): Promise<Evaluation> => {
-  const { accountId, claims } = candidate.attempt;
-  const amountMicro = BigInt(claims.quote_amount);
-  const reserved = await caps.reserve({ wallet, accountId }, amountMicro);
+  { payer, amountMicro }: { payer: CappedPayer; amountMicro: bigint },
+  evaluate: (isOverCap: boolean) => Promise<E>,
+): Promise<E> => {
+  const reserved = await caps.reserve(payer, amountMicro);
   const isOverCap = 'reached' in reserved;
-  const evaluation = await evaluate({ ...candidate, isOverCap });
+  const evaluation = await evaluate(isOverCap);
   if (!isOverCap) {
     if (evaluation.decision !== 'accepted') reserved.release();
   } else if (evaluation.decision === 'over_hourly_cap') {

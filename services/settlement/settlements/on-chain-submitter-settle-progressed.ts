@@ -210,7 +210,9 @@ const confirmed = async (
     // from it.
     count('quittance_settled_micro_usdc_total', Number(terms.quote_amount));
     count('quittance_fees_micro_usdc_total', Number(terms.fee_amount));
-    measure('quittance_confirmation_seconds', (confirmation.issuedAt - terms.created_at) / 1000);
+    // A vendor of an outgoing payment sends it when it likes.
+    if (terms.rail !== 'x402_out')
+      measure('quittance_confirmation_seconds', (confirmation.issuedAt - terms.created_at) / 1000);
   }
   if (status === 'finalized') deps.terms.delete(settlementId);
 };

@@ -210,6 +210,8 @@ const repeat = async (
   { quote_token, caller, until }: Call,
   quoteId: string | null,
 ): Promise<Answer> => {
+  if (row.rail !== 'quittance')
+    throw conflict('this payment_attempt_id was used for a payment to another vendor');
   if (row.quote_token !== quote_token && row.quote_id !== quoteId)
     throw conflict('this payment_attempt_id was used with another quote');
   if (caller.kind === 'delegate_key' && row.delegate_id !== caller.delegate_id)

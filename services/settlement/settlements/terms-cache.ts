@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Attempt } from './store/accept-attempts.ts';
+import type { ExternalAttempt } from './store/accept-external.ts';
 import type { Terms } from './store/settlements.ts';
 
 /** The payments of some minutes under the heaviest load, at half a kilobyte each. */
@@ -26,6 +27,23 @@ export const createTermsCache = () => {
         quote_amount: BigInt(claims.quote_amount),
         fee_amount: BigInt(claims.fee_amount),
         redeem_window_seconds: claims.redeem_window_seconds,
+        created_at: createdAt,
+      });
+    },
+    addExternal: (attempt: ExternalAttempt, createdAt: number): void => {
+      entries.set(attempt.settlementId, {
+        settlement_id: attempt.settlementId,
+        rail: 'x402_out',
+        payer_address: attempt.authority,
+        quote_id: null,
+        account_id: attempt.accountId,
+        delegate_id: attempt.delegateId,
+        wallet_id: attempt.walletId,
+        service_id: null,
+        vendor_account_id: null,
+        quote_amount: attempt.amountMicro,
+        fee_amount: 0n,
+        redeem_window_seconds: null,
         created_at: createdAt,
       });
     },

@@ -54,9 +54,10 @@ const foreignShown = (row: SettlementRow, caller: Caller) =>
     : {
         payer_address: row.payer_address!,
         ...(row.resource !== null && { resource: row.resource }),
+        ...(row.rail === 'x402_out' && { pay_to: row.payout_address! }),
         ...(isVendor(row, caller) && row.rail === 'x402' && { accrued_fee: formatMicro(row.accrued_fee) }),
       };
-/** What only the payer of a quote may see. */
+/** What only the payer may see. */
 const payerShown = (row: SettlementRow) => ({
   payment_attempt_id: row.payment_attempt_id!,
   wallet_id: row.wallet_id!,
@@ -95,7 +96,7 @@ export const showSettlement = (row: SettlementRow, caller: Caller): z.infer<type
  */
 export const showWithQuote = (row: SettlementRow, caller: Caller): z.infer<typeof Settlement> => ({
   ...showSettlement(row, caller),
-  ...(isPayer(row, caller) && { quote_token: row.quote_token! }),
+  ...(isPayer(row, caller) && row.quote_token !== null && { quote_token: row.quote_token }),
 });
 
 /** Who pays whom, and how much, for the events. */

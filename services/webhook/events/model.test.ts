@@ -52,6 +52,23 @@ const deposit = {
   expires_at: at,
   completed_at: null,
 } as const;
+const approval = {
+  account_id: payer,
+  approval_id: newId('apr'),
+  delegate_id: parties.delegate_id,
+  payment_attempt_id: 'once',
+  rail: 'x402_out' as const,
+  amount: '2000000',
+  pay_to: '1'.repeat(32),
+  service_id: null,
+  service_name: 'api.example.com',
+  quote_id: null,
+  resource: 'https://api.example.com/report',
+  created_at: at,
+  expires_at: at,
+  decided_at: null,
+  settlement_id: null,
+};
 const change = { change_id: newId('evt'), account_id: payer, at };
 const robot = {
   delegate_id: parties.delegate_id,
@@ -93,6 +110,12 @@ test.each([
   row('settlement.reversed', { ...whole, redeemed: true }, both('settlement.reversed')),
   row('settlement.redeemed', { ...whole, redeemed_at: at, redeem_id: 'r' }, both('settlement.redeemed')),
   row('settlement.expired', { ...whole, redeem_expires_at: at }, both('settlement.expired')),
+  row('settlement.approvalRequested', { ...approval, status: 'awaiting_approval' }, [
+    'payer approval.requested',
+  ]),
+  row('settlement.approvalDecided', { ...approval, status: 'denied', decided_at: at }, [
+    'payer approval.decided',
+  ]),
   row(
     'funding.withdrawalChanged',
     { account_id: payer, withdrawal: { ...withdrawal, status: 'pending_approval' } },
@@ -131,6 +154,15 @@ test.each([
     expect(Event.safeParse({ event_id: newId('evt'), type, object_id, created_at: at, data }).success).toBe(
       true,
     );
+});
+
+test('an approval that is denied after it was approved is a second event', () => {
+  const keys = (['approved', 'denied'] as const).flatMap((status) =>
+    eventsOf('settlement.approvalDecided', { ...approval, status, decided_at: at }).map(
+      (each) => each.event_key,
+    ),
+  );
+  expect(new Set(keys).size).toBe(2);
 });
 
 test('payer and vendor each get the fields that they may see', () => {

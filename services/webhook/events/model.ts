@@ -95,6 +95,19 @@ const objectEvent = <T extends EventType>(
   event_key: `${type}:${object_id}:${data.tx_hash ?? ''}`,
 });
 
+/** An approval as its GET shows it. An approved one may be denied later, which is another event. */
+const approvalEvent = (
+  account_id: string,
+  type: 'approval.requested' | 'approval.decided',
+  approval: { approval_id: string; status: string } & Record<string, Json>,
+): NewEvent => ({
+  account_id,
+  type,
+  object_id: approval.approval_id,
+  data: approval,
+  event_key: `${type}:${approval.approval_id}:${approval.status}`,
+});
+
 /**
  * The events that accounts get of each event of a service. An event without an entry does not
  * compile. Null means that no account gets it, and the comment says why.
@@ -129,6 +142,13 @@ export const ACCOUNT_EVENTS: { [N in EventName]: ((event: EventPayload<N>) => Ne
     }),
   'settlement.expired': (event) =>
     paymentEvents('settlement.expired', event, { both: { redeem_expires_at: event.redeem_expires_at } }),
+  // The owner gets what GET shows. The delegate's key reads it there.
+  'settlement.approvalRequested': ({ account_id, ...approval }) => [
+    approvalEvent(account_id, 'approval.requested', approval),
+  ],
+  'settlement.approvalDecided': ({ account_id, ...approval }) => [
+    approvalEvent(account_id, 'approval.decided', approval),
+  ],
   'funding.withdrawalChanged': ({ account_id, withdrawal }) => {
     const { status, withdrawal_id } = withdrawal;
     if (status === 'pending_approval') return [];

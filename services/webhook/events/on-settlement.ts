@@ -7,3 +7,5 @@ export const failed = toAccountEvents('settlement.failed');
 export const reversed = toAccountEvents('settlement.reversed');
 export const redeemed = toAccountEvents('settlement.redeemed');
 export const expired = toAccountEvents('settlement.expired');
+export const approvalRequested = toAccountEvents('settlement.approvalRequested');
+export const approvalDecided = toAccountEvents('settlement.approvalDecided');

@@ -40,6 +40,6 @@ export const approvalOperations = {
     repeatable: true,
     body: z.strictObject({ response: Assertion }),
     output: Approval,
-    errors: ['unauthorized', 'not_found', 'conflict'],
+    errors: ['not_found', 'conflict'],
   }),
 };

@@ -22,7 +22,7 @@ const V2 = {
 };
 
 /** Longest JSON text of a requirement, because the payload returns it to the vendor in a header. */
-export const MAX_REQUIREMENT_BYTES = 8192;
+const MAX_REQUIREMENT_BYTES = 8192;
 
 /**
  * One entry of `accepts` of a vendor's 402, unchanged: the payload must repeat it with all its
@@ -43,7 +43,7 @@ const Requirement = z
   .meta({ id: 'X402Requirement', examples: [V2] });
 export type ExternalRequirement = z.infer<typeof Requirement>;
 
-export const ExternalPayment = z
+const ExternalPayment = z
   .strictObject({
     settlement_id: SettlementId,
     status: z.enum(['pending', 'confirmed']).meta({
@@ -81,7 +81,10 @@ export const externalOperations = {
       payment_attempt_id: PaymentAttemptId,
       resource: z
         .url({ protocol: /^https?$/ })
+        // The database stores it, and people read it.
+        .regex(/^[^\s\p{C}]+$/u, 'must be a URL without spaces or control characters')
         .max(2048)
+        .regex(/^[^\p{C}\s]+$/u, 'must be a URL without spaces and control characters')
         .meta({
           description:
             'The URL that asked for the payment. The word of the caller: it is shown, and compared with `origins`',

@@ -52,6 +52,25 @@ export const x402Faults = (harness: Harness, redeemed: Redeemed): Fault[] =>
     ...chainFaults(harness, redeemed),
   ].filter(({ name }) => !UNUSED.test(name));
 
+/**
+ * Faults that do not concern outgoing payments. Only their counterparty can send their bytes, and
+ * `sends-late` does so shortly before they expire.
+ */
+const NOT_OUTGOING =
+  /^(kill-(quote|wallet|funding|webhook)|redis|inclusion-one-slot|crash-.*-(gateway\.|submitter\.(beforeIntent|afterIntent)))/;
+
+/** Every fault that the campaign of outgoing payments can choose from. */
+export const outgoingFaults = (harness: Harness, confirmed: Redeemed): Fault[] =>
+  [
+    ...kills(harness),
+    ...crashes(harness, () => true),
+    ...pauses(harness),
+    ...serverFaults(harness),
+    ...messageFaults(harness),
+    ...rpcFaults(harness),
+    ...chainFaults(harness, confirmed),
+  ].filter(({ name }) => !NOT_OUTGOING.test(name));
+
 const named = { names: processNames(), failpointFolder: '' };
 
 /** The names of all faults, without a stack. */
@@ -60,9 +79,13 @@ export const faultNames = (): string[] => {
   return allFaults(nobody as unknown as Fixture).map(({ name }) => name);
 };
 
+const nothing: Redeemed = { count: () => 0, newestHash: () => null };
 /** The names of the faults of x402, without a stack. */
 export const x402FaultNames = (): string[] =>
-  x402Faults(named as unknown as Harness, { count: () => 0, newestHash: () => null }).map(({ name }) => name);
+  x402Faults(named as unknown as Harness, nothing).map(({ name }) => name);
+/** The names of the faults of outgoing payments, without a stack. */
+export const outgoingFaultNames = (): string[] =>
+  outgoingFaults(named as unknown as Harness, nothing).map(({ name }) => name);
 
 /**
  * The faults whose name is, or begins with, one of the given: `kill`, `crash-before`, `nats-wipe`.

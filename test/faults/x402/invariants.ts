@@ -1,18 +1,12 @@
-import { isBroken } from '../../../tools/reconcile/compare.ts';
+import { recordInvariants } from '../final-records.ts';
 import type { Break } from '../invariants.ts';
+import type { Disturbances } from '../payments-campaign.ts';
 import { PRICE } from './actors.ts';
-import type { Death } from './deaths.ts';
 import type { FinalState } from './final-state.ts';
 import { type Answer, type Log, type Payment, successesOf } from './log.ts';
 
 /** The final state of a campaign, which the invariants check. */
-type Case = {
-  log: Log;
-  finalState: FinalState;
-  /** How often the chain was forked. Only then may a confirmed transaction be removed. */
-  forks: number;
-  deaths: readonly Death[];
-};
+type Case = Disturbances & { log: Log; finalState: FinalState };
 
 /**
  * A gateway that dies between an answer and its confirmation (docs/adr/0043) dies within this time
@@ -122,7 +116,7 @@ const invariants: Record<string, (of: Case) => string[]> = {
     balances
       .map(({ payTo, amount }) => ({
         ...{ payTo, amount },
-        paid: PRICE * BigInt(transfers.filter((transfer) => transfer.payTo === payTo).length),
+        paid: PRICE * BigInt(transfers.filter(({ owner }) => owner === payTo).length),
       }))
       .filter(({ amount, paid }) => amount !== paid)
       .map(({ payTo, amount, paid }) => `${payTo} has ${amount}, its payments are ${paid}`),
@@ -141,18 +135,10 @@ const invariants: Record<string, (of: Case) => string[]> = {
       .filter(({ chain_status }) => chain_status !== 'finalized' && chain_status !== 'failed')
       .map(({ settlement_id, status, chain_status }) => `${settlement_id} is ${status}, ${chain_status}`),
   ],
-
-  'reconciliation-finds-nothing': ({ finalState: { reconciled } }) =>
-    reconciled
-      .filter(isBroken)
-      .flatMap(({ account, findings }) =>
-        findings.map(({ kind, amount, what }) => `${account}: ${kind} ${amount}, ${what}`),
-      ),
-
-  'outboxes-and-quarantine-empty': ({ finalState: { left } }) =>
-    left.filter(({ rows }) => rows > 0).map(({ table, rows }) => `${rows} rows in ${table}`),
 };
 
 /** Checks every invariant against the case. */
 export const judge = (of: Case): Break[] =>
-  Object.entries(invariants).flatMap(([invariant, check]) => check(of).map((what) => ({ invariant, what })));
+  [...Object.entries(invariants), ...recordInvariants(of.finalState)].flatMap(([invariant, check]) =>
+    check(of).map((what) => ({ invariant, what })),
+  );

@@ -58,7 +58,7 @@ export const settleFailure = (
 
 /** The failure of any other order. Only a transfer can lack money. */
 export const otherFailure = (kind: Order['kind'], error: ChainError): Failure => {
-  const transfers = kind === 'withdrawal' || kind === 'refund' || kind === 'foreign';
+  const transfers = ['withdrawal', 'refund', 'foreign', 'external'].includes(kind);
   if (transfers && tokenErrorCode(error) === 1)
     return failed('insufficient_funds', 'the balance of the wallet that signs is too small');
   const own = kind === 'fund' || kind === 'createTokenAccount';
@@ -84,5 +84,9 @@ export const EXPIRED = failed(
 export const EXPIRED_FOREIGN = failed(
   'payment_failed',
   'the transaction expired before it was included; no money moved',
+);
+export const EXPIRED_EXTERNAL = failed(
+  'payment_failed',
+  'the vendor did not submit the transaction before it expired; no money moved',
 );
 export const CLOSED = failed('payment_failed', 'the payment was ended before it was signed; no money moved');

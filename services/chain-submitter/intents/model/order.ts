@@ -80,26 +80,41 @@ export type ForeignOrder = {
   /** The transaction is not older, epoch milliseconds. */
   since: number;
 };
+/**
+ * A payment to a vendor that does not use Quittance. The platform signs as the delegate, and the
+ * vendor's fee payer signs and sends.
+ */
+export type ExternalOrder = {
+  kind: 'external';
+  accountId: string;
+  source: string;
+  destination: string;
+  amountMicro: bigint;
+  /** The transaction is not older, epoch milliseconds. */
+  since: number;
+};
+
 /** Orders that the platform signs alone. */
 export type OwnOrder = SettleOrder | FundOrder | CreateTokenAccountOrder;
 /** Orders whose owner signs first. They cannot be signed again, so they have one generation. */
 export type UserOrder = DelegationOrder | TransferOrder;
 /** Orders whose transaction this service builds. */
 export type BuiltOrder = OwnOrder | UserOrder;
-export type Order = BuiltOrder | ForeignOrder;
+export type Order = BuiltOrder | ForeignOrder | ExternalOrder;
 
 /**
- * The address under which every transaction of an order is listed. The client of a foreign payment
- * builds its transfer without a reference, so its source is searched. Null: nothing to search.
+ * The address under which every transaction of an order is listed. Transfers of other protocols
+ * have no reference, so their source is searched. Null: nothing to search.
  */
 export const searchOf = (order: Order | null): { reference: string; since: number } | null => {
   if (order === null) return null;
-  if (order.kind === 'foreign') return { reference: order.source, since: order.since };
+  if (order.kind === 'foreign' || order.kind === 'external')
+    return { reference: order.source, since: order.since };
   return 'reference' in order ? order : null;
 };
 
 /** Whether somebody else has signed the message, so that it has one generation. */
-export const isSignedOnce = (order: Order): order is UserOrder | ForeignOrder =>
+export const isSignedOnce = (order: Exclude<Order, ExternalOrder>): order is UserOrder | ForeignOrder =>
   order.kind === 'foreign' || isUserSigned(order);
 
 /** Whether the owner has to sign. */

@@ -12,7 +12,7 @@ export const expectedDeltas = (order: Order, { feeAccount }: Network): [account:
       ...(order.payoutAccount === feeAccount ? [] : [[feeAccount, order.feeMicro] as [string, bigint]]),
     ];
   }
-  if (order.kind === 'withdrawal' || order.kind === 'refund') {
+  if (order.kind === 'withdrawal' || order.kind === 'refund' || order.kind === 'external') {
     return [
       [order.source, -order.amountMicro],
       [order.destination, order.amountMicro],

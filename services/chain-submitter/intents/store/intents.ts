@@ -255,7 +255,7 @@ export const reviveTransaction = (
       where i.intent_id = ${intent_id} and i.generation = ${generation}
         and ${state.allows('sign')}
         and t.intent_id = i.intent_id and t.signature = ${signature} and ${isRevivable}
-      returning t.signature
+      returning t.signature, t.intent_id
     )
     ${reviveTransactions}
     returning t.wire, t.last_valid_block_height`);
@@ -279,19 +279,21 @@ export const insertFailedIntent = async (
 };
 
 /**
- * Inserts the failed intent of a payment of another client, for which nothing is ever signed.
+ * Inserts the failed intent of a payment of another client or to another vendor, for which nothing
+ * is ever signed.
  * @param reason why it was refused; null when it was closed
  * @returns false when the intent exists. One that is being committed is waited for
  */
-export const insertFailedForeign = async (
+export const insertFailedPayment = async (
   db: Db,
+  kind: 'foreign' | 'external',
   row: { intentId: string; settlementId: string; reason: string | null; failure: Failure },
 ): Promise<boolean> => {
   const { intentId, settlementId, reason, failure } = row;
   const request = JSON.stringify({ settlement_id: settlementId, ...(reason !== null && { reason }) });
   const inserted = await db.maybeOne(sql.typeAlias('id')`
     insert into intents (intent_id, kind, object_id, request, status, failure_code, failure_message, next_at)
-    values (${intentId}, 'foreign', ${settlementId}, ${request}::jsonb, 'failed', ${failure.code}, ${failure.message},
+    values (${intentId}, ${kind}, ${settlementId}, ${request}::jsonb, 'failed', ${failure.code}, ${failure.message},
       app_now())
     on conflict (intent_id) do nothing returning intent_id as id`);
   return inserted !== null;
@@ -321,8 +323,8 @@ export const countOpen = (db: Db): Promise<bigint> =>
     select count(*) as intents from intents i where ${state.isOpen}`);
 
 /**
- * Names another settlement as the one that a foreign payment is of. Its events carry the new id
- * from now on.
+ * Names another settlement as the one that a foreign or outgoing payment is of. Its events carry
+ * the new id from now on.
  */
 export const updateSettlementId = (db: Db, intentId: string, settlementId: string): Promise<unknown> =>
   db.query(sql.typeAlias('void')`

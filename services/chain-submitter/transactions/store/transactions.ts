@@ -26,13 +26,17 @@ export const failTransactions = sql.fragment`, failed as (
 /** Makes the transactions of `revived` live again. */
 export const reviveTransactions = sql.fragment`
     update transactions t set status = ${state.after('revive')} from revived
-    where t.signature = revived.signature`;
+    where t.signature = revived.signature and t.intent_id = revived.intent_id`;
 
 /** Whether these bytes are committed. It is read when the answer to a commit was lost. */
-export const isCommitted = (db: Db, signature: string): Promise<boolean> =>
+export const isCommitted = (
+  db: Db,
+  { intentId, signature }: { intentId: string; signature: string },
+): Promise<boolean> =>
   db.oneFirst(
     sql.type(z.object({ is_committed: z.boolean() }))`
-      select exists (select from transactions where signature = ${signature} and status = 'live') as is_committed`,
+      select exists (select from transactions where signature = ${signature} and intent_id = ${intentId}
+        and status = 'live') as is_committed`,
   );
 
 /**
@@ -40,11 +44,15 @@ export const isCommitted = (db: Db, signature: string): Promise<boolean> =>
  * worker has confirmed meanwhile stay live: only a fork reopens such an intent (broadcast/fork.ts).
  * @returns true when this call marked it
  */
-export const expireTransaction = async (db: Db, signature: string): Promise<boolean> => {
+export const expireTransaction = async (
+  db: Db,
+  { intentId, signature }: { intentId: string; signature: string },
+): Promise<boolean> => {
   const row = await db.maybeOne(sql.type(z.object({ signature: z.string() }))`
     with open as (
       select i.intent_id from intents i join transactions t using (intent_id)
-      where t.signature = ${signature} and ${intentState.allows('sign')} for update of i
+      where t.signature = ${signature} and t.intent_id = ${intentId} and ${intentState.allows('sign')}
+      for update of i
     )
     update transactions t set status = ${state.after('expire')} from open
     where t.signature = ${signature} and t.intent_id = open.intent_id and ${state.allows('expire')} returning t.signature`);

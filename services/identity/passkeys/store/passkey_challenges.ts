@@ -4,7 +4,7 @@ import { type Db, sql } from '../../../../shared/db/pool.ts';
 /** How long a ceremony may take, including the user's search for the security key. */
 export const CHALLENGE_MINUTES = 5;
 
-export type Ceremony = 'register' | 'login';
+export type Ceremony = 'register' | 'login' | 'approve';
 
 /** Writes a challenge, which may be answered once. */
 export const insertChallenge = (
@@ -17,8 +17,22 @@ export const insertChallenge = (
       app_now() + ${CHALLENGE_MINUTES} * interval '1 minute')`);
 
 /**
- * Consumes a challenge. True when it was issued for this ceremony and, for a registration, to this
- * session. Of concurrent answers, one finds it.
+ * The same for a challenge that is not random: requested again, it is open again, for the session
+ * that requested it last.
+ */
+export const upsertChallenge = (
+  db: Db,
+  row: { challenge: string; ceremony: 'approve'; session_id: string },
+): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    insert into passkey_challenges (challenge, ceremony, session_id, expires_at)
+    values (${row.challenge}, ${row.ceremony}, ${row.session_id},
+      app_now() + ${CHALLENGE_MINUTES} * interval '1 minute')
+    on conflict (challenge) do update set session_id = excluded.session_id, expires_at = excluded.expires_at`);
+
+/**
+ * Consumes a challenge. True when it was issued for this ceremony and, except for a sign-in, to
+ * this session. Of concurrent answers, one finds it.
  */
 export const consumeChallenge = async (
   db: Db,

@@ -10,7 +10,7 @@ import {
 } from '../../../../shared/events/outbox.ts';
 import { lacksApproval, lockApprovals } from '../../approvals/store/approvals.ts';
 import { holdDelegates, lockDelegates } from '../../delegates/store.ts';
-import { holdPayers } from '../../payers/store.ts';
+import { holdPayers, lockPayers } from '../../payers/store.ts';
 import { prepaidUnits } from '../model/prepaid-units.ts';
 
 export type Attempt = {
@@ -64,7 +64,7 @@ const Row = z.object({
 
 /** An attempt, the messages of its acceptance, and whether an hourly cap refuses it. */
 export type Candidate = { attempt: Attempt; messages: readonly Message[]; isOverCap?: boolean };
-export type Evaluation = { decision: Decision; outbox: OutboxRow[] };
+type Evaluation = { decision: Decision; outbox: OutboxRow[] };
 
 /**
  * Accepts attempts by one statement, and by further ones for those that are deferred: they are
@@ -128,14 +128,6 @@ const candidatesWithRecords = sql.fragment`
   left join lateral (
     select true as found from settlements as s where s.quote_id = input.quote_id and s.status <> 'failed' limit 1
   ) as settled on true`;
-
-/** CTE `payer`: the payers' rows, locked after those of CTE `delegate`. */
-const lockPayers = sql.fragment`
-  select p.wallet_id, p.balance - p.held as balance_left, p.allowance - p.held as allowance_left
-  from payers as p
-  where p.wallet_id = any(array(select wallet_id from candidate where is_existing is null))
-    and (select count(*) from delegate) >= 0
-  order by p.wallet_id for update of p`;
 
 /** CTE `approval`: an approval is for one quote, and the quote fixes the rest. */
 const lockApprovalsOfQuotes = lockApprovals(sql.fragment`a.quote_id = candidate.quote_id`);

@@ -45,4 +45,5 @@ export const claimSettlement = (db: Db, settlementId: string): Promise<DispatchR
     update settlements as s set dispatch_count = dispatch_count + 1, progressed_at = app_now()
     from payers as p
     where p.wallet_id = s.wallet_id and s.settlement_id = ${settlementId} and ${chainState.isOpen}
+      and s.rail = 'quittance'
     ${returning}`);

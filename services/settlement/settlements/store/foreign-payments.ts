@@ -115,10 +115,13 @@ export const insertForeignPayments = async (
   return inserted;
 };
 
+/** The rails whose message identifies the settlement, as their unique index has it. */
+const isIncoming = sql.fragment`rail <> 'x402_out'`;
+
 /** The settlement of a signed message, or null. */
 export const findByMessage = (db: Db, messageHash: string): Promise<ForeignRow | null> =>
   db.maybeOne(sql.type(ForeignRow)`
-    select ${foreignColumns} from settlements where message_hash = ${messageHash}`);
+    select ${foreignColumns} from settlements where message_hash = ${messageHash} and ${isIncoming}`);
 
 /** The settlements of signed messages, in their order; null for a message without one. */
 export const listByMessages = async (
@@ -126,7 +129,8 @@ export const listByMessages = async (
   messageHashes: readonly string[],
 ): Promise<(ForeignRow | null)[]> => {
   const rows = await db.any(sql.type(ForeignRow)`
-    select ${foreignColumns} from settlements where message_hash = any(${sql.array([...messageHashes], 'text')})`);
+    select ${foreignColumns} from settlements
+    where message_hash = any(${sql.array([...messageHashes], 'text')}) and ${isIncoming}`);
   const found = new Map(rows.map((row) => [row.message_hash, row]));
   return messageHashes.map((hash) => found.get(hash) ?? null);
 };
@@ -142,7 +146,7 @@ export const findByExternalId = (
       and external_id = ${key.external_id} and ${state.isNot('failed')}`);
 
 /** Condition of a hand-out and of a redeem: paid now, and not refunded as a whole. */
-const isDeliverable = sql.fragment`rail <> 'quittance' and ${state.isFrom('redeem')}
+const isDeliverable = sql.fragment`rail in ('x402', 'mpp') and ${state.isFrom('redeem')}
   and ${chainState.isFrom('redeem')} and ${isRedeemable}`;
 
 /** One call that asks for the success of a payment. */
@@ -246,7 +250,7 @@ export const claimStalledForeign = (db: Db, limit: number): Promise<readonly z.i
     update settlements set progressed_at = app_now(), dispatch_count = dispatch_count + 1
     where settlement_id in (
       select settlement_id from settlements
-      where ${chainState.isOpen} and rail <> 'quittance'
+      where ${chainState.isOpen} and rail in ('x402', 'mpp')
         and progressed_at < app_now() - case
           when chain_status = 'confirmed' then interval '45 seconds'
           when tx_hash is null then interval '70 seconds'

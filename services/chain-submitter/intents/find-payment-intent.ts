@@ -3,13 +3,13 @@ import { insertOutbox } from '../../../shared/events/outbox.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
-import { currentEvent } from '../intents/events.ts';
-import { findIntent, type IntentRow, updateSettlementId } from '../intents/store/intents.ts';
+import { currentEvent } from './events.ts';
+import { findIntent, type IntentRow, updateSettlementId } from './store/intents.ts';
 
 type Deps = { pool: Pool; relay: Pick<Relay, 'dispatch'>; logger: Logger };
 
 /**
- * The intent of a message, as the payment of this settlement; null without one. A settlement is
+ * The intent of a payment, as that of this settlement; null without one. A settlement is
  * unique by its message, so another id means that its database was restored from a backup: the
  * intent gets the new id, and its state is published under it.
  */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Harness } from '../harness.ts';
+import type { Harness } from './harness.ts';
 
 /** A process that ended, whatever killed it. */
 export type Death = { name: string; at: number };

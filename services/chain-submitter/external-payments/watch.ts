@@ -1,0 +1,119 @@
+import type { Pool } from '../../../shared/db/pool.ts';
+import { count } from '../../../shared/lib/metrics.ts';
+import { broadcast, commitAndBroadcast } from '../broadcast/broadcast.ts';
+import { readFinalizedHeight } from '../broadcast/expiry-proof.ts';
+import { toInFlight } from '../broadcast/in-flight.ts';
+import { isProviderError } from '../chain/json-rpc.ts';
+import { type AttemptDeps, type Outcome, TROUBLE_MS } from '../intents/attempt.ts';
+import { EXPIRED_EXTERNAL } from '../intents/model/failure.ts';
+import type { ExternalOrder } from '../intents/model/order.ts';
+import { type ClaimedIntent, reviveTransaction } from '../intents/store/intents.ts';
+import {
+  findTransaction,
+  findTransactionEverywhere,
+  isTransactionOf,
+  type Wanted,
+} from './find-transaction.ts';
+import type { Hints } from './hints.ts';
+import { type ExternalMessage, findMessage } from './store/messages.ts';
+
+type Deps = AttemptDeps & { pool: Pool; hints: Hints };
+
+/**
+ * A vendor that submits does so within seconds. Later the history is read less often, until the
+ * bytes have expired.
+ */
+const pauseMs = ({ read_at, created_at }: ClaimedIntent): number => {
+  const ageMs = read_at - created_at;
+  if (ageMs < 15_000) return 1000;
+  return ageMs < 120_000 ? 2000 : 5000;
+};
+
+/**
+ * Blocks after the last valid one, in which the index of a provider's transactions catches up with
+ * its block height.
+ */
+const INDEX_BLOCKS = 32;
+
+/**
+ * Whether the bytes can never be included any more. Every provider must answer, in this order:
+ *
+ * 1. Its finalized block height is past the last block in which the bytes are valid, and no block
+ *    after its finalized one may have the blockhash.
+ * 2. It lists no transaction of the message under the source, not even a failed one.
+ *
+ * The order matters: bytes that are expired at step 1 cannot be included between the steps.
+ * @returns the transaction that a provider has, or whether the bytes are proven dead
+ * @throws RpcUnavailable when a provider does not answer, which proves nothing
+ */
+const proveUnused = async (
+  deps: Deps,
+  { blockhash, last_valid_block_height }: ExternalMessage,
+  wanted: Wanted,
+): Promise<{ found: string } | 'valid' | 'dead'> => {
+  const { rpc } = deps;
+  if ((await readFinalizedHeight(deps)) <= last_valid_block_height + INDEX_BLOCKS) return 'valid';
+  const valid = await Promise.all(rpc.providers.map((provider) => provider.isBlockhashValid(blockhash)));
+  if (valid.some(Boolean)) return 'valid';
+  const found = await findTransactionEverywhere(deps, wanted);
+  return found === null ? 'dead' : { found };
+};
+
+/**
+ * Adopts the transaction of the payment. Everything after it is as for own transactions:
+ * confirmation, finality, forks and failures on chain. Its bytes are not sent again, because they
+ * are the vendor's.
+ */
+const adopt = async (
+  deps: Deps,
+  intent: ClaimedIntent,
+  order: ExternalOrder,
+  { signature, lastValidBlockHeight }: { signature: string; lastValidBlockHeight: number },
+): Promise<Outcome> => {
+  const adopted = { signature, wire: new Uint8Array(), lastValidBlockHeight };
+  // A fork dropped this transaction before, and it is on the chain again.
+  if ((await reviveTransaction(deps.pool, intent, signature)) !== null) {
+    const bytes = { ...adopted, generation: intent.generation };
+    broadcast(deps, toInFlight({ ...intent, status: 'signed' }, order, bytes));
+    return 'broadcast';
+  }
+  const signed = { ...adopted, creates: null, signBefore: null };
+  const committed = await commitAndBroadcast(deps, intent, order, { signed, own: null });
+  return committed === 'broadcast' ? 'broadcast' : { waitMs: TROUBLE_MS };
+};
+
+const findHinted = async (deps: Deps, intentId: string, wanted: Wanted): Promise<string | null> => {
+  const hint = deps.hints.get(intentId);
+  return hint !== undefined && (await isTransactionOf(deps, hint, wanted)) ? hint : null;
+};
+
+/**
+ * Looks once for the transaction of an outgoing payment whose bytes are open. Only its message
+ * decides. Without a transaction, the payment fails after the proof that there will never be one,
+ * and waits otherwise.
+ */
+export const watchExternal = async (
+  deps: Deps,
+  intent: ClaimedIntent,
+  order: ExternalOrder,
+): Promise<Outcome> => {
+  const { intent_id: intentId } = intent;
+  const message = await findMessage(deps.pool, intentId);
+  if (message === null) throw new Error('An outgoing payment has no message.');
+  const { message_hash: messageHash, last_valid_block_height: lastValidBlockHeight } = message;
+  const wanted: Wanted = { messageHash, source: order.source, since: order.since };
+  const found = (await findHinted(deps, intentId, wanted)) ?? (await findTransaction(deps, wanted));
+  if (found !== null) return adopt(deps, intent, order, { signature: found, lastValidBlockHeight });
+  try {
+    const proof = await proveUnused(deps, message, wanted);
+    if (proof === 'valid') return { waitMs: pauseMs(intent) };
+    if (proof !== 'dead') return adopt(deps, intent, order, { signature: proof.found, lastValidBlockHeight });
+    count('quittance_chain_expiry_proofs_total', 1, { outcome: 'proven' });
+    return { failure: EXPIRED_EXTERNAL };
+  } catch (error) {
+    if (!isProviderError(error)) throw error;
+    count('quittance_chain_expiry_proofs_total', 1, { outcome: 'unanswered' });
+    deps.logger.warn({ err: error, intent: intentId }, 'expiry not proven, trying again');
+    return { waitMs: pauseMs(intent) };
+  }
+};

@@ -1,0 +1,135 @@
+import type { z } from 'zod';
+import type { chainSubmitter, ExternalReason, Progress } from '../../../shared/contract/chain-submitter.ts';
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import type { settlement } from '../../../shared/contract/settlement.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { failpoint } from '../../../shared/lib/failpoint.ts';
+import { formatMicro } from '../../../shared/lib/micro.ts';
+import { isPaid } from '../settlements/model/status.ts';
+import {
+  type ExternalRow,
+  findExternalAttempt,
+  recordHandedOut,
+} from '../settlements/store/external-payments.ts';
+import { failedError } from './failed-error.ts';
+import { paymentSignature } from './model/payment-signature.ts';
+import { memoOf } from './model/requirement.ts';
+
+type SignExternal = (typeof chainSubmitter.internal.signExternal)['input'];
+type Answer = z.infer<typeof settlement.operations.payExternal.output>;
+
+/** A settlement of the rail x402_out, whose columns its CHECK requires. */
+export type Outgoing = ExternalRow & {
+  account_id: string;
+  payment_attempt_id: string;
+  requirement: string;
+  resource: string;
+  payout_address: string;
+  payer_address: string;
+  owner: string;
+};
+export const isOutgoing = (row: ExternalRow): row is Outgoing => row.rail === 'x402_out';
+
+export type SignDeps = {
+  pool: Pool;
+  signExternal: (
+    payment: z.infer<SignExternal>,
+  ) => Promise<z.infer<(typeof chainSubmitter.internal.signExternal)['output']>>;
+  /** Records a progress that is known without its event. */
+  applyProgress: (progress: Progress) => Promise<void>;
+};
+
+const FAILURES: Partial<Record<ExternalReason, 'insufficient_funds' | 'delegation_inactive'>> = {
+  insufficient_funds: 'insufficient_funds',
+  delegation_inactive: 'delegation_inactive',
+};
+
+/** Nothing was signed, and nothing will be. The hold is released. */
+const refusedProgress = (
+  settlementId: string,
+  { reason, message }: { reason: ExternalReason; message: string },
+): Progress => ({
+  object_id: settlementId,
+  status: 'failed',
+  generation: 0,
+  tx_hash: null,
+  slot: null,
+  failure: { code: FAILURES[reason] ?? 'payment_failed', message },
+});
+
+/**
+ * chain-submitter did not answer. Bytes that were never handed out cannot be used, so a first call
+ * has moved nothing. The row is read again, because another call of the attempt may have handed
+ * them out meanwhile. The sweeper ends the payment if no repeat comes.
+ */
+const unavailable = async (
+  { pool }: Pick<SignDeps, 'pool'>,
+  { settlement_id, account_id, payment_attempt_id }: Outgoing,
+): Promise<ServiceError> => {
+  const row = await findExternalAttempt(pool, account_id, payment_attempt_id);
+  return new ServiceError(
+    'service_unavailable',
+    'the payment cannot be signed right now; repeat with the same payment_attempt_id',
+    {
+      money_moved: row?.message_hash === null ? 'no' : 'unknown',
+      safe_action: 'retry_same_attempt',
+      settlement_id,
+      retryAfterSeconds: 1,
+    },
+  );
+};
+
+const signed = async ({ signExternal, ...deps }: SignDeps, row: Outgoing) => {
+  const requirement = JSON.parse(row.requirement);
+  try {
+    return await signExternal({
+      account_id: row.account_id,
+      payment_attempt_id: row.payment_attempt_id,
+      settlement_id: row.settlement_id,
+      owner: row.owner,
+      authority: row.payer_address,
+      pay_to: row.payout_address,
+      fee_payer: requirement.extra.feePayer,
+      amount: formatMicro(row.quote_amount),
+      memo: memoOf(requirement),
+    });
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'service_unavailable')
+      throw await unavailable(deps, row);
+    throw error;
+  }
+};
+
+/**
+ * Signs an accepted payment, or gets the bytes that were signed for it before, and returns them.
+ * @throws ServiceError the failure of a payment that failed or is refused by chain-submitter;
+ * service_unavailable when chain-submitter does not answer
+ */
+export const sign = async (deps: SignDeps, row: Outgoing): Promise<Answer> => {
+  if (row.status === 'failed') throw failedError(row);
+  const answer = await signed(deps, row);
+  if (answer.outcome === 'refused') {
+    await deps.applyProgress(refusedProgress(row.settlement_id, answer));
+    const ended = await findExternalAttempt(deps.pool, row.account_id, row.payment_attempt_id);
+    throw ended?.status === 'failed' ? failedError(ended) : await unavailable(deps, row);
+  }
+  // The record comes first: a payment without it has no bytes that anybody could use.
+  if (row.message_hash === null) {
+    const { message_hash: messageHash, source_account: sourceAccount } = answer;
+    await recordHandedOut(deps.pool, row.settlement_id, { messageHash, sourceAccount });
+    await failpoint('settlement.beforeHandOut');
+  }
+  const { transaction } = answer;
+  return {
+    settlement_id: row.settlement_id,
+    status: isPaid(row.chain_status) ? 'confirmed' : 'pending',
+    payment_signature: paymentSignature({
+      version: row.x402_version === 1 ? 1 : 2,
+      requirement: JSON.parse(row.requirement),
+      resource: row.resource,
+      transaction,
+    }),
+    transaction,
+    tx_hash: row.tx_hash ?? answer.tx_hash,
+  };
+};

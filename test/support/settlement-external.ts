@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import type { z } from 'zod';
+import type { Bus } from '../../shared/bus/connect.ts';
+import type { chainSubmitter, ExternalReason, Progress } from '../../shared/contract/chain-submitter.ts';
+import { encodeBase58 } from '../../shared/lib/base58.ts';
+import { FEE_PAYER, NETWORK, SOURCE } from './settlement-foreign.ts';
+import { MINT } from './settlement-quotes.ts';
+
+/**
+ * chain-submitter as a stand-in for payments to vendors that do not use Quittance. It signs every
+ * payment unless a test sets another answer.
+ */
+type Signed = z.infer<typeof chainSubmitter.internal.signExternal.input>;
+
+export const signer = {
+  /** What was signed, by attempt, in the order of the calls. Null: ended before it was signed. */
+  signed: new Map<string, Signed | null>(),
+  /** The refusals of signExternal, by the address that is paid. */
+  refusals: new Map<string, ExternalReason>(),
+  /** What observeExternal and closeExternal answer about a settlement that was signed. */
+  progress: new Map<string, Partial<Progress>>(),
+  /** The transactions that reports have named. */
+  reported: [] as (string | null)[],
+  /** Whether it answers at all. */
+  answers: true,
+  /** How many calls were not answered. */
+  unanswered: 0,
+};
+
+type Attempt = Pick<Signed, 'account_id' | 'payment_attempt_id' | 'settlement_id'>;
+const keyOf = ({ account_id, payment_attempt_id }: Attempt) => `${account_id}:${payment_attempt_id}`;
+const bytesOf = (key: string) => createHash('sha512').update(key).digest();
+
+const sign = (payment: Signed) => {
+  const key = keyOf(payment);
+  const known = signer.signed.get(key);
+  if (known === null) return { outcome: 'refused', reason: 'closed', message: 'the payment was ended' };
+  const reason = signer.refusals.get(payment.pay_to);
+  if (known === undefined && reason !== undefined) {
+    signer.signed.set(key, null);
+    return { outcome: 'refused', reason, message: `refused: ${reason}` };
+  }
+  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(payment))
+    throw new Error('A repeat of signExternal has another input.');
+  signer.signed.set(key, payment);
+  return {
+    outcome: 'signed',
+    transaction: bytesOf(key).toString('base64'),
+    message_hash: bytesOf(key).subarray(0, 32).toString('hex'),
+    source_account: SOURCE,
+    tx_hash: signer.progress.get(payment.settlement_id)?.tx_hash ?? null,
+  };
+};
+
+/** Its answer to closeExternal and observeExternal. */
+export const closeExternal = (payment: Attempt): Progress => {
+  const key = keyOf(payment);
+  if (!signer.signed.has(key)) signer.signed.set(key, null);
+  const failure = { code: 'payment_failed' as const, message: 'the payment was ended' };
+  const base = { object_id: payment.settlement_id, tx_hash: null, slot: null };
+  return signer.signed.get(key) === null
+    ? { ...base, status: 'failed', generation: 0, failure }
+    : {
+        ...base,
+        status: 'signed',
+        generation: 1,
+        failure: null,
+        ...signer.progress.get(payment.settlement_id),
+      };
+};
+
+/** Serves the operations of chain-submitter for outgoing payments. */
+export const serveExternal = async (bus: Bus): Promise<void> => {
+  const serve = <I>(operation: string, answer: (input: I) => unknown) =>
+    bus.nc.subscribe(`int.chain-submitter.${operation}`, {
+      callback: (_error, msg) => {
+        if (!signer.answers) {
+          signer.unanswered += 1;
+          return;
+        }
+        msg.respond(JSON.stringify({ ok: answer(msg.json<{ input: I }>().input) }));
+      },
+    });
+  serve('signExternal', sign);
+  serve('closeExternal', closeExternal);
+  serve('observeExternal', (input: Signed & { tx_hash: string | null }) => {
+    signer.reported.push(input.tx_hash);
+    return closeExternal(input);
+  });
+  await bus.nc.flush();
+};
+
+/** An address that nobody has paid before. */
+export const newPayee = (name: string): string =>
+  encodeBase58(createHash('sha256').update(name).digest().fill(7, 0, 1));
+
+/** The requirement of a vendor's 402, version 2. */
+export const requirementOf = (payTo: string, amount = 1_000_000n, more: Record<string, unknown> = {}) => ({
+  scheme: 'exact',
+  network: NETWORK,
+  amount: `${amount}`,
+  asset: MINT,
+  payTo,
+  maxTimeoutSeconds: 60,
+  extra: { feePayer: FEE_PAYER },
+  ...more,
+});
