@@ -185,6 +185,8 @@ const HARMLESS = new Set([
   // The signed message identifies the payment, and a fee quote that is not paid costs nothing.
   ...['settlement.x402Verify', 'settlement.x402Settle', 'settlement.acceptForeign'],
   ...['settlement.reissueForeign', 'settlement.createFeeQuote'],
+  // The attempt identifies the payment, and a report is a hint.
+  ...['settlement.payExternal', 'settlement.reportExternal'],
   ...['wallet.link', 'wallet.provision', 'wallet.onboarding', 'wallet.delegate', 'wallet.revoke'],
   ...[
     'funding.approveWithdrawal',
@@ -204,6 +206,8 @@ const HARMLESS = new Set([
   // An unconfirmed sign-in of a device is worth nothing, and the first decision stands.
   ...['identity.startDeviceSignIn', 'identity.pollDeviceSignIn'],
   ...['identity.readDeviceSignIn', 'identity.decideDeviceSignIn'],
+  // A challenge is answered once, and a decision that is repeated is the same decision.
+  ...['identity.approvalOptions', 'identity.approve', 'settlement.denyApproval'],
   ...['webhook.testEndpoint', 'webhook.redeliver'],
   ...['identity.verifyServiceReveal', 'identity.revealDelegateKey', 'identity.verifyDelegateReveal'],
 ]);

@@ -1,11 +1,25 @@
+import { useWaitingCount } from './consumer/waiting-approvals.ts';
 import { useSession } from './session/use-session.tsx';
-import { Columns, LinkButton, Page, Row, Section, Stack } from './ui/index.ts';
+import { Columns, LinkButton, Notice, Page, Row, Section, Stack } from './ui/index.ts';
 
 /** The page after a sign-in: the two things that an account can do. */
 const HomePage = () => {
   const { account } = useSession();
+  const waiting = useWaitingCount();
   return (
     <Page title="Welcome" about={`Signed in as ${account?.email ?? ''}.`}>
+      {waiting > 0 && (
+        <Notice
+          tone="wait"
+          title={
+            waiting === 1 ? 'A payment waits for your approval' : `${waiting} payments wait for your approval`
+          }
+        >
+          <LinkButton to="/approvals" variant="primary" size="small">
+            Approve or deny
+          </LinkButton>
+        </Notice>
+      )}
       <Columns>
         <Section title="Pay for APIs">
           <Stack>

@@ -5,6 +5,7 @@ import { contractList } from '../../shared/contract/index.ts';
 import type { CredentialKind } from '../../shared/contract/principal.ts';
 import type { HttpOperation } from '../../shared/contract/service.ts';
 import { createKeyText } from '../../shared/lib/key-text.ts';
+import { requirementOf } from '../support/settlement-external.ts';
 import { newTransaction, x402Request } from '../support/settlement-foreign.ts';
 import { runningStack } from '../support/stack.ts';
 import { createSnapshot, createTenant, type Tenant } from '../support/tenants.ts';
@@ -66,11 +67,29 @@ const RECIPES: Record<string, Recipe> = {
   'settlement.verify': {},
   'settlement.list': { foreign: 'hidden' },
   'settlement.get': {},
+  'settlement.listApprovals': { foreign: 'hidden' },
+  'settlement.getApproval': {},
+  'settlement.denyApproval': {},
   // The bytes are no transaction, for whatever service.
   'settlement.acceptForeign': {
     body: () => ({ rail: 'x402', quote_amount: one, memo: 'm', transaction: 'AQ==', redeem_id: 'r-1' }),
     foreign: 400,
   },
+  // The accounts have no money, and their delegates may pay vendors of Quittance only. The network of
+  // the other environment has another name.
+  'settlement.payExternal': {
+    body: ({ attemptId, walletProof }) => ({
+      payment_attempt_id: attemptId,
+      resource: 'https://api.example.com/',
+      requirement: {
+        ...requirementOf(walletProof.public_key),
+        asset: stack.environments.test!.usdc_mint,
+      },
+    }),
+    foreign: [402, 403, 409],
+    elsewhere: 400,
+  },
+  'settlement.reportExternal': { body: () => ({ payment_response: 'e30=' }) },
   'settlement.foreignTerms': { foreign: 'hidden' },
   'settlement.reissueForeign': {},
   'settlement.getFees': { foreign: 'hidden' },
@@ -161,6 +180,8 @@ const RECIPES: Record<string, Recipe> = {
   'identity.decideDeviceSignIn': { body: () => ({ user_code: 'WDJB-MJHT', allow: false }) },
   'identity.passkeyLoginOptions': { body: () => ({}), open: 200 },
   'identity.passkeyLoginVerify': { body: () => ({ response: NO_ASSERTION }), open: 401 },
+  'identity.approvalOptions': {},
+  'identity.approve': { body: () => ({ response: NO_ASSERTION }) },
   'identity.createService': {
     // Another account may create a service with the same name.
     body: ({ walletProof }) => ({ name: 'Tenant', price: one, payout_address: walletProof.public_key }),

@@ -61,7 +61,8 @@ export const externalPaymentsOver = (
       ...changes,
     }),
     sign: (input: SignInput) => ask('signExternal', input),
-    close: (input: SignInput) => ask('closeExternal', attemptOf(input)),
+    close: (input: SignInput) =>
+      ask('closeExternal', { ...attemptOf(input), message_hash: input.message_hash }),
     observe: (input: SignInput, tx_hash: string | null = null) =>
       ask('observeExternal', { ...attemptOf(input), tx_hash }),
     /** Signs bytes as the fee payer and sends them. Returns the transaction's signature. */

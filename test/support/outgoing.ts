@@ -23,8 +23,11 @@ type Refused = {
   };
 };
 
-/** A vendor's answer to a payment. `receipt`: the header as it was sent. */
-export type Delivery = { status: number; body: string; receipt: string | null };
+/**
+ * A vendor's answer to a payment. `receipt`: the header as it was sent. `reason`: why it was
+ * refused, before or by its facilitator's settle; empty if it does not say.
+ */
+export type Delivery = { status: number; body: string; receipt: string | null; reason: string };
 
 const fromBase64 = (text: string) => JSON.parse(Buffer.from(text, 'base64').toString());
 
@@ -65,7 +68,12 @@ export const present = async (
     signal: AbortSignal.timeout(timeoutMs),
   });
   const receipt = response.headers.get(version === 1 ? 'x-payment-response' : 'payment-response');
-  return { status: response.status, body: await response.text(), receipt };
+  const required = response.headers.get('payment-required');
+  const reason =
+    (receipt === null ? undefined : fromBase64(receipt).errorReason) ??
+    (required === null ? undefined : fromBase64(required).error) ??
+    '';
+  return { status: response.status, body: await response.text(), receipt, reason };
 };
 
 /** Passes the vendor's receipt on. */

@@ -23,6 +23,8 @@ export const signer = {
   reported: [] as (string | null)[],
   /** Whether it answers at all. */
   answers: true,
+  /** How many calls were not answered. */
+  unanswered: 0,
 };
 
 type Attempt = Pick<Signed, 'account_id' | 'payment_attempt_id' | 'settlement_id'>;
@@ -72,7 +74,10 @@ export const serveExternal = async (bus: Bus): Promise<void> => {
   const serve = <I>(operation: string, answer: (input: I) => unknown) =>
     bus.nc.subscribe(`int.chain-submitter.${operation}`, {
       callback: (_error, msg) => {
-        if (!signer.answers) return;
+        if (!signer.answers) {
+          signer.unanswered += 1;
+          return;
+        }
         msg.respond(JSON.stringify({ ok: answer(msg.json<{ input: I }>().input) }));
       },
     });

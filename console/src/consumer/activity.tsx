@@ -7,6 +7,7 @@ import { ActivityFilters, useFilters } from './activity-filters.tsx';
 import { queryOf } from './activity-query.ts';
 import { ExportCsv } from './export.tsx';
 import { ServiceName, useDelegateNames, useRecentNames } from './names.tsx';
+import { OpenPayments } from './open-payments.tsx';
 import { Spending, useSummary } from './spending.tsx';
 
 type Transaction = Output<'wallet.listTransactions'>['data'][number];
@@ -47,6 +48,7 @@ const ActivityPage = () => {
 
   return (
     <Page title="Activity" about="Your transactions and what they paid for.">
+      <OpenPayments nameOf={shownName} />
       <Spending nameOf={shownName} />
       <Section title="Transactions" actions={!isNew && <ExportCsv query={query} nameOf={nameOf} />}>
         <Stack>
@@ -121,6 +123,7 @@ const What = ({ row: { type, direction, object_id, service_id } }: { row: Transa
           <ServiceName id={service_id} />
         </>
       )}
+      {service_id === null && type === 'payment' && ' · x402, outgoing'}
     </>
   );
 };

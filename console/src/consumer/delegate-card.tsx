@@ -28,7 +28,8 @@ const PERIODS = [
 
 /** One delegate: its limits, what it has spent and holds, and its actions. */
 export const DelegateCard = ({ delegate }: { delegate: Delegate }) => {
-  const { delegate_id, name, status, limits, usage, allowed_service_ids, expires_at, created_at } = delegate;
+  const { delegate_id, name, status, limits, usage, allowed_service_ids, external, expires_at, created_at } =
+    delegate;
   const [shown, setShown] = useState<'edit' | 'key' | 'revoke' | null>(null);
   const close = () => setShown(null);
   const revoke = useAction((client) => client.identity.deleteDelegate({ delegate_id }), {
@@ -77,6 +78,11 @@ export const DelegateCard = ({ delegate }: { delegate: Delegate }) => {
               'Pays',
               allowed_service_ids === null ? 'any service' : <Allowed key="ids" ids={allowed_service_ids} />,
             ],
+            ['Other vendors', external !== null && <OtherVendors key="others" external={external} />],
+            [
+              'Asks you above',
+              delegate.approval_above !== null && <Money key="ask" micro={delegate.approval_above} />,
+            ],
             ['Works until', <Time key="until" at={expires_at} never="you revoke it" />],
             [
               'Made',
@@ -119,8 +125,19 @@ export const DelegateCard = ({ delegate }: { delegate: Delegate }) => {
   );
 };
 
-/** How many services fit a card. The form has all of them. */
+/** How many services or origins fit a card. The form has all of them. */
 const SHOWN = 3;
+
+/** The vendors of x402 that it may pay. */
+const OtherVendors = ({ external: { pay_to, origins } }: { external: NonNullable<Delegate['external']> }) => (
+  <>
+    {pay_to === 'any'
+      ? 'any address (x402)'
+      : `${pay_to.length === 1 ? 'one address' : `${pay_to.length} addresses`} (x402)`}
+    {origins !== null && `, at ${origins.slice(0, SHOWN).join(', ')}`}
+    {origins !== null && origins.length > SHOWN && ` and ${origins.length - SHOWN} more`}
+  </>
+);
 
 const Allowed = ({ ids }: { ids: readonly string[] }) => (
   <>

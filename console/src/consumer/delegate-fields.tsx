@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { Columns, Stack, TextField } from '../ui/index.ts';
+import { Columns, Select, Stack, TextField } from '../ui/index.ts';
 import { CAPS, faultsOf, type Typed } from './delegate-form.ts';
 
 /** The fields of the form. Errors are shown from the first attempt to submit. */
@@ -18,6 +18,12 @@ export const useTyped = (initial: Typed) => {
     },
   };
 };
+
+const OTHERS = [
+  ['no', 'No'],
+  ['any', 'Yes, to any address'],
+  ['list', 'Yes, to certain addresses'],
+] as const;
 
 export const DelegateFields = ({ typed, faults, set }: ReturnType<typeof useTyped>) => (
   <Stack>
@@ -44,6 +50,15 @@ export const DelegateFields = ({ typed, faults, set }: ReturnType<typeof useType
             numeric
           />
         ))}
+        <TextField
+          label="Ask me above"
+          hint="You approve larger payments with a passkey."
+          value={typed.ask}
+          onChange={set('ask')}
+          error={faults.ask}
+          suffix="USDC"
+          numeric
+        />
       </div>
     </fieldset>
     <Columns>
@@ -64,5 +79,35 @@ export const DelegateFields = ({ typed, faults, set }: ReturnType<typeof useType
         error={faults.until}
       />
     </Columns>
+    <Select
+      label="Pays other vendors (x402)"
+      hint="Vendors of x402 that do not use Quittance. Nobody refunds such a payment."
+      value={typed.others}
+      onChange={set('others')}
+      options={OTHERS}
+    />
+    {typed.others !== 'no' && (
+      <Columns>
+        {typed.others === 'list' && (
+          <TextField
+            label="Only these addresses"
+            hint="Compared with the signed payment. One per line."
+            value={typed.payTo}
+            onChange={set('payTo')}
+            error={faults.payTo}
+            lines={3}
+          />
+        )}
+        <TextField
+          label="Only these origins"
+          hint="Compared with what the program says, so they guard against mistakes only. Empty: any."
+          placeholder="https://api.example.com"
+          value={typed.origins}
+          onChange={set('origins')}
+          error={faults.origins}
+          lines={3}
+        />
+      </Columns>
+    )}
   </Stack>
 );

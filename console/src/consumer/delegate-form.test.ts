@@ -3,6 +3,7 @@ import type { Delegate } from './delegate-form.ts';
 import { changedBody, faultsOf, newBody, typedOf } from './delegate-form.ts';
 
 const SERVICES = ['6b0f7c52-0d0f-4a5e-9f0b-0a1b2c3d4e5f', '0b0f7c52-0d0f-4a5e-9f0b-0a1b2c3d4e5f'] as const;
+const ADDRESS = 'Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u';
 const empty = typedOf(null);
 const usage = { spent: '0', held: '0', remaining: null, resets_at: null };
 const delegate: Delegate = {
@@ -46,6 +47,28 @@ test('an unchanged form changes nothing, and a changed field is sent alone', () 
   expect(changedBody(before, { ...before, until: '' })).toEqual({ expires_at: null });
 });
 
+test('other vendors and approvals are off, and only a change of them is sent', () => {
+  const robot = { ...empty, name: 'R' };
+  expect(newBody({ ...robot, others: 'any', ask: '5' })).toEqual({
+    name: 'R',
+    limits: {},
+    external: { pay_to: 'any', origins: null },
+    approval_above: '5000000',
+  });
+  const listed = { ...robot, others: 'list', payTo: `${ADDRESS}\n${ADDRESS}`, origins: 'https://a.example' };
+  const external = { pay_to: [ADDRESS], origins: ['https://a.example'] };
+  expect(faultsOf(listed)).toEqual({});
+  expect(newBody(listed)).toMatchObject({ external });
+  const before = typedOf({ ...delegate, allowed_service_ids: null, external, approval_above: '5000000' });
+  expect(before).toMatchObject({ others: 'list', payTo: ADDRESS, origins: 'https://a.example', ask: '5.00' });
+  expect(changedBody(before, { ...before, payTo: ` ${ADDRESS} ` })).toEqual({});
+  expect(changedBody(before, { ...before, others: 'no' })).toEqual({ external: null });
+  expect(changedBody(before, { ...before, others: 'any', origins: '' })).toEqual({
+    external: { pay_to: 'any', origins: null },
+  });
+  expect(changedBody(before, { ...before, ask: '' })).toEqual({ approval_above: null });
+});
+
 test.each([
   ['a seventh decimal', { daily: '0.0000001' }, ['daily']],
   ['zero', { total: '0' }, ['total']],
@@ -54,6 +77,13 @@ test.each([
   ['101 services', { services: Array.from({ length: 101 }, () => SERVICES[0]).join(' ') }, ['services']],
   ['a moment that has passed', { until: '2020-01-01T00:00' }, ['until']],
   ['half a moment', { until: '2099-' }, ['until']],
+  ['an amount to ask from that is none', { ask: 'some' }, ['ask']],
+  ['no address in the list', { others: 'list' }, ['payTo']],
+  ['an address that is none', { others: 'list', payTo: `${ADDRESS} 0x12` }, ['payTo']],
+  ['an origin with a path', { others: 'any', origins: 'https://api.example.com/x' }, ['origins']],
+  ['an origin without a scheme', { others: 'any', origins: 'api.example.com' }, ['origins']],
+  ['services and other vendors', { others: 'any', services: SERVICES[0] }, ['services']],
+  ['what is not shown', { others: 'no', payTo: '0x12', origins: 'x', services: SERVICES[0] }, []],
   ['nothing at all', {}, []],
 ])('an error is shown: %s', (_name, typed, fields) => {
   expect(Object.keys(faultsOf({ ...empty, ...typed }))).toEqual(fields);

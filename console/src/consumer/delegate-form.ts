@@ -12,9 +12,25 @@ export const CAPS = [
   ['total', 'Ever'],
 ] as const;
 type Cap = (typeof CAPS)[number][0];
-export type Typed = Record<Cap, string> & { name: string; services: string; until: string };
+export type Typed = Record<Cap, string> & {
+  name: string;
+  services: string;
+  until: string;
+  /** Whether it may pay vendors that do not use Quittance: `no`, `any` address, or a `list`. */
+  others: string;
+  /** Addresses and origins of such vendors, one per line. */
+  payTo: string;
+  origins: string;
+  /** A payment above this amount asks the owner. Empty: none does. */
+  ask: string;
+};
 
 export const SERVICE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** An address of Solana: 32 bytes in base58. The API checks its bytes. */
+const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+const isOrigin = (text: string): boolean => /^https?:/.test(text) && URL.parse(text)?.origin === text;
+/** How many addresses or origins a delegate may have. */
+const MAX_LISTED = 50;
 /** The browser's format of a local time. Date would parse half of one as a year. */
 const MINUTE = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/;
 const two = (value: number) => String(value).padStart(2, '0');
@@ -31,23 +47,50 @@ export const typedOf = (delegate: Delegate | null): Typed => {
     const micro = delegate?.limits[name] ?? null;
     return micro === null ? '' : formatUsdc(BigInt(micro));
   };
+  const external = delegate?.external ?? null;
   return {
     name: delegate?.name ?? '',
     ...{ per_payment: cap('per_payment'), daily: cap('daily'), monthly: cap('monthly'), total: cap('total') },
     services: (delegate?.allowed_service_ids ?? []).join('\n'),
     until: delegate?.expires_at == null ? '' : localMinute(delegate.expires_at),
+    others: external === null ? 'no' : external.pay_to === 'any' ? 'any' : 'list',
+    payTo: external === null || external.pay_to === 'any' ? '' : external.pay_to.join('\n'),
+    origins: (external?.origins ?? []).join('\n'),
+    ask: delegate?.approval_above == null ? '' : formatUsdc(BigInt(delegate.approval_above)),
   };
 };
 
-const idsOf = (services: string): string[] => services.split(/[\s,]+/).filter((id) => id !== '');
+const partsOf = (text: string): string[] => [...new Set(text.split(/[\s,]+/).filter((part) => part !== ''))];
+
+type Faults = Partial<Record<keyof Typed, string>>;
+const NO_AMOUNT = 'An amount above zero with at most six decimals, or nothing.';
+
+/** The errors of the fields about vendors that do not use Quittance. */
+const faultsOfOthers = ({ others, services, payTo, origins }: Typed): Faults => {
+  if (others === 'no') return {};
+  const faults: Faults = {};
+  if (partsOf(services).length > 0) {
+    faults.services =
+      'A delegate of certain services cannot pay other vendors. Empty this, or choose “No” below.';
+  }
+  const badOrigin = partsOf(origins).find((text) => !isOrigin(text));
+  if (badOrigin !== undefined) {
+    faults.origins = `“${badOrigin.slice(0, 60)}” is not an origin, like https://api.example.com.`;
+  } else if (partsOf(origins).length > MAX_LISTED) faults.origins = `At most ${MAX_LISTED}.`;
+  if (others === 'any') return faults;
+  const badAddress = partsOf(payTo).find((text) => !ADDRESS.test(text));
+  if (badAddress !== undefined) faults.payTo = `“${badAddress.slice(0, 50)}” is not an address.`;
+  else if (partsOf(payTo).length === 0) faults.payTo = 'At least one address, or choose any address.';
+  else if (partsOf(payTo).length > MAX_LISTED) faults.payTo = `At most ${MAX_LISTED}.`;
+  return faults;
+};
 
 /** The errors of the entered text, by field. */
-export const faultsOf = (typed: Typed): Partial<Record<keyof Typed, string>> => {
-  const faults: Partial<Record<keyof Typed, string>> = {};
-  for (const [name] of CAPS)
-    if (typed[name].trim() !== '' && parseUsdc(typed[name]) === null)
-      faults[name] = 'An amount above zero with at most six decimals, or nothing.';
-  const ids = idsOf(typed.services);
+export const faultsOf = (typed: Typed): Faults => {
+  const faults = faultsOfOthers(typed);
+  for (const name of [...CAPS.map(([cap]) => cap), 'ask'] as const)
+    if (typed[name].trim() !== '' && parseUsdc(typed[name]) === null) faults[name] = NO_AMOUNT;
+  const ids = partsOf(typed.services);
   const bad = ids.find((id) => !SERVICE_ID.test(id));
   if (bad !== undefined) faults.services = `“${bad.slice(0, 40)}” is not the id of a service.`;
   else if (ids.length > 100) faults.services = `At most 100 services; these are ${ids.length}.`;
@@ -57,27 +100,40 @@ export const faultsOf = (typed: Typed): Partial<Record<keyof Typed, string>> => 
   return faults;
 };
 
+const externalOf = ({ others, payTo, origins }: Typed): Delegate['external'] => {
+  if (others === 'no') return null;
+  const named = partsOf(origins);
+  return {
+    pay_to: others === 'any' ? 'any' : partsOf(payTo),
+    origins: named.length === 0 ? null : named,
+  };
+};
+
 /** The fields of the API's body, null for an empty field. `typed` must have no faults. */
 const bodyOf = (typed: Typed) => {
-  const ids = idsOf(typed.services);
+  const ids = partsOf(typed.services);
   return {
     name: typed.name.trim(),
     limits: Object.fromEntries(
       CAPS.map(([name]) => [name, parseUsdc(typed[name])?.toString() ?? null]),
     ) as Record<Cap, string | null>,
-    allowed_service_ids: ids.length === 0 ? null : [...new Set(ids)],
+    allowed_service_ids: ids.length === 0 ? null : ids,
+    external: externalOf(typed),
+    approval_above: parseUsdc(typed.ask)?.toString() ?? null,
     expires_at: typed.until === '' ? null : new Date(typed.until).toISOString(),
   };
 };
 
 /** The body of a creation. It omits empty fields. */
 export const newBody = (typed: Typed) => {
-  const { name, limits, allowed_service_ids, expires_at } = bodyOf(typed);
+  const { name, limits, allowed_service_ids, external, approval_above, expires_at } = bodyOf(typed);
   const set = Object.entries(limits).filter(([, micro]) => micro !== null);
   return {
     name,
     limits: Object.fromEntries(set) as Partial<Record<Cap, string>>,
     ...(allowed_service_ids !== null && { allowed_service_ids }),
+    ...(external !== null && { external }),
+    ...(approval_above !== null && { approval_above }),
     ...(expires_at !== null && { expires_at }),
   };
 };
@@ -96,6 +152,8 @@ export const changedBody = (before: Typed, typed: Typed) => {
       limits: Object.fromEntries(caps) as Partial<Record<Cap, string | null>>,
     }),
     ...(isChanged('services') && { allowed_service_ids: body.allowed_service_ids }),
+    ...(JSON.stringify(externalOf(before)) !== JSON.stringify(body.external) && { external: body.external }),
+    ...(isChanged('ask') && { approval_above: body.approval_above }),
     ...(isChanged('until') && { expires_at: body.expires_at }),
   };
 };

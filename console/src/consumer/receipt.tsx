@@ -17,6 +17,7 @@ import {
   Stack,
   Time,
 } from '../ui/index.ts';
+import { railName } from '../vendor/rail.ts';
 import './receipt.css';
 import { ReceiptTokens } from './receipt-tokens.tsx';
 
@@ -77,16 +78,39 @@ const STATUS: Record<Payment['status'], string> = {
   failed: 'Nothing was paid.',
 };
 
+/** Of an outgoing payment of x402, which the vendor's side sends to the chain. */
+const OUT_STATUS: Partial<Record<Payment['status'], string>> = {
+  pending: 'Signed and handed out, and not on the chain yet. The vendor may still use it.',
+  issued: 'Paid to a vendor of x402, which delivers on its own terms.',
+  failed: 'The vendor did not use the signed payment, and cannot any more. Nothing was paid.',
+};
+
+/** The state as a person reads it. */
+const StateOf = ({ payment: { rail, status } }: { payment: Payment }) =>
+  rail !== 'x402_out' ? (
+    <Badge state={status} />
+  ) : status === 'pending' ? (
+    <Badge state="signed, may still be used" tone="wait" />
+  ) : (
+    <Badge state={status === 'issued' ? 'paid' : status} tone={status === 'issued' ? 'good' : undefined} />
+  );
+
+const statusText = ({ rail, status, chain_status }: Payment): string =>
+  rail === 'x402_out'
+    ? `${OUT_STATUS[status] ?? ''} ${status === 'issued' ? CHAIN[chain_status] : ''}`
+    : `${STATUS[status]} ${CHAIN[chain_status]}`;
+
 const Receipt = ({ payment }: { payment: Payment }) => {
   const { environment } = useSession();
-  const { quote_amount, fee_amount, net_amount, status, chain_status, failure } = payment;
+  const { quote_amount, fee_amount, net_amount, chain_status, failure } = payment;
   const isPayer = payment.payment_attempt_id !== undefined;
+  const isOut = payment.rail === 'x402_out';
   return (
     <Stack>
       <Section
         title={isPayer ? `Paid to ${payment.service_name}` : `Paid for ${payment.service_name}`}
-        actions={<Badge state={status} />}
-        about={`${STATUS[status]} ${CHAIN[chain_status]} ${ENVIRONMENT[environment]}`}
+        actions={<StateOf payment={payment} />}
+        about={`${statusText(payment)} ${ENVIRONMENT[environment]}`}
       >
         <Stack>
           {failure !== null && (
@@ -96,9 +120,24 @@ const Receipt = ({ payment }: { payment: Payment }) => {
           )}
           <Properties
             of={[
-              ['Quote', <Money key="quote" micro={quote_amount} large />],
-              ['Fee included', <Money key="fee" micro={fee_amount} />],
-              ['Net to vendor', <Money key="net" micro={net_amount} />],
+              [isOut ? 'Amount' : 'Quote', <Money key="quote" micro={quote_amount} large />],
+              ['Fee included', !isOut && <Money key="fee" micro={fee_amount} />],
+              ['Net to vendor', !isOut && <Money key="net" micro={net_amount} />],
+              [
+                'Address',
+                payment.pay_to !== undefined && (
+                  <Copyable key="address" block text={payment.pay_to} label="the address" />
+                ),
+              ],
+              [
+                'Paid for',
+                isOut && payment.resource !== undefined && (
+                  <span key="resource">
+                    <code>{payment.resource}</code>
+                    <span className="quiet"> — the payer’s own word</span>
+                  </span>
+                ),
+              ],
               [
                 'Units',
                 payment.units_total !== undefined &&
@@ -108,7 +147,7 @@ const Receipt = ({ payment }: { payment: Payment }) => {
           />
         </Stack>
       </Section>
-      <ReceiptTokens payment={payment} />
+      {!isOut && <ReceiptTokens payment={payment} />}
       <Columns>
         <Section title="Times">
           <Properties
@@ -116,7 +155,8 @@ const Receipt = ({ payment }: { payment: Payment }) => {
               ['Accepted', <Moment key="at" at={payment.created_at} />],
               [
                 'Redeemed',
-                payment.redeemed_at === null ? 'not yet' : <Moment key="at" at={payment.redeemed_at} />,
+                !isOut &&
+                  (payment.redeemed_at === null ? 'not yet' : <Moment key="at" at={payment.redeemed_at} />),
               ],
               [
                 'Redeem until',
@@ -157,12 +197,11 @@ const Receipt = ({ payment }: { payment: Payment }) => {
             ],
             [
               'Service',
-              payment.service_id === null ? (
-                '—'
-              ) : (
+              payment.service_id !== null && (
                 <Copyable key="service" text={payment.service_id} label="the service’s id" />
               ),
             ],
+            ['Rail', railName(payment.rail)],
             ['Wallet', payment.wallet_id !== undefined && <code key="wallet">{payment.wallet_id}</code>],
             ['Delegate', payment.delegate_id != null && <code key="delegate">{payment.delegate_id}</code>],
             [

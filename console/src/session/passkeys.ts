@@ -27,6 +27,19 @@ export const signInWithPasskey = async () => {
 };
 
 /**
+ * Approves a payment. The passkey signs a challenge that the API computes from this payment.
+ * @returns the approval as it is now
+ * @throws an error of the browser (`passkeyTrouble`), or of the API
+ */
+export const approveWithPasskey = async (approval_id: string) => {
+  const { client } = session.get();
+  const optionsJSON = await client.identity.approvalOptions({ approval_id });
+  const given = await startAuthentication({ optionsJSON: optionsJSON as never });
+  const response = { ...given, clientExtensionResults: {} } as Input<'identity.approve'>['response'];
+  return client.identity.approve({ approval_id, response });
+};
+
+/**
  * Registers a passkey, with PRF if the authenticator supports it. Needs a fresh sign-in.
  * @returns the passkey as the API stores it
  */

@@ -14,6 +14,7 @@ const ACTION: Record<SafeAction, string> = {
   new_quote: 'Ask the vendor for a new quote.',
   top_up: 'Put USDC into the wallet first.',
   raise_limit: 'Raise the limit or the allowance first.',
+  await_approval: 'Approve the payment first.',
   stop: 'Do not try again; write to support with the request id.',
 };
 /** What the user can do, for codes whose API message is meant for programs. */

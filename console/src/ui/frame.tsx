@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
+import { useWaitingCount } from '../consumer/waiting-approvals.ts';
 import { AREAS } from '../routes.ts';
 import { StepUpDialog } from '../session/step-up.tsx';
 import { session } from '../session/store.ts';
@@ -88,6 +89,7 @@ const Navigation = ({ path }: { path: string }) => {
   const { account } = useSession();
   const [open, setOpen] = useState(false);
   const theme = useTheme();
+  const waiting = useWaitingCount();
   // biome-ignore lint/correctness/useExhaustiveDependencies: it closes when another page is shown
   useEffect(() => setOpen(false), [path]);
   const signOut = () =>
@@ -111,6 +113,12 @@ const Navigation = ({ path }: { path: string }) => {
                   <li key={to}>
                     <Link href={to} className="nav-link" aria-current={isAt(path, to) ? 'page' : undefined}>
                       {nav}
+                      {to === '/approvals' && waiting > 0 && (
+                        <span className="nav-count">
+                          {waiting}
+                          <span className="visually-hidden"> waiting</span>
+                        </span>
+                      )}
                     </Link>
                   </li>
                 ),
@@ -135,7 +143,7 @@ const Navigation = ({ path }: { path: string }) => {
           </Link>
         ))}
         <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>
-          {open ? 'Close' : 'All pages'}
+          {open ? 'Close' : waiting > 0 ? `All pages (${waiting})` : 'All pages'}
         </button>
       </nav>
     </>

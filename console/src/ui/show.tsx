@@ -66,9 +66,11 @@ export const Time = ({
   );
 };
 
-const GOOD = /^(active|confirmed|finalized|completed|redeemed|delivered|settled|succeeded|enabled|issued)$/;
+const GOOD =
+  /^(active|confirmed|finalized|completed|redeemed|delivered|settled|succeeded|enabled|issued|approved)$/;
 const WAIT = /^(pending.*|submitted|processing|prepared|open|awaiting.*|held|retrying|grace|settling)$/;
-const BAD = /^(failed|expired|cancelled|revoked|rejected|reversed|exhausted|disabled|refused|mismatch)$/;
+const BAD =
+  /^(failed|expired|cancelled|revoked|rejected|reversed|exhausted|disabled|refused|denied|mismatch)$/;
 
 /**
  * A state of the API (`pending_signature`) as text with a matching colour. `tone` overrides the

@@ -1,5 +1,6 @@
 import { useRef, useState } from 'react';
 import type { Output } from '../../../sdk/src/main.ts';
+import { Countdown } from '../lib/countdown.tsx';
 import { useAction } from '../lib/data.ts';
 import { session } from '../session/store.ts';
 import {
@@ -17,7 +18,6 @@ import {
 import { type BrowserWallet, signByWallet, useBrowserWallets } from '../wallet/browser-wallets.ts';
 import { type Read, usePrepared } from '../wallet/prepared.ts';
 import { ReadFromIt, Trouble } from '../wallet/signing.tsx';
-import { Countdown } from './countdown.tsx';
 import type { Refund } from './settlement-history.ts';
 import './vendor.css';
 

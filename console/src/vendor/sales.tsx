@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { useNow } from '../lib/clock.ts';
+import { Countdown } from '../lib/countdown.tsx';
 import type { Items } from '../lib/data.ts';
 import {
   Badge,
@@ -19,7 +20,6 @@ import {
   Table,
   Time,
 } from '../ui/index.ts';
-import { Countdown } from './countdown.tsx';
 import { FeesSection } from './fees.tsx';
 import { RAILS, railName } from './rail.ts';
 import { Conversion, RevenueSection } from './sales-charts.tsx';

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { Output } from '../../../sdk/src/main.ts';
 import { useNow } from '../lib/clock.ts';
+import { Countdown } from '../lib/countdown.tsx';
 import { useAction, useItems } from '../lib/data.ts';
 import { useSession } from '../session/use-session.tsx';
 import {
@@ -17,7 +18,6 @@ import {
   Table,
   Time,
 } from '../ui/index.ts';
-import { Countdown } from './countdown.tsx';
 import { NewKeyDialog } from './new-key.tsx';
 import type { Service } from './service-form.tsx';
 

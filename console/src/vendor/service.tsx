@@ -1,4 +1,5 @@
 import { useParams } from 'wouter';
+import { Countdown } from '../lib/countdown.tsx';
 import { useAction, useRead } from '../lib/data.ts';
 import {
   Button,
@@ -16,7 +17,6 @@ import {
   toast,
 } from '../ui/index.ts';
 import { ServiceEnd } from './close-service.tsx';
-import { Countdown } from './countdown.tsx';
 import { type Service, ServiceForm, type Settings } from './service-form.tsx';
 import { ServiceKey } from './service-key.tsx';
 import { ServiceState } from './services.tsx';

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
+import { Countdown } from '../lib/countdown.tsx';
 import { useItems } from '../lib/data.ts';
 import { Badge, Copyable, Money, Time } from '../ui/index.ts';
-import { Countdown } from './countdown.tsx';
 import type { Quote, Settlement } from './sales-figures.ts';
 import { type Entry, type Event, type Refund, storyOf } from './settlement-history.ts';
 import './vendor.css';

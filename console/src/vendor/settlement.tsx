@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
+import { Countdown } from '../lib/countdown.tsx';
 import { useAction, useItems, useRead } from '../lib/data.ts';
 import {
   Badge,
@@ -22,7 +23,6 @@ import {
   Time,
   toast,
 } from '../ui/index.ts';
-import { Countdown } from './countdown.tsx';
 import { HandOutAgain, UndeliveredNotice } from './foreign-delivery.tsx';
 import { Ledger } from './ledger.tsx';
 import { railName } from './rail.ts';

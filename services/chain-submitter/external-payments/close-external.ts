@@ -4,8 +4,9 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import { findPaymentIntent } from '../intents/find-payment-intent.ts';
 import { externalIntentId } from '../intents/intent-id.ts';
 import { CLOSED } from '../intents/model/failure.ts';
-import { insertFailedPayment } from '../intents/store/intents.ts';
+import { findIntent, insertFailedPayment } from '../intents/store/intents.ts';
 import { toProgress } from '../intents/view.ts';
+import { refuseIfLost } from './lost-record.ts';
 
 type Deps = { pool: Pool } & Parameters<typeof findPaymentIntent>[0];
 
@@ -21,6 +22,7 @@ export const closeExternal =
     const nothing = { generation: 0, tx_hash: null, slot: null };
     const closed: Progress = { object_id: settlementId, status: 'failed', ...nothing, failure: CLOSED };
     const row = { intentId, settlementId, reason: null, failure: CLOSED };
+    if ((await findIntent(deps.pool, intentId)) === null) refuseIfLost(deps.logger, intentId, attempt);
     if (await insertFailedPayment(deps.pool, 'external', row)) return closed;
     const intent = await findPaymentIntent(deps, intentId, settlementId);
     const progress = intent === null ? null : toProgress(intent);

@@ -84,6 +84,31 @@ describe('signExternal', () => {
     expect(bytesOf(next)).not.toBe(bytesOf(answers[0]!));
   });
 
+  test('equal payments with the memo of the vendor are different transactions', async () => {
+    const buyer = await fixture.payer(3n * PRICE);
+    const inputs = [1, 2, 3].map(() => inputOf(buyer, { memo: 'one memo for all' }));
+    const answers = await Promise.all(inputs.map(sign));
+    expect(new Set(answers.map(bytesOf)).size).toBe(3);
+    await Promise.all(answers.map(submit));
+    await Promise.all(inputs.map(({ settlement_id }) => fixture.events.wait(settlement_id, 'finalized')));
+    expect(await balanceOf(buyer)).toBe(0n);
+  }, 60_000);
+
+  test('bytes whose record is lost are not replaced, and their payment is not closed', async () => {
+    const buyer = await fixture.payer(PRICE);
+    const input = inputOf(buyer);
+    const answer = await sign(input);
+    const message_hash = 'message_hash' in answer ? answer.message_hash : '';
+    expect(await sign({ ...input, message_hash })).toEqual(answer);
+    for (const table of ['external_messages', 'intents'])
+      await fixture.admin.query(`delete from ${table} where intent_id = $1`, [
+        `out:${input.account_id}:${input.payment_attempt_id}`,
+      ]);
+    expect(await codeOf(sign({ ...input, message_hash }))).toBe('conflict');
+    expect(await codeOf(close({ ...input, message_hash }))).toBe('conflict');
+    expect(await intentOf(input)).toBeUndefined();
+  });
+
   test.each<[string, () => Promise<Partial<Parameters<typeof sign>[0]>>, string]>([
     ['a payee without a token account', async () => ({ pay_to: someone() }), 'payee_without_token_account'],
     [

@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
-import { conflict } from '../../../shared/contract/errors.ts';
+import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Reservation } from '../../../shared/db/budget.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
@@ -11,6 +12,7 @@ import { failpoint } from '../../../shared/lib/failpoint.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
+import { isUniqueViolation } from '../broadcast/broadcast.ts';
 import { BLOCKHASH_BLOCKS } from '../chain/blockhashes.ts';
 import { RpcUnavailable } from '../chain/json-rpc.ts';
 import type { Network } from '../chain/model/network.ts';
@@ -26,6 +28,7 @@ import { isPaused } from '../operator/store/settings.ts';
 import { assemble, hashMessage } from '../transactions/message.ts';
 import { type Signers, signFor } from '../transactions/signer.ts';
 import { checkBalances } from './balances.ts';
+import { refuseIfLost } from './lost-record.ts';
 import { buildExternalMessage } from './message.ts';
 import { checkExternalPolicy, checkParties } from './policy.ts';
 import { ExternalRefusal, refuse } from './refusal.ts';
@@ -46,9 +49,14 @@ type Deps = {
 type Input = z.infer<typeof chainSubmitter.internal.signExternal.input>;
 type Answer = z.infer<typeof chainSubmitter.internal.signExternal.output>;
 
+/** The time of a slot, after which a new blockhash is finalized. */
+const SLOT_MS = 400;
+const MAX_TRIES = 4;
+
 const refused = ({ reason, message }: ExternalRefusal): Answer => ({ outcome: 'refused', reason, message });
 
-const requestOf = ({ payment_attempt_id: _, ...request }: Input): ExternalRequest => request;
+const requestOf = ({ payment_attempt_id: _, message_hash: __, ...request }: Input): ExternalRequest =>
+  request;
 
 /** Whether a stored request asks for the same payment, whatever its settlement is called. */
 const isSamePayment = (stored: unknown, request: ExternalRequest): boolean => {
@@ -143,7 +151,7 @@ const sign = async (
 };
 
 /** Signs and commits a payment, unless it has an intent by then. @throws ExternalRefusal */
-const signNew = async (deps: Deps, intentId: string, input: Input): Promise<void> => {
+const signNew = async (deps: Deps, intentId: string, input: Input): Promise<'done' | 'same message'> => {
   const request = requestOf(input);
   const terms = termsOf(intentId, request, deps.network.mint);
   checkParties(terms, deps.network);
@@ -154,17 +162,38 @@ const signNew = async (deps: Deps, intentId: string, input: Input): Promise<void
   ]);
   if (paused) refuse('signing_paused', 'the operator has paused payments; pay again later');
   const reservation = await reserve(deps, input, terms.amountMicro);
-  let isNew = false;
+  const message = await sign(deps, terms, latest).catch((error: unknown) => {
+    reservation.release();
+    throw error;
+  });
+  const intent = { intent_id: intentId, object_id: input.settlement_id, request };
   try {
-    const message = await sign(deps, terms, latest);
-    const intent = { intent_id: intentId, object_id: input.settlement_id, request };
-    isNew = await insertExternal(deps.pool, { ...intent, traceparent: activeTraceparent() }, message);
-  } finally {
-    // The answer to the commit may have been lost. The amount then counts, although it may not be
-    // signed.
-    if (!isNew) reservation.release();
+    const isNew = await insertExternal(deps.pool, { ...intent, traceparent: activeTraceparent() }, message);
+    if (isNew) await failpoint('submitter.afterCommit');
+    else reservation.release();
+    return 'done';
+  } catch (error) {
+    // When the answer to the commit is lost, the amount counts, because the bytes may be committed.
+    if (!isUniqueViolation(error)) throw error;
+    reservation.release();
+    return 'same message';
   }
-  if (isNew) await failpoint('submitter.afterCommit');
+};
+
+/**
+ * Two equal payments with the memo of their vendor and one blockhash would be one transaction. The
+ * second one is signed with the next blockhash.
+ * @throws ExternalRefusal; ServiceError service_unavailable while other equal payments take each
+ *   blockhash
+ */
+const signDistinct = async (deps: Deps, intentId: string, input: Input): Promise<void> => {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    if (tries > 0) await sleep(SLOT_MS);
+    if ((await signNew(deps, intentId, input)) !== 'same message') return;
+  }
+  throw new ServiceError('service_unavailable', 'equal payments are being signed; repeat the call', {
+    ...{ money_moved: 'no', safe_action: 'retry_same_attempt', retryAfterSeconds: 2 },
+  });
 };
 
 /**
@@ -177,8 +206,9 @@ export const signExternal =
     const intentId = externalIntentId(input);
     const existing = await findAnswer(deps, intentId, input);
     if (existing !== null) return existing;
+    refuseIfLost(deps.logger, intentId, input);
     try {
-      await signNew(deps, intentId, input);
+      await signDistinct(deps, intentId, input);
     } catch (error) {
       if (!(error instanceof ExternalRefusal)) throw error;
       return recordRefusal(deps, { intentId, input }, error);

@@ -187,6 +187,21 @@ describe('a payment', () => {
     });
   });
 
+  test('a copy that chain-submitter does not answer knows that another one has handed out the bytes', async () => {
+    const payer = consumer();
+    const call = { attempt: newId('evt'), payTo: newPayee('copies') };
+    signer.answers = false;
+    const before = signer.unanswered;
+    const copy = refusal(payOut(payer, call));
+    await until(
+      async () => signer.unanswered,
+      (unanswered) => unanswered > before,
+    );
+    signer.answers = true;
+    expect((await payOut(payer, call)).status).toBe('pending');
+    expect(await copy).toMatchObject({ code: 'service_unavailable', money_moved: 'unknown' });
+  });
+
   test('an expired payment failed for good, and releases what it held', async () => {
     const payer = consumer();
     const delegate = await delegateOf(payer, { daily: USDC }, null, ANY_PAYEE);

@@ -59,21 +59,27 @@ const refusedProgress = (
 
 /**
  * chain-submitter did not answer. Bytes that were never handed out cannot be used, so a first call
- * has moved nothing. The sweeper ends the payment if no repeat comes.
+ * has moved nothing. The row is read again, because another call of the attempt may have handed
+ * them out meanwhile. The sweeper ends the payment if no repeat comes.
  */
-const unavailable = ({ message_hash, settlement_id }: Outgoing): ServiceError =>
-  new ServiceError(
+const unavailable = async (
+  { pool }: Pick<SignDeps, 'pool'>,
+  { settlement_id, account_id, payment_attempt_id }: Outgoing,
+): Promise<ServiceError> => {
+  const row = await findExternalAttempt(pool, account_id, payment_attempt_id);
+  return new ServiceError(
     'service_unavailable',
     'the payment cannot be signed right now; repeat with the same payment_attempt_id',
     {
-      money_moved: message_hash === null ? 'no' : 'unknown',
+      money_moved: row?.message_hash === null ? 'no' : 'unknown',
       safe_action: 'retry_same_attempt',
       settlement_id,
       retryAfterSeconds: 1,
     },
   );
+};
 
-const signed = async ({ signExternal }: SignDeps, row: Outgoing) => {
+const signed = async ({ signExternal, ...deps }: SignDeps, row: Outgoing) => {
   const requirement = JSON.parse(row.requirement);
   try {
     return await signExternal({
@@ -88,7 +94,8 @@ const signed = async ({ signExternal }: SignDeps, row: Outgoing) => {
       memo: memoOf(requirement),
     });
   } catch (error) {
-    if (error instanceof ServiceError && error.code === 'service_unavailable') throw unavailable(row);
+    if (error instanceof ServiceError && error.code === 'service_unavailable')
+      throw await unavailable(deps, row);
     throw error;
   }
 };
@@ -104,7 +111,7 @@ export const sign = async (deps: SignDeps, row: Outgoing): Promise<Answer> => {
   if (answer.outcome === 'refused') {
     await deps.applyProgress(refusedProgress(row.settlement_id, answer));
     const ended = await findExternalAttempt(deps.pool, row.account_id, row.payment_attempt_id);
-    throw ended?.status === 'failed' ? failedError(ended) : unavailable(row);
+    throw ended?.status === 'failed' ? failedError(ended) : await unavailable(deps, row);
   }
   // The record comes first: a payment without it has no bytes that anybody could use.
   if (row.message_hash === null) {

@@ -40,6 +40,13 @@ const attempt = {
 };
 
 /**
+ * The message that was answered for the attempt before. If its record is lost, nothing else is
+ * signed and nothing is closed, because the bytes may be used.
+ */
+const answered = { message_hash: MessageHash.nullable().optional() };
+const MAX_MEMO_BYTES = 256;
+
+/**
  * Internal operations for payments to vendors that do not use Quittance (docs/design/interop.md,
  * 6).
  */
@@ -50,13 +57,19 @@ export const externalOperations = {
     callers: ['settlement'],
     input: z.strictObject({
       ...attempt,
+      ...answered,
       owner: SolanaAddress,
       authority: SolanaAddress,
       pay_to: SolanaAddress,
       fee_payer: SolanaAddress,
       amount: MicroUsdc,
       /** The memo that the vendor requires. Null: a hash of the attempt. */
-      memo: z.string().max(256).nullable(),
+      memo: z
+        .string()
+        .refine((text) => new TextEncoder().encode(text).length <= MAX_MEMO_BYTES, {
+          message: `must have at most ${MAX_MEMO_BYTES} bytes`,
+        })
+        .nullable(),
     }),
     output: z.discriminatedUnion('outcome', [
       z.strictObject({
@@ -75,7 +88,7 @@ export const externalOperations = {
     summary:
       'The progress of an outgoing payment. If no bytes were committed for it, it is failed first, so that none ever are. Idempotent.',
     callers: ['settlement'],
-    input: z.strictObject(attempt),
+    input: z.strictObject({ ...attempt, ...answered }),
     output: Progress,
   }),
   observeExternal: internalOperation({

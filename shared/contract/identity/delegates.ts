@@ -51,7 +51,8 @@ export const DelegateExternal = z.strictObject({
       z
         .string()
         .max(255)
-        .refine((text) => /^https?:/.test(text) && URL.parse(text)?.origin === text, {
+        .regex(/^https?:\/\/[!-~]+$/, 'must be an origin, like https://api.example.com')
+        .refine((text) => URL.parse(text)?.origin === text, {
           error: 'must be an origin, like https://api.example.com',
         })
         .meta({ examples: ['https://api.example.com'] }),

@@ -84,6 +84,7 @@ export const externalOperations = {
         // The database stores it, and people read it.
         .regex(/^[^\s\p{C}]+$/u, 'must be a URL without spaces or control characters')
         .max(2048)
+        .regex(/^[^\p{C}\s]+$/u, 'must be a URL without spaces and control characters')
         .meta({
           description:
             'The URL that asked for the payment. The word of the caller: it is shown, and compared with `origins`',

@@ -41,6 +41,13 @@ const figuresOf = (of: Case) => {
       const paid = own.filter((attempt) => transfersOf(of, attempt).length > 0).length;
       return { behaviour, signed: own.length, paid };
     }),
+    /** What honest vendors answered. */
+    honest: countsOf(
+      log.attempts
+        .flatMap(({ deliveries }) => deliveries)
+        .filter(({ behaviour }) => behaviour === 'honest')
+        .map(({ status, reason }) => `${status ?? 'no answer'} ${reason}`.trim()),
+    ),
     /** Paid, and the vendor never answered 200. */
     undelivered: signed.filter(
       (attempt) =>

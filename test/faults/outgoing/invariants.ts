@@ -10,6 +10,7 @@ import { type Attempt, hashIn, type Log, signatureOf, signedIn } from './log.ts'
 export type Case = Disturbances & { log: Log; finalState: FinalState };
 
 type Row = FinalState['settlements'][number];
+const UNAVAILABLE = 'service_unavailable';
 
 const rowOf = ({ finalState }: Case, { payer, id }: Attempt): Row | undefined =>
   finalState.byAttempt.get(`${payer.accountId} ${id}`);
@@ -23,7 +24,9 @@ export const transfersOf = ({ finalState }: Case, attempt: Attempt) => {
 const shown = ({ number, id, behaviour, answers, deliveries }: Attempt): string =>
   `attempt ${number} (${id}, ${behaviour}), answers ${answers
     .map(({ kind, detail }) => `${kind} (${detail})`)
-    .join(', ')}; vendor ${deliveries.map(({ status }) => status).join(', ')}`;
+    .join(', ')}; vendors ${deliveries
+    .map(({ behaviour, status, reason }) => `${behaviour} ${status} ${reason}`)
+    .join(', ')}`;
 
 /** Settlements whose payment a fork removed for good. */
 export const isReversed = ({ status, chain_status }: Row): boolean =>
@@ -140,8 +143,12 @@ const invariants: Record<string, (of: Case) => string[]> = {
       })
       .map(shown),
 
-  /** No refusal denies a payment that existed (docs/faults.md, Refusals). */
+  /**
+   * No refusal denies a payment that existed (docs/faults.md, Refusals). Without an answer of
+   * chain-submitter, a payment exists for its buyer when a call has returned its bytes.
+   */
   'refusals-are-true': ({ log, finalState: { settlements } }) => {
+    const signedAt = new Map(log.attempts.map((attempt) => [attempt.id, signedIn(attempt)[0]?.at]));
     const ledger = settlements.map((row) => ({
       settlementId: row.settlement_id,
       accountId: row.account_id,
@@ -151,7 +158,18 @@ const invariants: Record<string, (of: Case) => string[]> = {
       failedAt: row.chain_status === 'failed' ? row.progressed_at : null,
       paid: row.status === 'issued',
     }));
-    return untrueRefusals(log.refusals, ledger).map(({ refusal, what }) => `${refusal.attemptId}: ${what}`);
+    const handedOut = ledger.map((row) => ({
+      ...row,
+      acceptedAt: signedAt.get(row.attemptId) ?? Number.POSITIVE_INFINITY,
+    }));
+    const isUnsigned = ({ code }: { code: string }) => code === UNAVAILABLE;
+    return [
+      ...untrueRefusals(
+        log.refusals.filter((refusal) => !isUnsigned(refusal)),
+        ledger,
+      ),
+      ...untrueRefusals(log.refusals.filter(isUnsigned), handedOut),
+    ].map(({ refusal, what }) => `${refusal.attemptId}: ${what}`);
   },
 
   'nothing-fails-on-chain': ({ finalState: { failed } }) => failed.map(({ signature }) => signature),

@@ -62,7 +62,7 @@ export const startLoad = (options: {
     const { payTo, price } = attempt;
     const resource = actors.resourceOf({ behaviour, payTo });
     const shown = await present({ ...price!, resource }, signature, VENDOR_MS).catch(() => null);
-    attempt.deliveries.push({ status: shown?.status ?? 0 });
+    log.presented(attempt, behaviour, shown);
     const { settlementId } = attempt.answers.find(({ kind }) => kind === 'signed')!;
     if (shown?.receipt && own.chance(0.6)) await buyer.report(attempt, settlementId!, shown.receipt);
   };

@@ -1,5 +1,5 @@
 import { messageHashOf } from '../../../services/settlement/foreign-payments/message-hash.ts';
-import type { Delivery, Price } from '../../support/outgoing.ts';
+import { type Delivery, type Price, transactionOf } from '../../support/outgoing.ts';
 import type { Refusal } from '../../support/refusals.ts';
 
 /** The behaviours of test/interop/x402/scripted-facilitator.mjs. */
@@ -38,6 +38,9 @@ export type Answer = {
   transaction: string | null;
 };
 
+/** A vendor's answer to the bytes. `status` is null without one. */
+type Shown = { at: number; behaviour: Behaviour; status: number | null; reason: string };
+
 /** What a buyer wants to pay for once. */
 export type Attempt = {
   number: number;
@@ -48,7 +51,7 @@ export type Attempt = {
   /** Null: the vendor did not answer. */
   price: Price | null;
   answers: Answer[];
-  deliveries: Pick<Delivery, 'status'>[];
+  deliveries: Shown[];
 };
 
 export const signedIn = ({ answers }: Attempt): Answer[] => answers.filter(({ kind }) => kind === 'signed');
@@ -77,8 +80,11 @@ export type Log = ReturnType<typeof createLog>;
 export const createLog = () => {
   const attempts: Attempt[] = [];
   const refusals: Refusal[] = [];
-  /** Transactions that an answer called confirmed, in the order of the answers. */
+  /** Transactions that an answer called confirmed or an honest vendor named, in that order. */
   const confirmed: string[] = [];
+  const isConfirmed = (transaction: string | null): void => {
+    if (transaction !== null && !confirmed.includes(transaction)) confirmed.push(transaction);
+  };
   return {
     attempts,
     refusals,
@@ -95,9 +101,12 @@ export const createLog = () => {
     },
     answered: (attempt: Attempt, answer: Answer): void => {
       attempt.answers.push(answer);
-      const { detail, transaction } = answer;
-      if (detail === 'confirmed' && transaction !== null && !confirmed.includes(transaction))
-        confirmed.push(transaction);
+      if (answer.detail === 'confirmed') isConfirmed(answer.transaction);
+    },
+    presented: (attempt: Attempt, behaviour: Behaviour, delivery: Delivery | null): void => {
+      const { status, reason } = delivery ?? { status: null, reason: '' };
+      attempt.deliveries.push({ at: Date.now(), behaviour, status, reason });
+      if (status === 200 && behaviour === 'honest') isConfirmed(transactionOf(delivery!.receipt));
     },
   };
 };

@@ -12,6 +12,7 @@ export const outgoingReportLines = (report: OutgoingReport): string[] => [
   `included of signed: ${report.behaviours
     .map(({ behaviour, signed, paid }) => `${behaviour} ${paid} of ${signed}`)
     .join(', ')}`,
+  `answers of honest vendors: ${listOf(report.honest)}`,
   `${report.undelivered} paid and refused by the vendor, ${report.unpaid} delivered and not paid`,
   `${report.failed} failed with proof, ${report.reversed} reversed by a fork`,
   ...breakLines(report),

@@ -18,7 +18,8 @@ const FIRST_WATCH_AFTER = '1 second';
 /**
  * Inserts an outgoing payment with its only bytes. This is one statement and its commit, after
  * which the bytes may be handed out.
- * @returns false when the intent exists. One that is being committed or closed is waited for
+ * @returns false when the attempt has an intent. One that is being committed or closed is waited for
+ * @throws a unique violation when another payment has this message
  */
 export const insertExternal = async (
   db: Db,

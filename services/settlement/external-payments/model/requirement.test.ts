@@ -77,7 +77,11 @@ test.each([
     { requirement: { ...V2, extra: { feePayer: FEE_PAYER, memo: 'é'.repeat(129) } } },
     'requirement.extra.memo',
   ],
-  ['a control character', { resource: 'https://a.example/\u0000' }, 'resource'],
+  [
+    'a control character',
+    { requirement: { ...V2, extra: { feePayer: FEE_PAYER, memo: 'a\u0000' } } },
+    'requirement.extra.memo',
+  ],
 ])('%s is refused by the name of its field', (_name, change, field) => {
   let error: unknown;
   try {

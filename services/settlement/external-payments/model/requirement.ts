@@ -22,7 +22,7 @@ export type ExternalOrder = {
   memo: string | null;
 };
 
-export type ExternalTerms = {
+type ExternalTerms = {
   /** CAIP-2 id, of version 2. */
   network: string;
   mint: string;
@@ -52,7 +52,6 @@ export const readRequirement = (
   { requirement, resource, x402_version: version = 2 }: Input,
   { network, mint }: ExternalTerms,
 ): ExternalOrder => {
-  if (/\p{C}/u.test(resource)) throw invalid('resource', 'must not contain control characters');
   if (requirement.scheme !== 'exact')
     throw invalid(`${FIELD}.scheme`, 'must be exact: only payments of an exact amount are signed');
   const ours = version === 2 ? network : v1NetworkOf(network);
@@ -66,8 +65,12 @@ export const readRequirement = (
   if (requirement.asset !== mint)
     throw invalid(`${FIELD}.asset`, `must be ${mint}: only USDC of this network is paid`);
   const memo = memoOf(requirement);
-  if (memo !== null && Buffer.byteLength(memo) > MAX_MEMO_BYTES)
-    throw invalid(`${FIELD}.extra.memo`, `must be at most ${MAX_MEMO_BYTES} bytes long`);
+  // chain-submitter stores it as jsonb, which has no NUL and no half of a surrogate pair.
+  if (memo !== null && (Buffer.byteLength(memo) > MAX_MEMO_BYTES || /[\p{Cc}\p{Cs}]/u.test(memo)))
+    throw invalid(
+      `${FIELD}.extra.memo`,
+      `must be text of at most ${MAX_MEMO_BYTES} bytes without control characters`,
+    );
   const { host, origin } = new URL(resource);
   return {
     version,

@@ -64,7 +64,7 @@ const Row = z.object({
 
 /** An attempt, the messages of its acceptance, and whether an hourly cap refuses it. */
 export type Candidate = { attempt: Attempt; messages: readonly Message[]; isOverCap?: boolean };
-export type Evaluation = { decision: Decision; outbox: OutboxRow[] };
+type Evaluation = { decision: Decision; outbox: OutboxRow[] };
 
 /**
  * Accepts attempts by one statement, and by further ones for those that are deferred: they are

@@ -1,5 +1,5 @@
-import { useNow } from '../lib/clock.ts';
-import { formatDuration } from '../lib/duration.ts';
+import { useNow } from './clock.ts';
+import { formatDuration } from './duration.ts';
 
 /** Counts down to a moment (ISO text) and shows `over` afterwards. The moment is shown on hover. */
 export const Countdown = ({ until, over }: { until: string; over: string }) => {

@@ -1,0 +1,217 @@
+import { Link, useParams } from 'wouter';
+import type { Output } from '../../../sdk/src/main.ts';
+import { useNow } from '../lib/clock.ts';
+import { Countdown } from '../lib/countdown.tsx';
+import { useAction, useRead } from '../lib/data.ts';
+import { approveWithPasskey } from '../session/passkeys.ts';
+import {
+  Button,
+  Copyable,
+  ErrorNotice,
+  LinkButton,
+  Loading,
+  Money,
+  Notice,
+  Page,
+  Properties,
+  Row,
+  Section,
+  Stack,
+  Time,
+  toast,
+} from '../ui/index.ts';
+import './approval.css';
+import { ApprovalBadge } from './approvals.tsx';
+import { useDelegateNames } from './names.tsx';
+import { APPROVALS } from './waiting-approvals.ts';
+
+type Approval = Output<'settlement.getApproval'>;
+
+/** How often the approval is read while something may change. */
+const EVERY_MS = 3000;
+const isOpen = ({ status, settlement_id }: Approval): boolean =>
+  settlement_id === null && (status === 'awaiting_approval' || status === 'approved');
+
+const ApprovalPage = () => {
+  const { approval_id } = useParams<{ approval_id: string }>();
+  const { data, error, isPending, again } = useRead(
+    [...APPROVALS, approval_id],
+    (client, options) => client.settlement.getApproval({ approval_id }, options),
+    { every: (approval) => (approval !== undefined && isOpen(approval) ? EVERY_MS : false) },
+  );
+  return (
+    <Page
+      title="Approve a payment"
+      about="A delegate asks you before it pays."
+      actions={<Link href="/approvals">To all approvals</Link>}
+    >
+      {isPending ? (
+        <Loading>Loading the payment…</Loading>
+      ) : data === undefined ? (
+        <ErrorNotice error={error} retry={again} />
+      ) : (
+        <Shown approval={data} />
+      )}
+    </Page>
+  );
+};
+export default ApprovalPage;
+
+const Shown = ({ approval }: { approval: Approval }) => {
+  const { amount, pay_to, service_name, service_id, delegate_id, resource, expires_at } = approval;
+  const name = useDelegateNames()?.get(delegate_id);
+  const isOther = approval.rail === 'x402_out';
+  return (
+    <Stack>
+      <Section
+        title={`“${name ?? 'A delegate'}” asks to pay ${service_name}`}
+        actions={<ApprovalBadge approval={approval} />}
+      >
+        <Stack>
+          <Properties
+            of={[
+              ['Amount', <Money key="amount" micro={amount} large />],
+              [
+                'Paid to',
+                isOther ? (
+                  <span key="payee">
+                    {service_name}
+                    <span className="quiet"> — the delegate’s own word, not checked</span>
+                  </span>
+                ) : (
+                  <span key="payee">
+                    {service_name}
+                    <span className="quiet"> — a service of Quittance</span>
+                  </span>
+                ),
+              ],
+              ['Address', <Copyable key="address" block text={pay_to} label="the address" />],
+              [
+                'It says it pays for',
+                resource !== null && (
+                  <span key="resource">
+                    <span className="claimed">{resource}</span>
+                    <span className="quiet"> — the delegate’s own word, not checked</span>
+                  </span>
+                ),
+              ],
+              [
+                'Delegate',
+                <span key="delegate">
+                  {name ?? 'revoked'} <Copyable text={delegate_id} shown={14} label="the delegate’s id" />
+                </span>,
+              ],
+              [
+                'Service',
+                service_id !== null && (
+                  <Copyable key="service" text={service_id} shown={14} label="the service’s id" />
+                ),
+              ],
+              ['Asked', <Time key="asked" at={approval.created_at} seconds />],
+              [
+                'Time left',
+                isOpen(approval) && <Countdown key="left" until={expires_at} over="none: it has expired" />,
+              ],
+            ]}
+          />
+          <Decision approval={approval} />
+        </Stack>
+      </Section>
+    </Stack>
+  );
+};
+
+const Decision = ({ approval }: { approval: Approval }) => {
+  const { approval_id, status, settlement_id, expires_at, decided_at } = approval;
+  const passkeys = useRead(['passkeys', 'any'], (client, options) =>
+    client.identity.listPasskeys({ limit: '1' }, options),
+  );
+  const isLate = useNow() >= Date.parse(expires_at);
+  const approve = useAction((_client, id: string) => approveWithPasskey(id), {
+    changes: [APPROVALS],
+    done: () => toast('Approved. The delegate can make the payment now.'),
+  });
+  const deny = useAction((client, id: string) => client.settlement.denyApproval({ approval_id: id }), {
+    changes: [APPROVALS],
+    done: () => toast('Denied. The delegate is refused when it asks again.'),
+  });
+  if (settlement_id !== null) {
+    return (
+      <Notice
+        tone="good"
+        title={status === 'approved' ? 'The payment was made' : 'The payment was made without this approval'}
+      >
+        <Link href={`/payments/${settlement_id}`}>To its receipt</Link>
+      </Notice>
+    );
+  }
+  if (status === 'denied') {
+    return (
+      <Notice tone="bad" title="You denied it">
+        <Time at={decided_at} /> — nothing was paid.
+      </Notice>
+    );
+  }
+  if (status === 'expired' || isLate) {
+    return (
+      <Notice tone="wait" title="It has expired">
+        Nothing was paid. The delegate can ask again with a new price.
+      </Notice>
+    );
+  }
+  const denyButton = (
+    <Button
+      variant={status === 'approved' ? 'plain' : 'danger'}
+      isDisabled={approve.isBusy}
+      busy={deny.isBusy && 'Denying…'}
+      onPress={() => void deny.run(approval_id)}
+    >
+      {status === 'approved' ? 'Deny it after all' : 'Deny'}
+    </Button>
+  );
+  const errors = [approve.error, deny.error].filter((error) => error !== null);
+  if (status === 'approved') {
+    return (
+      <Stack>
+        <Notice tone="good" title="You approved it">
+          It is paid when the delegate repeats the payment in the time left. Its limits and your balance are
+          checked then.
+        </Notice>
+        {errors.map((error) => (
+          <ErrorNotice key={String(error)} error={error} />
+        ))}
+        <Row>{denyButton}</Row>
+      </Stack>
+    );
+  }
+  const hasNone = passkeys.data?.data.length === 0;
+  return (
+    <Stack>
+      {hasNone && (
+        <Notice tone="wait" title="You have no passkey yet">
+          An approval is signed with a passkey, so that a stolen sign-in cannot approve payments.{' '}
+          <Link href="/account">Add a passkey</Link>, then come back.
+        </Notice>
+      )}
+      {errors.map((error) => (
+        <ErrorNotice key={String(error)} error={error} />
+      ))}
+      <p className="quiet">
+        Your passkey signs exactly this payment: amount, payee and quote. Nothing is paid before the delegate
+        repeats it, and its limits and your balance are checked then.
+      </p>
+      <Row>
+        <Button
+          variant="primary"
+          isDisabled={hasNone || deny.isBusy}
+          busy={approve.isBusy && 'Waiting for your passkey…'}
+          onPress={() => void approve.run(approval_id)}
+        >
+          Approve with a passkey
+        </Button>
+        {denyButton}
+        {hasNone && <LinkButton to="/account">To your account</LinkButton>}
+      </Row>
+    </Stack>
+  );
+};

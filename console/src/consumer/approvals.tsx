@@ -1,0 +1,106 @@
+import { Link } from 'wouter';
+import type { Output } from '../../../sdk/src/main.ts';
+import { Countdown } from '../lib/countdown.tsx';
+import { useItems } from '../lib/data.ts';
+import { Badge, type Column, Empty, LinkButton, Money, Page, Section, Table, Time } from '../ui/index.ts';
+import { useDelegateNames } from './names.tsx';
+import { APPROVALS } from './waiting-approvals.ts';
+
+type Approval = Output<'settlement.getApproval'>;
+
+/** The owner waits for new requests here, so the list is read often. */
+const EVERY_MS = 5000;
+
+const ApprovalsPage = () => {
+  const waiting = useItems(
+    [...APPROVALS, 'waiting'],
+    (client, cursor, options) =>
+      client.settlement.listApprovals({ cursor, status: 'awaiting_approval' }, options),
+    { every: EVERY_MS },
+  );
+  const all = useItems(
+    [...APPROVALS, 'all'],
+    (client, cursor, options) => client.settlement.listApprovals({ cursor }, options),
+    { every: EVERY_MS },
+  );
+  const names = useDelegateNames();
+  const nameOf = (id: string) => names?.get(id) ?? `${id.slice(0, 10)}…`;
+  const shared: readonly Column<Approval>[] = [
+    {
+      heading: 'Payment',
+      show: ({ approval_id, service_name }) => (
+        <Link href={`/approvals/${approval_id}`}>To {service_name}</Link>
+      ),
+    },
+    { heading: 'Delegate', show: ({ delegate_id }) => nameOf(delegate_id) },
+    { heading: 'Amount', align: 'end', show: ({ amount }) => <Money micro={amount} /> },
+  ];
+  return (
+    <Page
+      title="Approvals"
+      about="Payments of delegates above the amount from which you want to be asked. Nothing is reserved while they wait."
+    >
+      <Section title="Waiting for you">
+        <Table
+          label="Payments that wait"
+          items={waiting}
+          waiting="Loading the payments that wait…"
+          keyOf={({ approval_id }) => approval_id}
+          empty={
+            <Empty title="Nothing waits">
+              <div>A delegate asks you when its form names an amount under “Ask me above”.</div>
+              <LinkButton to="/delegates">To your delegates</LinkButton>
+            </Empty>
+          }
+          columns={[
+            ...shared,
+            {
+              heading: 'Time left',
+              show: ({ expires_at }) => <Countdown until={expires_at} over="over" />,
+            },
+            {
+              heading: '',
+              align: 'end',
+              show: ({ approval_id, service_name }) => (
+                <LinkButton
+                  to={`/approvals/${approval_id}`}
+                  variant="primary"
+                  size="small"
+                  aria-label={`Decide about the payment to ${service_name}`}
+                >
+                  Decide
+                </LinkButton>
+              ),
+            },
+          ]}
+        />
+      </Section>
+      <Section title="All requests">
+        <Table
+          label="All requests of approval"
+          items={all}
+          waiting="Loading all requests…"
+          keyOf={({ approval_id }) => approval_id}
+          empty={<Empty title="No delegate has asked yet" />}
+          columns={[
+            {
+              heading: 'When',
+              show: ({ created_at }) => (
+                <span className="one-line">
+                  <Time at={created_at} />
+                </span>
+              ),
+            },
+            ...shared,
+            { heading: 'Status', show: (approval) => <ApprovalBadge approval={approval} /> },
+          ]}
+        />
+      </Section>
+    </Page>
+  );
+};
+export default ApprovalsPage;
+
+/** The state as a person reads it: an approval that was used is a payment. */
+export const ApprovalBadge = ({ approval: { status, settlement_id } }: { approval: Approval }) =>
+  settlement_id === null ? <Badge state={status} /> : <Badge state="used" tone="good" />;

@@ -1,0 +1,58 @@
+import { Link } from 'wouter';
+import { useItems } from '../lib/data.ts';
+import { Badge, Money, Section, Table, Time } from '../ui/index.ts';
+
+/** They are seen on the chain, or proven unused, within about a minute. */
+const EVERY_MS = 10_000;
+
+/**
+ * Outgoing payments of x402 that are signed and not seen on the chain. The list of transactions has
+ * them only when the chain shows them, and their amounts are reserved meanwhile. Nothing is shown
+ * while there are none.
+ */
+export const OpenPayments = ({ nameOf }: { nameOf: (delegateId: string) => string }) => {
+  const open = useItems(
+    ['payments', 'open'],
+    (client, cursor, options) =>
+      client.settlement.list({ cursor, role: 'payer', rail: 'x402_out', status: 'pending' }, options),
+    { every: EVERY_MS },
+  );
+  if (open.data.length === 0) return null;
+  return (
+    <Section
+      title="Signed, and not on the chain yet"
+      about="Payments to other vendors (x402). Their amounts stay reserved until the chain shows them, or until they can no longer be used."
+    >
+      <Table
+        label="Signed payments"
+        items={open}
+        waiting="Loading the signed payments…"
+        keyOf={({ settlement_id }) => settlement_id}
+        empty={null}
+        columns={[
+          {
+            heading: 'When',
+            show: ({ created_at }) => (
+              <span className="one-line">
+                <Time at={created_at} seconds />
+              </span>
+            ),
+          },
+          {
+            heading: 'To',
+            show: ({ settlement_id, service_name }) => (
+              <Link href={`/payments/${settlement_id}`}>{service_name}</Link>
+            ),
+          },
+          { heading: 'By', show: ({ delegate_id }) => (delegate_id == null ? null : nameOf(delegate_id)) },
+          { heading: 'Status', show: () => <Badge state="signed, may still be used" tone="wait" /> },
+          {
+            heading: 'Amount',
+            align: 'end',
+            show: ({ quote_amount }) => <Money micro={-BigInt(quote_amount)} sign />,
+          },
+        ]}
+      />
+    </Section>
+  );
+};
