@@ -206,6 +206,8 @@ const HARMLESS = new Set([
   // An unconfirmed sign-in of a device is worth nothing, and the first decision stands.
   ...['identity.startDeviceSignIn', 'identity.pollDeviceSignIn'],
   ...['identity.readDeviceSignIn', 'identity.decideDeviceSignIn'],
+  // A challenge is answered once, and a decision that is repeated is the same decision.
+  ...['identity.approvalOptions', 'identity.approve', 'settlement.denyApproval'],
   ...['webhook.testEndpoint', 'webhook.redeliver'],
   ...['identity.verifyServiceReveal', 'identity.revealDelegateKey', 'identity.verifyDelegateReveal'],
 ]);

@@ -67,6 +67,9 @@ const RECIPES: Record<string, Recipe> = {
   'settlement.verify': {},
   'settlement.list': { foreign: 'hidden' },
   'settlement.get': {},
+  'settlement.listApprovals': { foreign: 'hidden' },
+  'settlement.getApproval': {},
+  'settlement.denyApproval': {},
   // The bytes are no transaction, for whatever service.
   'settlement.acceptForeign': {
     body: () => ({ rail: 'x402', quote_amount: one, memo: 'm', transaction: 'AQ==', redeem_id: 'r-1' }),
@@ -177,6 +180,8 @@ const RECIPES: Record<string, Recipe> = {
   'identity.decideDeviceSignIn': { body: () => ({ user_code: 'WDJB-MJHT', allow: false }) },
   'identity.passkeyLoginOptions': { body: () => ({}), open: 200 },
   'identity.passkeyLoginVerify': { body: () => ({ response: NO_ASSERTION }), open: 401 },
+  'identity.approvalOptions': {},
+  'identity.approve': { body: () => ({ response: NO_ASSERTION }) },
   'identity.createService': {
     // Another account may create a service with the same name.
     body: ({ walletProof }) => ({ name: 'Tenant', price: one, payout_address: walletProof.public_key }),

@@ -207,6 +207,7 @@ export const startWorld = async () => {
           body: { settlement_id: 's', status: 'pending', tx_hash: null },
         }
       );
+    if (asked.call !== 'POST /v1/settle') return refusal(404, 'not_found');
     const { payment_attempt_id, quote_token } = asked.body as Record<string, string>;
     const said = script.settle(asked);
     if (said !== null) return said;

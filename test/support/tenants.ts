@@ -29,7 +29,8 @@ export type Tenant = {
     | 'withdrawal_id'
     | 'refund_id'
     | 'endpoint_id'
-    | 'event_id',
+    | 'event_id'
+    | 'approval_id',
     string
   >;
   /** Bodies that belong to it. */
@@ -64,6 +65,7 @@ export const createTenant = async (
     name: 'Robot',
     wallet_id,
     limits: { daily: '5000000' },
+    approval_above: '2000000',
   });
   // No event of a tenant is delivered to this endpoint, so its log stays empty.
   const endpoint = await post<{ endpoint_id: string }>('/v1/webhook-endpoints', {
@@ -91,6 +93,7 @@ export const createTenant = async (
   let paid = { settlement_id: NONE.replace('q_', 'stl_'), settlement_token: 'e30.e30' };
   let withdrawal = { withdrawal_id: NONE.replace('q_', 'wd_') };
   let refund = { refund_id: NONE.replace('q_', 'ref_') };
+  let approval = { approval_id: NONE.replace('q_', 'apr_') };
   if (pays) {
     await fund(api, token, wallet_id, 10_000_000n);
     await allowSpending(api, token, wallet_id, wallet, 10_000_000n);
@@ -98,6 +101,9 @@ export const createTenant = async (
       settleWith(api, delegate.api_key, await quoteOf(api, vendor), attemptId),
       'settle by delegate',
     );
+    const large = await quoteOf(api, vendor, { quote_amount: '3000000' });
+    const asked = await settleWith(api, delegate.api_key, large);
+    approval = asked.body.error as unknown as typeof approval;
     withdrawal = await post('/v1/withdrawals', {
       wallet_id,
       amount: '1000',
@@ -129,6 +135,7 @@ export const createTenant = async (
       refund_id: refund.refund_id,
       endpoint_id: endpoint.endpoint_id,
       event_id: await firstEvent(api, token),
+      approval_id: approval.approval_id,
     },
     quoteToken: quote.quote_token,
     settlementToken: paid.settlement_token,

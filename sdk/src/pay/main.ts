@@ -1,4 +1,5 @@
 import { type Client, createClient } from '../client.ts';
+import type { Credential } from '../credential.ts';
 import { createTokenVerifier, type Environment } from '../tokens.ts';
 import type { Fetch } from '../transport.ts';
 import { type Budget, createLedger } from './budget.ts';
@@ -31,14 +32,17 @@ export type { Approve, Price } from './price.ts';
 export type { Rules } from './rules.ts';
 export { memoryPayments, type PaymentRecord, type PaymentStore } from './store.ts';
 
+/** A sign-in of the account, for programs that a person uses. Agents get a delegate key. */
+export type SignedIn = { environment: Environment; signIn: Credential };
+
 export type PayOptions = Rules & {
   /**
    * The address of the API. Its keys verify every quote, and payments go there, whatever a vendor's
    * answer names.
    */
   baseUrl: string;
-  /** `dk_test_…` or `dk_live_…`: it also determines the environment. */
-  delegateKey: string;
+  /** `dk_test_…` or `dk_live_…`: it also determines the environment. Or a sign-in, with its own. */
+  delegateKey: string | SignedIn;
   budget?: Budget;
   /** The final decision on a price that passes all rules. False: it is not paid. */
   approve?: Approve;
@@ -65,6 +69,13 @@ export type PayInit = CallInit & {
 export type PayingFetch = (input: string | URL | Request, init?: PayInit) => Promise<Response>;
 
 const MAX_BODY_BYTES = 1_048_576;
+
+const keyOf = (delegateKey: string): SignedIn => {
+  const environment = /^dk_(test|live)_/.exec(delegateKey)?.[1] as Environment | undefined;
+  // The message omits the text, because it may be another secret.
+  if (environment === undefined) throw new TypeError('delegateKey is not a delegate key');
+  return { environment, signIn: delegateKey };
+};
 
 /** Reads the network of an environment once. It never changes. */
 const networkOf = (client: Client, environment: Environment) => {
@@ -105,10 +116,8 @@ export const payingFetch = (
     ...rules
   }: PayOptions,
 ): PayingFetch => {
-  const environment = /^dk_(test|live)_/.exec(delegateKey)?.[1] as Environment | undefined;
-  // The message omits the text, because it may be another secret.
-  if (environment === undefined) throw new TypeError('delegateKey is not a delegate key');
-  const client = createClient({ baseUrl, credential: delegateKey, fetch });
+  const { environment, signIn } = typeof delegateKey === 'string' ? keyOf(delegateKey) : delegateKey;
+  const client = createClient({ baseUrl, credential: signIn, fetch });
   const ledger = createLedger(budget);
   const { checkQuote, checkPrice } = createRules(rules);
   const ask = approve ?? (() => true);

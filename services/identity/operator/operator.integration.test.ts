@@ -57,6 +57,7 @@ test('a frozen account may still call the operations that deliver, refund, cance
     'identity.logout',
     'settlement.acceptForeign',
     'settlement.consume',
+    'settlement.denyApproval',
     'settlement.payExternal',
     'settlement.redeem',
     'settlement.reissueForeign',

@@ -1,0 +1,292 @@
+import type { Command } from 'commander';
+import type { Client, Output } from '../../../sdk/src/main.ts';
+import { type Context, contextOf, print } from '../context.ts';
+import { UsageError } from '../errors.ts';
+import { type Io, styled } from '../io.ts';
+import { plain, properties, table } from '../text.ts';
+import { formatUsdc, parseUsdc } from '../usdc.ts';
+
+const DEFAULT_COUNT = '20';
+
+/** The newest items of a list, at most `--limit`. */
+const newest = async <T>(list: AsyncIterable<T>, limit: string): Promise<T[]> => {
+  if (!/^[1-9]\d{0,3}$/.test(limit))
+    throw new UsageError(`--limit: "${limit}" is not a number from 1 to 9999`);
+  const items: T[] = [];
+  for await (const item of list) {
+    items.push(item);
+    if (items.length >= Number(limit)) break;
+  }
+  return items;
+};
+const withLimit = (command: Command) =>
+  command.option('--limit <number>', 'show at most this many', DEFAULT_COUNT);
+
+/** A list as a table, or as JSON. */
+const printList = <T>(
+  context: Context,
+  items: readonly T[],
+  {
+    empty,
+    headings,
+    row,
+    right = [],
+  }: {
+    empty: string;
+    headings: readonly string[];
+    row: (item: T) => string[];
+    right?: readonly number[];
+  },
+): void =>
+  print(context, { data: items }, () =>
+    items.length === 0 ? empty : table(headings, items.map(row), right),
+  );
+
+/** A new key is shown once, and apart from what may be copied into a log. */
+const keyLine = (io: Io, created: { api_key?: string }): string =>
+  created.api_key === undefined
+    ? 'Its key was shown already.'
+    : `\n${styled(io, 'bold', created.api_key)}\n\nThis key is shown only once. Store it like a password.`;
+
+// ---------- services ----------
+
+const serviceText = (service: Output<'identity.getService'>): string =>
+  properties([
+    ['Service', service.service_id],
+    ['Name', service.name],
+    ['Price', formatUsdc(service.price)],
+    ['Paid to', service.payout_address],
+    ['Status', service.status],
+    ['Created', service.created_at],
+  ]);
+
+export const addServices = (program: Command, io: Io): void => {
+  const services = program
+    .command('services')
+    .summary('services that you sell')
+    .description('Services that you sell.');
+  withLimit(services.command('list'))
+    .description('Lists your services, newest first.')
+    .action(async (_options, command: Command) => {
+      const context = contextOf(io, command);
+      const client = await context.signedIn();
+      const items = await newest(client.identity.listServices({}), command.opts<{ limit: string }>().limit);
+      printList(context, items, {
+        empty: 'No service yet. `quittance services create` makes one.',
+        headings: ['SERVICE', 'NAME', 'PRICE', 'STATUS'],
+        right: [2],
+        row: ({ service_id, name, price, status }) => [service_id, name, formatUsdc(price), status],
+      });
+    });
+  services
+    .command('show')
+    .argument('<service-id>')
+    .description('Shows one service.')
+    .action(async (service_id: string, _options, command: Command) => {
+      const context = contextOf(io, command);
+      const service = await (await context.signedIn()).identity.getService({ service_id });
+      print(context, service, () => serviceText(service));
+    });
+  services
+    .command('create')
+    .description('Creates a service and shows its key, once.')
+    .requiredOption('--name <text>', 'its name, which buyers see')
+    .requiredOption('--price <usdc>', 'its default price')
+    .requiredOption('--payout <address>', 'the Solana address that is paid')
+    .action(async (_options, command: Command) => {
+      const context = contextOf(io, command);
+      const { name, price, payout } = command.opts<{ name: string; price: string; payout: string }>();
+      const micro = parseUsdc(price, '--price');
+      const created = await (await context.signedIn()).identity.createService({
+        name,
+        price: micro,
+        payout_address: payout,
+      });
+      print(context, created, () => `${serviceText(created)}\n${keyLine(io, created)}`);
+    });
+};
+
+// ---------- delegates ----------
+
+type DelegateOptions = Record<
+  'name' | 'wallet' | 'perPayment' | 'daily' | 'monthly' | 'total' | 'approvalAbove' | 'expires',
+  string | undefined
+> & { name: string; services?: string[]; external?: string[]; origins?: string[] };
+
+const LIMITS = [
+  ['per_payment', 'perPayment', '--per-payment'],
+  ['daily', 'daily', '--daily'],
+  ['monthly', 'monthly', '--monthly'],
+  ['total', 'total', '--total'],
+] as const;
+
+const externalOf = ({ external, origins }: DelegateOptions) => {
+  if (external === undefined) {
+    if (origins !== undefined) throw new UsageError('--origins needs --external');
+    return {};
+  }
+  const pay_to = external.length === 1 && external[0] === 'any' ? ('any' as const) : external;
+  return { external: { pay_to, origins: origins ?? null } };
+};
+
+const walletOf = async (client: Client, given: string | undefined): Promise<string> => {
+  if (given !== undefined) return given;
+  const { default_wallet_id } = await client.identity.getSettings();
+  if (default_wallet_id !== null) return default_wallet_id;
+  throw new UsageError('the account has no wallet', 'Create or link one in the console, under Wallet.');
+};
+
+const createDelegate = async (context: Context, options: DelegateOptions): Promise<void> => {
+  const limits = Object.fromEntries(
+    LIMITS.flatMap(([field, option, flag]) => {
+      const text = options[option];
+      return text === undefined ? [] : [[field, parseUsdc(text, flag)]];
+    }),
+  );
+  const { name, services, approvalAbove, expires } = options;
+  const rights = {
+    ...(services === undefined ? {} : { allowed_service_ids: services }),
+    ...externalOf(options),
+    ...(approvalAbove === undefined ? {} : { approval_above: parseUsdc(approvalAbove, '--approval-above') }),
+    ...(expires === undefined ? {} : { expires_at: expires }),
+  };
+  const client = await context.signedIn();
+  const wallet_id = await walletOf(client, options.wallet);
+  const created = await client.identity.createDelegate({ name, wallet_id, limits, ...rights });
+  print(
+    context,
+    created,
+    () =>
+      `${properties([
+        ['Delegate', created.delegate_id],
+        ['Name', created.name],
+        ['Wallet', created.wallet_id],
+        ...LIMITS.map(([field, , flag]): [string, string | null] => {
+          const limit = created.limits[field];
+          return [flag.slice(2), limit === null ? null : formatUsdc(limit)];
+        }),
+      ])}\n${keyLine(context.io, created)}`,
+  );
+};
+
+export const addDelegates = (program: Command, io: Io): void => {
+  const delegates = program
+    .command('delegates')
+    .summary('keys with a budget, for agents')
+    .description('Keys with a budget, for agents.');
+  withLimit(delegates.command('list'))
+    .description('Lists your delegates, newest first.')
+    .action(async (_options, command: Command) => {
+      const context = contextOf(io, command);
+      const client = await context.signedIn();
+      const items = await newest(client.identity.listDelegates({}), command.opts<{ limit: string }>().limit);
+      printList(context, items, {
+        empty: 'No delegate yet. `quittance delegates create` makes one.',
+        headings: ['DELEGATE', 'NAME', 'SPENT TODAY', 'LEFT TODAY', 'STATUS'],
+        right: [2, 3],
+        row: ({ delegate_id, name, usage: { daily }, status }) => [
+          delegate_id,
+          name,
+          formatUsdc(daily.spent),
+          daily.remaining === null ? 'no limit' : formatUsdc(daily.remaining),
+          status,
+        ],
+      });
+    });
+  delegates
+    .command('create')
+    .description(
+      'Creates a delegate and shows its key, once. Needs a sign-in of the last 5 minutes (`quittance login`).',
+    )
+    .requiredOption('--name <text>', 'its name')
+    .option('--wallet <id>', 'the wallet that pays; default: that of the account')
+    .option('--per-payment <usdc>', 'the most that one payment may cost')
+    .option('--daily <usdc>', 'the most that it may spend in a day (UTC)')
+    .option('--monthly <usdc>', 'the most that it may spend in a month (UTC)')
+    .option('--total <usdc>', 'the most that it may ever spend')
+    .option('--services <id...>', 'pay these services only')
+    .option('--external <address...>', 'pay vendors of x402 elsewhere: these addresses, or `any`')
+    .option('--origins <origin...>', 'with --external: at these origins only')
+    .option('--approval-above <usdc>', 'wait for your approval above this amount')
+    .option('--expires <time>', 'when the key ends, like 2027-01-31T00:00:00Z')
+    .action((_options, command: Command) =>
+      createDelegate(contextOf(io, command), command.opts<DelegateOptions>()),
+    );
+};
+
+// ---------- payments and approvals ----------
+
+export const addPayments = (program: Command, io: Io): void => {
+  const payments = program
+    .command('payments')
+    .summary('payments of your account or key')
+    .description('Payments of your account, or of the delegate key in QUITTANCE_KEY.');
+  withLimit(payments.command('list'))
+    .description('Lists payments, newest first.')
+    .action(async (_options, command: Command) => {
+      const context = contextOf(io, command);
+      const client = await context.payer();
+      const items = await newest(client.settlement.list({}), command.opts<{ limit: string }>().limit);
+      printList(context, items, {
+        empty: 'No payment yet.',
+        headings: ['TIME', 'SETTLEMENT', 'PAID TO', 'AMOUNT', 'STATUS'],
+        right: [3],
+        row: ({ created_at, settlement_id, service_name, quote_amount, status }) => [
+          created_at,
+          settlement_id,
+          service_name,
+          formatUsdc(quote_amount),
+          status,
+        ],
+      });
+    });
+};
+
+export const addApprovals = (program: Command, io: Io): void => {
+  const approvals = program
+    .command('approvals')
+    .summary('payments that wait for the owner')
+    .description('Payments of delegates that wait for the owner of the account.');
+  withLimit(approvals.command('list'))
+    .description('Lists approvals, newest first.')
+    .action(async (_options, command: Command) => {
+      const context = contextOf(io, command);
+      const client = await context.payer();
+      const items = await newest(
+        client.settlement.listApprovals({}),
+        command.opts<{ limit: string }>().limit,
+      );
+      printList(context, items, {
+        empty: 'No payment has waited for an approval.',
+        headings: ['TIME', 'APPROVAL', 'PAY TO', 'AMOUNT', 'STATUS'],
+        right: [3],
+        row: ({ created_at, approval_id, service_name, amount, status }) => [
+          created_at,
+          approval_id,
+          service_name,
+          formatUsdc(amount),
+          status,
+        ],
+      });
+    });
+  approvals
+    .command('deny')
+    .argument('<approval-id>')
+    .description('Denies a payment.')
+    .action(async (approval_id: string, _options, command: Command) => {
+      const context = contextOf(io, command);
+      const denied = await (await context.signedIn()).settlement.denyApproval({ approval_id });
+      print(context, denied, () => `Denied: ${formatUsdc(denied.amount)} to ${plain(denied.service_name)}.`);
+    });
+  approvals
+    .command('approve')
+    .argument('<approval-id>')
+    .description('Shows where a payment is approved: in the console, with a passkey.')
+    .action((approval_id: string, _options, command: Command) => {
+      if (!/^apr_[0-9a-z]{26}$/.test(approval_id))
+        throw new UsageError(`"${approval_id}" is not the id of an approval`);
+      const context = contextOf(io, command);
+      const page = `${context.url}/console/approvals/${approval_id}`;
+      print(context, { approval_id, page }, () => `Approve it with your passkey on this page:\n\n  ${page}`);
+    });
+};

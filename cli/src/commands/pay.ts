@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { type Payment, payingFetch, paymentOf } from '../../../sdk/src/pay/main.ts';
+import { type Context, contextOf } from '../context.ts';
+import { FailedError, NotSignedInError, RefusedError } from '../errors.ts';
+import { type Io, styled, withProgress } from '../io.ts';
+import { createPaymentFiles } from '../payment-files.ts';
+import { requestOf } from '../request.ts';
+import { configFolder } from '../sign-ins.ts';
+import { plain } from '../text.ts';
+import { formatUsdc, parseUsdc } from '../usdc.ts';
+
+const DEFAULT_MAX = '1';
+
+type Options = {
+  request?: string;
+  header?: string[];
+  data?: string;
+  output?: string;
+  include?: true;
+  max: string;
+  key?: string;
+};
+
+/** The credential that pays, and the part of it that names its payments. */
+const payerOf = async ({ key, signIns, environment, url }: Context) => {
+  if (key?.kind === 'delegate') return { credential: key.text, owner: key.text };
+  const held = await signIns.load();
+  if (held === null)
+    throw new NotSignedInError(
+      `there is no delegate key, and you are not signed in to ${environment} at ${url}`,
+      'Set QUITTANCE_KEY to a key that begins with dk_, or run `quittance login`.',
+    );
+  return { credential: { environment, signIn: signIns.credential }, owner: held.account.account_id };
+};
+
+const receiptLines = (io: Io, payment: Payment): string => {
+  const { amount, payee_name, settlement_id, tx_hash, confirmed } = payment;
+  return [
+    `${styled(io, 'green', 'Paid')} ${formatUsdc(amount)} to ${plain(payee_name)}`,
+    `Settlement ${settlement_id}`,
+    ...(tx_hash === null ? [] : [`Transaction ${plain(tx_hash)}${confirmed ? '' : ' (as the vendor says)'}`]),
+    '',
+  ].join('\n');
+};
+
+const headText = (response: Response): string => {
+  const status = `HTTP ${response.status} ${response.statusText}`.trimEnd();
+  return `${[status, ...[...response.headers].map(([name, value]) => `${name}: ${value}`)].join('\r\n')}\r\n\r\n`;
+};
+
+/** The answer as one object. A body that is no text is base64. */
+const jsonOf = (response: Response, body: Buffer, payment: Payment | null): string => {
+  const text = body.toString();
+  const isText = Buffer.from(text).equals(body);
+  return `${JSON.stringify(
+    {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      ...(isText ? { body: text } : { body_base64: body.toString('base64') }),
+      receipt: payment,
+    },
+    null,
+    2,
+  )}\n`;
+};
+
+const show = async (context: Context, response: Response, { output, include }: Options): Promise<void> => {
+  const { io, isJson } = context;
+  const payment = paymentOf(response);
+  // Before the body, which may be cut off: the money has moved.
+  if (payment !== null && !isJson) io.err(receiptLines(io, payment));
+  const body = Buffer.from(await response.arrayBuffer());
+  if (output !== undefined) await writeFile(output, body);
+  if (isJson) {
+    io.out(jsonOf(response, output === undefined ? body : Buffer.alloc(0), payment));
+    return;
+  }
+  if (include === true) io.out(headText(response));
+  if (output === undefined) io.out(body);
+};
+
+const refuseStatus = (response: Response): void => {
+  if (response.status === 402)
+    throw new RefusedError(
+      'the server asks for a payment that this command cannot make; nothing was paid',
+      'Use -i to see what it asks for.',
+    );
+  if (response.status >= 400) throw new FailedError(`the server answered ${response.status}`);
+};
+
+const pay = async (context: Context, address: string, options: Options): Promise<void> => {
+  const { io, url, environment } = context;
+  const maxAmount = BigInt(parseUsdc(options.max, '--max'));
+  const { url: target, init } = await requestOf(io, address, options);
+  const { credential, owner } = await payerOf(context);
+  const hash = createHash('sha256').update(owner).digest('hex');
+  const files = createPaymentFiles(configFolder(io.env), `${url}\n${environment}\n${hash}`, io.signal);
+  const fetching = payingFetch(context.signIns.fetch(context.fetch), {
+    baseUrl: url,
+    delegateKey: credential,
+    maxAmount,
+    store: files.store,
+  });
+  try {
+    const response = await withProgress(io, `Calling ${new URL(target).host} …`, () =>
+      fetching(target, {
+        ...init,
+        ...(options.key === undefined ? {} : { paymentKey: options.key }),
+      }),
+    );
+    await show(context, response, options);
+    refuseStatus(response);
+  } finally {
+    await files.close();
+  }
+};
+
+const collect = (value: string, previous: string[] = []): string[] => [...previous, value];
+
+export const addPay = (program: Command, io: Io): void => {
+  program
+    .command('pay')
+    .argument('<url>', 'the address to call')
+    .summary('call an address and pay what it asks for')
+    .description(
+      'Calls an address like curl. If it answers 402, pays with the delegate key in QUITTANCE_KEY or with your ' +
+        'sign-in, and calls again. The body goes to standard output, the receipt to standard error. A repeat of a ' +
+        'command that has paid and was not delivered presents the same payment.',
+    )
+    .option('-X, --request <method>', 'the method; default: GET, or POST with -d')
+    .option('-H, --header <line>', 'a header, like "Accept: text/plain"; may be repeated', collect)
+    .option('-d, --data <text>', 'the body; @file reads a file, @- standard input')
+    .option('-o, --output <file>', 'write the body to a file')
+    .option('-i, --include', 'print the status and the headers before the body')
+    .option('--max <usdc>', 'pay at most this amount', DEFAULT_MAX)
+    .option('--key <id>', 'your id of this purchase: all calls with it pay once until it is delivered')
+    .action((url: string, _options, command: Command) =>
+      pay(contextOf(io, command), url, command.opts<Options>()),
+    );
+};

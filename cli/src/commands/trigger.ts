@@ -1,0 +1,277 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import {
+  ApiError,
+  type Client,
+  createClient,
+  type Output,
+  UnauthorizedError,
+} from '../../../sdk/src/main.ts';
+import { base58 } from '../base58.ts';
+import { type Context, contextOf, print } from '../context.ts';
+import { FailedError, UsageError } from '../errors.ts';
+import { type Io, withProgress } from '../io.ts';
+import { readPrivate, writePrivate } from '../private-file.ts';
+import { properties, table } from '../text.ts';
+
+/** Causes events by real calls of the account, so that they are what they will be in live. */
+
+/** The price of everything that is paid: 0.01 USDC. */
+const PRICE = '10000';
+const DELEGATE_NAME = 'quittance trigger';
+/** The shortest window in which a settlement can be redeemed. */
+const REDEEM_SECONDS = 30;
+
+type StoredService = { account_id: string; service_id: string; api_key: string };
+type Made = { object_id: string; note?: string };
+type Maker = { context: Context; client: Client };
+type Quote = Output<'quote.create'>;
+
+/** An address on the curve that nobody has used: the payout address of the service. */
+const newAddress = (): string => {
+  const { publicKey } = generateKeyPairSync('ed25519');
+  return base58(publicKey.export({ type: 'spki', format: 'der' }).subarray(-32));
+};
+
+/** The service of this command in the account. Its key is stored as the sign-in is. */
+const createServices = ({ context, client }: Maker) => {
+  const file = context.signIns.file('trigger.json');
+  const vendorOf = (stored: StoredService) =>
+    createClient({ baseUrl: context.url, credential: stored.api_key, fetch: context.fetch });
+  const create = async (account_id: string): Promise<StoredService> => {
+    const created = await client.identity.createService({
+      name: 'Events of quittance trigger',
+      price: PRICE,
+      payout_address: newAddress(),
+    });
+    if (!('api_key' in created)) throw new FailedError('the key of the new service was not shown');
+    const stored = { account_id, service_id: created.service_id, api_key: created.api_key };
+    await writePrivate(file, stored);
+    return stored;
+  };
+  const isUsable = async (stored: StoredService): Promise<boolean> => {
+    try {
+      await vendorOf(stored).quote.list({ limit: '1' });
+      return true;
+    } catch (error) {
+      if (error instanceof UnauthorizedError) return false;
+      throw error;
+    }
+  };
+  return {
+    get: async () => {
+      const { account_id } = await client.identity.getAccount();
+      const held = await readPrivate<StoredService>(file);
+      const usable = held !== null && held.account_id === account_id && (await isUsable(held));
+      const stored = usable ? held : await create(account_id);
+      return { ...stored, vendor: vendorOf(stored) };
+    },
+    saveKey: (stored: StoredService) => writePrivate(file, stored),
+  };
+};
+
+const quoteOf = async (maker: Maker, more: object = {}) => {
+  const service = await createServices(maker).get();
+  const quote: Quote = await service.vendor.quote.create({ service_id: service.service_id, ...more });
+  return { service, quote };
+};
+
+const settled = async (maker: Maker, more: object = {}) => {
+  const { service, quote } = await quoteOf(maker, more);
+  const { io } = maker.context;
+  const paid = await withProgress(io, 'Waiting for the payment …', () =>
+    maker.client.settlement.settle(
+      { quote_token: quote.quote_token, payment_attempt_id: randomUUID() },
+      { signal: io.signal },
+    ),
+  );
+  return { service, quote, paid };
+};
+
+/** Runs `work` with a delegate of its own, and deletes it afterwards. */
+const withDelegate = async <T>(
+  { client }: Maker,
+  rights: { approval_above?: string },
+  work: (delegate: { delegate_id: string; api_key: string }) => Promise<T>,
+): Promise<T> => {
+  const { default_wallet_id: wallet_id } = await client.identity.getSettings();
+  if (wallet_id === null)
+    throw new FailedError('the account has no wallet', 'Create or link one in the console, under Wallet.');
+  const created = await client.identity.createDelegate({
+    name: DELEGATE_NAME,
+    wallet_id,
+    limits: { total: PRICE },
+    ...rights,
+  });
+  const { delegate_id } = created;
+  try {
+    if (!('api_key' in created)) throw new FailedError('the key of the new delegate was not shown');
+    return await work({ delegate_id, api_key: created.api_key });
+  } finally {
+    await client.identity.deleteDelegate({ delegate_id });
+  }
+};
+
+/** A payment of a delegate that must be approved, and the denial of it. */
+const approvalOf = (maker: Maker): Promise<Made> =>
+  withDelegate(maker, { approval_above: '1' }, async ({ api_key }) => {
+    const { quote } = await quoteOf(maker);
+    const buyer = createClient({
+      baseUrl: maker.context.url,
+      credential: api_key,
+      fetch: maker.context.fetch,
+    });
+    try {
+      await buyer.settlement.settle({ quote_token: quote.quote_token, payment_attempt_id: randomUUID() });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.approvalId === null) throw error;
+      const approval_id = error.approvalId;
+      await maker.client.settlement.denyApproval({ approval_id });
+      return { object_id: approval_id };
+    }
+    throw new FailedError('the payment needed no approval');
+  });
+
+const delegateOf = (maker: Maker): Promise<Made> =>
+  withDelegate(maker, {}, async ({ delegate_id }) => {
+    await maker.client.identity.updateDelegate({ delegate_id, limits: { daily: '1' } });
+    return { object_id: delegate_id };
+  });
+
+const rotated = async (maker: Maker): Promise<Made> => {
+  const services = createServices(maker);
+  const { service_id, vendor, ...stored } = await services.get();
+  const next = await vendor.identity.rotateServiceKey({ service_id });
+  if ('api_key' in next) await services.saveKey({ ...stored, service_id, api_key: next.api_key });
+  return { object_id: service_id };
+};
+
+const tested = async ({ client }: Maker): Promise<Made> => {
+  const { data } = await client.webhook.listEndpoints({ limit: '100' });
+  const endpoint = data.find(({ enabled }) => enabled);
+  if (endpoint === undefined)
+    throw new FailedError(
+      'the account has no webhook endpoint that is on',
+      'Create one in the console, under Webhooks. `quittance listen` needs none.',
+    );
+  const { object_id } = await client.webhook.testEndpoint({ endpoint_id: endpoint.endpoint_id });
+  return { object_id };
+};
+
+const expiredSettlement = async (maker: Maker): Promise<Made> => {
+  const { paid } = await settled(maker, { redeem_window_seconds: REDEEM_SECONDS });
+  const endsAt = Date.parse(paid.redeem_expires_at);
+  const { io } = maker.context;
+  await withProgress(io, 'Waiting for the end of its window …', () =>
+    sleep(Math.max(0, endsAt - Date.now()), undefined, { signal: io.signal }),
+  );
+  return { object_id: paid.settlement_id, note: 'The event follows within a minute.' };
+};
+
+const paidQuote = async (maker: Maker): Promise<Made> => ({
+  object_id: (await settled(maker)).quote.quote_id,
+});
+const paidSettlement = async (maker: Maker): Promise<Made> => ({
+  object_id: (await settled(maker)).paid.settlement_id,
+});
+
+const SETTLES = 'pays a quote of a service of its own';
+const DELEGATES = 'creates, changes and deletes a delegate';
+const ASKS = 'a delegate asks for an approval, which is denied';
+
+const MAKERS: Record<string, readonly [how: string, make: (maker: Maker) => Promise<Made>]> = {
+  'quote.settling': [SETTLES, paidQuote],
+  'quote.settled': [SETTLES, paidQuote],
+  'quote.expired': [
+    'creates a quote that expires',
+    async (maker) => {
+      const { quote } = await quoteOf(maker, { expires_in_seconds: 1 });
+      return { object_id: quote.quote_id, note: 'The event follows about 5 minutes after the expiry.' };
+    },
+  ],
+  'settlement.issued': [SETTLES, paidSettlement],
+  'settlement.finalized': [SETTLES, paidSettlement],
+  'settlement.redeemed': [
+    'pays a quote and redeems it',
+    async (maker) => {
+      const { service, paid } = await settled(maker);
+      const { settlement_id, settlement_token } = paid;
+      await service.vendor.settlement.redeem({ settlement_id, settlement_token, redeem_id: randomUUID() });
+      return { object_id: settlement_id };
+    },
+  ],
+  'settlement.expired': [`pays a quote and lets its ${REDEEM_SECONDS} s pass`, expiredSettlement],
+  'delegate.created': [DELEGATES, delegateOf],
+  'delegate.updated': [DELEGATES, delegateOf],
+  'delegate.deleted': [DELEGATES, delegateOf],
+  'approval.requested': [ASKS, approvalOf],
+  'approval.decided': [ASKS, approvalOf],
+  'key.rotated': ['rotates the key of a service of its own', rotated],
+  'webhook.test': ['sends a test to your first webhook endpoint', tested],
+};
+
+/** Events that no call of this command can cause, with the reason. */
+const WITHOUT: Record<string, string> = {
+  'settlement.failed': 'needs a payment that the chain refuses',
+  'settlement.reversed': 'needs a fork of the chain',
+  'refund.*': 'needs the signature of the payout address',
+  'withdrawal.*': 'needs the signature of your wallet',
+  'deposit.*': 'needs a purchase at a provider',
+  'key.revealed': 'needs a link that is mailed to you',
+  'key.ended': 'needs a revocation by its owner in the console',
+};
+
+const makerOf = (type: string) => {
+  if (Object.hasOwn(MAKERS, type)) return MAKERS[type]![1];
+  const reason = WITHOUT[type] ?? WITHOUT[type.replace(/\..*$/, '.*')];
+  throw new UsageError(
+    reason === undefined ? `"${type}" is not an event` : `${type} cannot be triggered: it ${reason}`,
+    'See `quittance trigger --list`.',
+  );
+};
+
+const showList = (context: Context): void => {
+  const events = Object.entries(MAKERS).map(([type, [how]]) => ({ type, how }));
+  const others = Object.entries(WITHOUT).map(([type, reason]) => ({ type, reason }));
+  print(context, { events, not_available: others }, () =>
+    [
+      table(
+        ['EVENT', 'HOW'],
+        events.map(({ type, how }) => [type, how]),
+      ),
+      table(
+        ['NOT AVAILABLE', 'WHY'],
+        others.map(({ type, reason }) => [type, `it ${reason}`]),
+      ),
+    ].join('\n\n'),
+  );
+};
+
+export const addTrigger = (program: Command, io: Io): void => {
+  program
+    .command('trigger')
+    .argument('[event]', 'the type of the event, like settlement.issued')
+    .summary('cause an event, in the test environment')
+    .description(
+      'Causes an event by real calls of your account, in the test environment only. Payments cost 0.01 USDC of test ' +
+        'money of your wallet and go to a service that this command creates once.',
+    )
+    .option('--list', 'show the events that it can cause')
+    .action(async (type: string | undefined, _options, command: Command) => {
+      const context = contextOf(io, command);
+      if (command.opts<{ list?: true }>().list === true) return showList(context);
+      if (type === undefined) throw new UsageError('name an event', 'See `quittance trigger --list`.');
+      const make = makerOf(type);
+      if (context.environment !== 'test')
+        throw new UsageError('trigger works in the test environment only, because it pays');
+      const made = await make({ context, client: await context.signedIn() });
+      print(context, { type, ...made }, () =>
+        properties([
+          ['Event', type],
+          ['Object', made.object_id],
+          ['Note', made.note ?? null],
+        ]),
+      );
+    });
+};

@@ -1,0 +1,115 @@
+import type { Command } from 'commander';
+import { type Client, createClient, type Fetch } from '../../sdk/src/main.ts';
+import { NotSignedInError, UsageError } from './errors.ts';
+import type { Io } from './io.ts';
+import { configFolder, createSignIns, type Environment, type SignIns } from './sign-ins.ts';
+
+/** The gateway of `npm start`. */
+export const DEFAULT_URL = 'http://127.0.0.1:3000';
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+const KEY = /^(dk|vendor)_(test|live)_[A-Za-z0-9_-]+$/;
+
+/** @throws UsageError if a credential would be readable on the way */
+const baseUrlOf = (text: string): string => {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
+    throw new UsageError(`--url: "${text}" is not an address like https://api.example.com`);
+  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname))
+    throw new UsageError(
+      '--url: plain http is allowed to this machine only',
+      'Use the https address of the API.',
+    );
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+};
+
+/** A key in QUITTANCE_KEY. Its text is in no error, because it may be another secret. */
+const keyOf = ({ QUITTANCE_KEY: text }: Io['env']) => {
+  if (text === undefined || text === '') return null;
+  const match = KEY.exec(text);
+  if (match === null)
+    throw new UsageError('QUITTANCE_KEY is not a key: it must begin with dk_ or vendor_ and its environment');
+  return {
+    text,
+    kind: match[1] === 'dk' ? ('delegate' as const) : ('service' as const),
+    environment: match[2] as Environment,
+  };
+};
+
+const environmentOf = (wanted: string | undefined, key: ReturnType<typeof keyOf>): Environment => {
+  if (wanted !== undefined && wanted !== 'test' && wanted !== 'live')
+    throw new UsageError(`--environment: "${wanted}" is neither test nor live`);
+  if (key !== null && wanted !== undefined && wanted !== key.environment)
+    throw new UsageError(`QUITTANCE_KEY is a key of ${key.environment}, and --environment is ${wanted}`);
+  return key?.environment ?? wanted ?? 'test';
+};
+
+export type Context = {
+  io: Io;
+  url: string;
+  environment: Environment;
+  isJson: boolean;
+  /** The key in QUITTANCE_KEY, if there is one. */
+  key: ReturnType<typeof keyOf>;
+  signIns: SignIns;
+  /** Without a credential. */
+  anonymous: () => Client;
+  /** Of the stored sign-in, whatever QUITTANCE_KEY is. */
+  signedIn: () => Promise<Client>;
+  /** Of the delegate key, or of the stored sign-in without one. */
+  payer: () => Promise<Client>;
+  /** Of the service key. */
+  vendor: () => Client;
+  /** fetch with Ctrl-C. */
+  fetch: Fetch;
+};
+
+const SIGN_IN = 'Run `quittance login`.';
+
+/** What every command begins with. */
+export const contextOf = (io: Io, command: Command): Context => {
+  const given = command.optsWithGlobals<{ url?: string; environment?: string; json?: boolean }>();
+  const url = baseUrlOf(given.url ?? (io.env.QUITTANCE_URL || DEFAULT_URL));
+  const key = keyOf(io.env);
+  const environment = environmentOf(given.environment ?? (io.env.QUITTANCE_ENVIRONMENT || undefined), key);
+  const signIns = createSignIns(configFolder(io.env), url, environment);
+  const fetch: Fetch = (address, init) => {
+    const signals = [io.signal, ...(init.signal == null ? [] : [init.signal])];
+    return globalThis.fetch(address, { ...init, signal: AbortSignal.any(signals) });
+  };
+  const clientOf = (credential?: Parameters<typeof createClient>[0]['credential']) =>
+    createClient({
+      baseUrl: url,
+      fetch: signIns.fetch(fetch),
+      ...(credential === undefined ? {} : { credential }),
+    });
+  const signedIn = async () => {
+    if ((await signIns.load()) === null)
+      throw new NotSignedInError(`not signed in to ${environment} at ${url}`, SIGN_IN);
+    return clientOf(signIns.credential);
+  };
+  return {
+    io,
+    url,
+    environment,
+    isJson: given.json === true,
+    key,
+    signIns,
+    anonymous: () => clientOf(),
+    signedIn,
+    payer: async () => (key?.kind === 'delegate' ? clientOf(key.text) : signedIn()),
+    vendor: () => {
+      if (key?.kind !== 'service')
+        throw new NotSignedInError(
+          'this needs a service key',
+          'Set QUITTANCE_KEY to a key that begins with vendor_. `quittance services create` makes one.',
+        );
+      return clientOf(key.text);
+    },
+    fetch,
+  };
+};
+
+/** Prints a result: as JSON, or as the text of a person. */
+export const print = ({ io, isJson }: Context, result: unknown, text: () => string): void =>
+  io.out(isJson ? `${JSON.stringify(result, null, 2)}\n` : `${text()}\n`);

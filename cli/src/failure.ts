@@ -1,0 +1,94 @@
+import { ApiError, NoAnswerError, PaidElsewhereError, PaymentUndecidedError } from '../../sdk/src/main.ts';
+import { NotDeliveredError, PaymentOpenError, PriceAboveCapError } from '../../sdk/src/pay/main.ts';
+import { exitCodeOf } from './exit-codes.ts';
+import { formatUsdc } from './usdc.ts';
+
+/** What a person or a program is told about an error: what is wrong, and what to do next. */
+
+const BY_ACTION: Record<string, string> = {
+  retry_same_attempt: 'Repeat the same command. It continues the same payment and cannot pay twice.',
+  read_settlement: 'The account has paid this already: see `quittance payments list`.',
+  new_quote: 'Ask the vendor for a new quote.',
+  top_up: 'Put USDC into the wallet, in the console under Wallet.',
+  raise_limit: 'Raise the limit of the key or the allowance of the wallet, in the console.',
+  await_approval:
+    'The owner approves it in the console (`quittance approvals list`). Then repeat the same command.',
+  stop: 'Do not repeat it. Write to support with the request id.',
+};
+const BY_CODE: Record<string, string> = {
+  unauthorized: 'Sign in with `quittance login`, or check QUITTANCE_KEY.',
+  reauthentication_required: 'Run `quittance login` again, then repeat the command within 5 minutes.',
+  rate_limited: 'Wait a minute, then repeat the command.',
+  not_found: 'Check the id, the account and the environment (`quittance whoami`).',
+  service_unavailable: 'Repeat the command in a moment.',
+  internal_error: 'Repeat the command. If it fails again, write to support with the request id.',
+};
+
+const nextOf = (error: unknown): string | null => {
+  if (error instanceof PriceAboveCapError) {
+    const price = formatUsdc(error.quote.quote_amount).replace(' USDC', '');
+    return `To pay it, repeat the command with --max ${price}.`;
+  }
+  if (error instanceof PaidElsewhereError)
+    return 'Read the payment with the key that made it, or with the owner’s sign-in. Do not pay again.';
+  if (error instanceof PaymentUndecidedError || error instanceof PaymentOpenError)
+    return BY_ACTION.retry_same_attempt!;
+  if (error instanceof NotDeliveredError)
+    return 'Repeat the same command, which presents the same payment. Otherwise name the settlement to the vendor.';
+  if (error instanceof NoAnswerError)
+    return 'Check the address (--url, QUITTANCE_URL) and that the API runs, then repeat the command.';
+  if (error instanceof ApiError) return BY_ACTION[error.safeAction ?? ''] ?? BY_CODE[error.code] ?? null;
+  return (error as { next?: string | null }).next ?? null;
+};
+
+const messageOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  // fetch reports the reason as the cause.
+  const { cause } = error as { cause?: { message?: string; code?: string } };
+  const reason = error instanceof TypeError ? cause?.message || cause?.code : undefined;
+  return reason === undefined ? error.message : `${error.message}: ${reason}`;
+};
+
+const settlementOf = (error: unknown): string | null =>
+  (error as { settlementId?: string | null }).settlementId ?? null;
+
+export type Failure = {
+  exit_code: number;
+  code: string | null;
+  message: string;
+  details: readonly { path: string; message: string }[];
+  money_moved: string | null;
+  settlement_id: string | null;
+  approval_id: string | null;
+  request_id: string | null;
+  next: string | null;
+};
+
+/** An error as the object that `--json` prints. */
+export const failureOf = (error: unknown): Failure => {
+  const said = error instanceof ApiError ? error : null;
+  return {
+    exit_code: exitCodeOf(error),
+    code: said?.code ?? null,
+    message: messageOf(error),
+    details: said?.details ?? [],
+    money_moved: said?.moneyMoved ?? null,
+    settlement_id: settlementOf(error),
+    approval_id: said?.approvalId ?? null,
+    request_id: said?.requestId ?? null,
+    next: nextOf(error),
+  };
+};
+
+/** An error as lines for a person. */
+export const failureLines = (failure: Failure): string[] => [
+  `Error: ${failure.message}`,
+  ...failure.details.map(({ path, message }) => `  ${path}: ${message}`),
+  ...(failure.money_moved === null ? [] : [`Money moved: ${failure.money_moved}`]),
+  ...(failure.settlement_id === null ? [] : [`Settlement: ${failure.settlement_id}`]),
+  ...(failure.approval_id === null ? [] : [`Approval: ${failure.approval_id}`]),
+  ...(failure.code === null
+    ? []
+    : [`Code: ${failure.code}${failure.request_id === null ? '' : `, request id: ${failure.request_id}`}`]),
+  ...(failure.next === null ? [] : [`Next: ${failure.next}`]),
+];

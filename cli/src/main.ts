@@ -1,0 +1,7 @@
+#!/usr/bin/env node
+import { systemIo } from './io.ts';
+import { run } from './run.ts';
+
+process.exitCode = await run(process.argv.slice(2), systemIo());
+// A listener for Ctrl-C or an idle connection must not hold the process.
+process.stdout.write('', () => process.exit());

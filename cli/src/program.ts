@@ -1,0 +1,75 @@
+import { Command } from 'commander';
+import { addListen } from './commands/listen.ts';
+import { addApprovals, addDelegates, addPayments, addServices } from './commands/lists.ts';
+import { addLogin } from './commands/login.ts';
+import { addPay } from './commands/pay.ts';
+import { addQuoteSettleRedeem } from './commands/payment-calls.ts';
+import { addTrigger } from './commands/trigger.ts';
+import { addWhoami } from './commands/whoami.ts';
+import { DEFAULT_URL } from './context.ts';
+import { EXIT_CODES } from './exit-codes.ts';
+import type { Io } from './io.ts';
+import { VERSION } from './version.ts';
+
+/** Environment variables, with what each sets. */
+export const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
+  ['QUITTANCE_URL', `the address of the API (default: ${DEFAULT_URL}, the gateway of npm start)`],
+  ['QUITTANCE_ENVIRONMENT', 'test or live (default: test); a key determines it'],
+  ['QUITTANCE_KEY', 'a delegate key (dk_…) that pays, or a service key (vendor_…) that sells'],
+  ['QUITTANCE_WEBHOOK_SECRET', 'the secret that listen signs with (default: a new one for each run)'],
+  ['NO_COLOR', 'no colours, if it is set'],
+  ['XDG_CONFIG_HOME', 'the folder of the folder of all files (default: ~/.config)'],
+];
+
+const lines = (rows: readonly (readonly [string, string])[]): string => {
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`).join('\n');
+};
+
+const AFTER_HELP = () =>
+  [
+    '',
+    'Environment variables:',
+    lines(VARIABLES),
+    '',
+    'Exit codes:',
+    lines(Object.values(EXIT_CODES).map(([code, meaning]) => [String(code), meaning] as const)),
+  ].join('\n');
+
+/** Errors become exceptions, so that one place prints them and sets the exit code. */
+const quietly = (command: Command, io: Io): void => {
+  command.exitOverride().configureOutput({
+    writeOut: (text) => io.out(text),
+    // The error is printed by its exception.
+    writeErr: () => undefined,
+    getOutHelpWidth: () => 100,
+    getErrHelpWidth: () => 100,
+    getOutHasColors: () => false,
+    getErrHasColors: () => false,
+  });
+  for (const each of command.commands) quietly(each, io);
+};
+
+/** The command with all its subcommands. */
+export const createProgram = (io: Io): Command => {
+  const program = new Command('quittance')
+    .description('Pays for APIs and sells them, with USDC on Solana.')
+    .version(VERSION)
+    .option('--url <url>', 'the address of the API (or QUITTANCE_URL)')
+    .option('-e, --environment <name>', 'test or live (or QUITTANCE_ENVIRONMENT)')
+    .option('--json', 'print the result as JSON')
+    .configureHelp({ showGlobalOptions: false })
+    .addHelpText('after', AFTER_HELP);
+  addLogin(program, io);
+  addWhoami(program, io);
+  addPay(program, io);
+  addQuoteSettleRedeem(program, io);
+  addListen(program, io);
+  addTrigger(program, io);
+  addServices(program, io);
+  addDelegates(program, io);
+  addPayments(program, io);
+  addApprovals(program, io);
+  quietly(program, io);
+  return program;
+};

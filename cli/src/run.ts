@@ -1,0 +1,45 @@
+import { CommanderError } from 'commander';
+import { exitCodeOf } from './exit-codes.ts';
+import { failureLines, failureOf } from './failure.ts';
+import { type Io, styled } from './io.ts';
+import { createProgram } from './program.ts';
+import { plain } from './text.ts';
+
+const INTERRUPTED = 130;
+
+/** The error of commander without its own prefix, as the other errors are shown. */
+const asError = (error: unknown): unknown => {
+  if (!(error instanceof CommanderError)) return error;
+  error.message = error.message.replace(/^error: /, '').trim();
+  return Object.assign(error, { next: 'See `quittance --help`.' });
+};
+
+const showFailure = (io: Io, error: unknown, isJson: boolean): void => {
+  const failure = failureOf(asError(error));
+  if (isJson) {
+    io.err(`${JSON.stringify({ error: failure }, null, 2)}\n`);
+    return;
+  }
+  const [first = '', ...more] = failureLines(failure).map(plain);
+  io.err(`${[styled(io, 'red', first), ...more].join('\n')}\n`);
+};
+
+/** Runs one command line. Returns its exit code and prints any error. */
+export const run = async (args: readonly string[], io: Io): Promise<number> => {
+  const program = createProgram(io);
+  try {
+    if (args.length === 0) {
+      program.outputHelp();
+      return 0;
+    }
+    await program.parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (io.signal.aborted) return INTERRUPTED;
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    // `quittance services` without a subcommand has printed its help.
+    if (error instanceof CommanderError && error.code === 'commander.help') return exitCodeOf(error);
+    showFailure(io, error, args.includes('--json'));
+    return exitCodeOf(error);
+  }
+};

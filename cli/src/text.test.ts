@@ -1,0 +1,27 @@
+import { expect, test } from '@jest/globals';
+import { plain, properties, table } from './text.ts';
+
+test('columns are aligned to the left, or to the right for amounts', () => {
+  const rows = [
+    ['Weather API', '0.100000 USDC'],
+    ['News', '12.500000 USDC'],
+  ];
+  expect(table(['NAME', 'PRICE'], rows, [1])).toBe(
+    ['NAME                  PRICE', 'Weather API   0.100000 USDC', 'News         12.500000 USDC'].join('\n'),
+  );
+});
+
+test('a name of a stranger cannot move the cursor, colour the text or reorder the line', () => {
+  expect(plain('A\u001b[2K\rB\u202eC\nD')).toBe('A�[2K�B�C�D');
+  expect(table(['NAME'], [['A\nB']])).toBe('NAME\nA�B');
+});
+
+test('a null value is omitted', () => {
+  expect(
+    properties([
+      ['Account', 'acct_1'],
+      ['Key', null],
+      ['URL', 'x'],
+    ]),
+  ).toBe('Account  acct_1\nURL      x');
+});

@@ -1,0 +1,1 @@
+export { type PaidTool, type PaidToolOptions, type PaidToolPaywall, paidTool } from './paid-tool.ts';

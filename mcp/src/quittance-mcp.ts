@@ -1,0 +1,36 @@
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { listen } from './http.ts';
+import { createServers } from './server.ts';
+import { readSettings, SettingsError, USAGE } from './settings.ts';
+
+/** The command `quittance-mcp`. Stdout belongs to the protocol, so it writes to stderr. */
+
+/** Set by the build (build.ts). */
+declare const MCP_VERSION: string | undefined;
+
+const log = (text: string): void => {
+  process.stderr.write(`quittance-mcp: ${text}\n`);
+};
+
+const run = async (): Promise<void> => {
+  const settings = readSettings(process.argv.slice(2), process.env);
+  if (settings === null) return void process.stderr.write(USAGE);
+  const { baseUrl, http, key } = settings;
+  // A message of an error may contain text of a vendor, and never the key.
+  const onError = ({ message }: Error) => log(message.replaceAll(key, '…'));
+  const factory = createServers(settings, typeof MCP_VERSION === 'string' ? MCP_VERSION : '0.0.0');
+  if (http === null) {
+    serveStdio(factory, { onerror: onError });
+    return log(`ready on stdin and stdout, pays through ${baseUrl}`);
+  }
+  const { url, stop } = await listen(factory, http, onError);
+  log(`ready at ${url}, pays through ${baseUrl}`);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void stop().then(() => process.exit(0)));
+};
+
+run().catch((error: Error) => {
+  log(error.message);
+  if (error instanceof SettingsError) process.stderr.write(`\n${USAGE}`);
+  process.exitCode = 1;
+});

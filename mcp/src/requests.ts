@@ -1,0 +1,48 @@
+import * as z from 'zod';
+
+/** The request that a model asks for. */
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+/** Set by the payment, by the connection, or by the proxy in front of a vendor. */
+const FORBIDDEN =
+  /^(x-settlement-.*|x-payment.*|payment-.*|x-quote-refused|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect)$/;
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
+
+export const requestFields = {
+  url: z
+    .url({ protocol: /^https?$/ })
+    .max(4096)
+    .describe('The address to call'),
+  method: z.enum(METHODS).default('GET'),
+  headers: z
+    .record(z.string(), z.string().max(8192))
+    .default({})
+    .describe('Headers of the request. Headers of the payment and of the connection are not accepted'),
+  body: z.string().max(1_400_000).optional().describe('The body of the request'),
+  body_encoding: z
+    .enum(['text', 'base64'])
+    .default('text')
+    .describe('base64: `body` is base64 of the bytes to send'),
+};
+
+type Fields = {
+  method: string;
+  headers: Record<string, string>;
+  body?: string | undefined;
+  body_encoding: 'text' | 'base64';
+};
+
+/** @throws TypeError that names an argument that is not accepted */
+export const requestOf = ({ method, headers, body, body_encoding }: Fields): RequestInit => {
+  for (const [name, value] of Object.entries(headers)) {
+    if (!HEADER_NAME.test(name)) throw new TypeError(`${JSON.stringify(name)} is not the name of a header.`);
+    if (FORBIDDEN.test(name.toLowerCase()))
+      throw new TypeError(`The header ${name} is set by this server and is not accepted.`);
+    // The credential of another payment protocol.
+    if (/^authorization$/i.test(name) && /^\s*payment\s/i.test(value))
+      throw new TypeError('A payment in the header authorization is not accepted.');
+  }
+  if (body !== undefined && method === 'GET') throw new TypeError('A GET has no body.');
+  const bytes = body === undefined ? null : Buffer.from(body, body_encoding === 'text' ? 'utf8' : 'base64');
+  return { method, headers, ...(bytes === null ? {} : { body: new Uint8Array(bytes) }) };
+};

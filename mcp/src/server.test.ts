@@ -1,0 +1,305 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { refusal } from '../../test/support/scripted-server.ts';
+import {
+  honest,
+  honestX402,
+  presentedIn,
+  requirement,
+  SERVICE_WALLET,
+  startWorld,
+  type World,
+  x402Bill,
+} from '../../test/support/scripted-vendors.ts';
+import { listen } from './http.ts';
+import { createServers } from './server.ts';
+import type { Settings } from './settings.ts';
+
+/** The tools, called by the unmodified client of the MCP SDK over HTTP. */
+
+const KEY = 'dk_test_secret-of-the-key';
+const TOKEN = 'a bearer token of the test'.replaceAll(' ', '-');
+const ERAS = [['2025-11-25'], ['2026-07-28']] as const;
+type Era = (typeof ERAS)[number][0];
+
+let world: World;
+let stops: (() => Promise<void>)[];
+beforeEach(async () => {
+  world = await startWorld();
+  stops = [() => world.stop().then(() => undefined)];
+});
+afterEach(async () => {
+  for (const stop of stops.reverse()) await stop();
+});
+
+type Result = {
+  isError?: boolean;
+  structuredContent?: Record<string, unknown> & { body: string };
+  content: { text: string }[];
+};
+type Person = (message: string) => { action: 'accept' | 'decline' | 'cancel'; content?: { pay: boolean } };
+
+/** A client of a server with these settings, of one protocol era. */
+const connect = async (era: Era, settings: Partial<Settings> = {}, person?: Person) => {
+  const own = { baseUrl: world.api.baseUrl, key: KEY, askAboveMicro: null, reach: 'loopback' as const };
+  const errors: string[] = [];
+  const server = await listen(
+    createServers({ ...own, ...settings }, '1.2.3'),
+    { port: 0, token: TOKEN },
+    (error) => errors.push(error.message),
+  );
+  stops.push(server.stop);
+  const client = new Client(
+    { name: 'test', version: '1' },
+    {
+      capabilities: person === undefined ? {} : { elicitation: {} },
+      versionNegotiation: { mode: era === '2025-11-25' ? 'legacy' : { pin: era } },
+    },
+  );
+  if (person !== undefined)
+    client.setRequestHandler('elicitation/create', async ({ params }) => person(params.message) as never);
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  await client.connect(new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers } }));
+  stops.push(() => client.close());
+  const call = async (name: string, args: object) =>
+    (await client.callTool({ name, arguments: args as Record<string, unknown> })) as unknown as Result;
+  const refused = async (name: string, args: object) => {
+    const result = await call(name, args);
+    expect(result.isError).toBe(true);
+    expect(result.structuredContent).toBeUndefined();
+    return (JSON.parse(result.content[0]!.text) as { error: Record<string, unknown> }).error;
+  };
+  return { client, call, refused, errors };
+};
+const paidFor = { max_amount: '1000' };
+
+describe.each(ERAS)('%s', (era) => {
+  test('lists six tools with schemas of input and output', async () => {
+    const { client } = await connect(era);
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name).sort()).toEqual([
+      'budget',
+      'fetch_paid',
+      'payments',
+      'price',
+      'receipt',
+      'settle_status',
+    ]);
+    for (const { inputSchema, outputSchema, description } of tools) {
+      expect(inputSchema.type).toBe('object');
+      expect(outputSchema?.type).toBe('object');
+      expect(description).toMatch(/\.$/);
+    }
+    expect(JSON.stringify(tools)).not.toMatch(/dk_|api_key/);
+  });
+
+  test('fetch_paid pays a quote, and returns the answer with the receipt', async () => {
+    const { call } = await connect(era);
+    const vendor = await world.vendor(honest());
+    const { structuredContent, content } = await call('fetch_paid', {
+      url: `${vendor.origin}/a`,
+      ...paidFor,
+    });
+    expect(structuredContent).toMatchObject({
+      status: 200,
+      content_type: 'application/json',
+      encoding: 'text',
+      truncated: false,
+      receipt: {
+        settlement_id: world.paid()[0]!.settlement_id,
+        rail: 'quittance',
+        amount: '1000',
+        payee_name: 'Weather API',
+        confirmed: true,
+      },
+    });
+    expect(JSON.parse(structuredContent!.body)).toMatchObject({ by: world.paid()[0]!.settlement_id });
+    expect(JSON.parse(content[0]!.text)).toEqual(structuredContent);
+  });
+
+  test('fetch_paid pays a vendor of x402', async () => {
+    const { call } = await connect(era);
+    const vendor = await world.vendor(honestX402());
+    const { structuredContent } = await call('fetch_paid', { url: vendor.origin, ...paidFor });
+    expect(structuredContent).toMatchObject({
+      status: 200,
+      receipt: {
+        settlement_id: world.signed()[0],
+        rail: 'x402_out',
+        payee: SERVICE_WALLET,
+        confirmed: false,
+      },
+    });
+  });
+
+  test('price pays nothing, and says what is asked', async () => {
+    const { call } = await connect(era);
+    const quoting = await world.vendor(honest());
+    expect((await call('price', { url: quoting.origin })).structuredContent).toMatchObject({
+      status: 402,
+      price: { amount: '1000', rail: 'quittance', payee_name: 'Weather API', units: null },
+    });
+    const x402 = await world.vendor(honestX402());
+    expect((await call('price', { url: x402.origin })).structuredContent).toMatchObject({
+      price: { amount: '1000', rail: 'x402_out', payee: SERVICE_WALLET, expires_at: null },
+    });
+    const elsewhere = await world.vendor(() => x402Bill(requirement({ network: 'eip155:8453' })));
+    expect((await call('price', { url: elsewhere.origin })).structuredContent).toMatchObject({
+      status: 402,
+      price: null,
+    });
+    expect(world.paid()).toEqual([]);
+    expect(world.signed()).toEqual([]);
+  });
+
+  test('a payment that waits for its owner: what to do, and the repeat goes on with the same attempt', async () => {
+    const { call, refused } = await connect(era);
+    const waiting = { money_moved: 'no', safe_action: 'await_approval', approval_id: 'apr_1' };
+    world.script.sign = () => refusal(403, 'approval_required', waiting);
+    const vendor = await world.vendor(honestX402());
+    const args = { url: vendor.origin, ...paidFor, payment_key: 'k' };
+    const error = await refused('fetch_paid', args);
+    expect(error).toMatchObject({ code: 'approval_required', ...waiting });
+    expect(error.what_to_do).toMatch(/owner must approve/);
+    world.script.sign = () => null;
+    expect((await call('fetch_paid', args)).structuredContent).toMatchObject({ status: 200 });
+    const signs = world.api.asked.filter((asked) => asked.call === 'POST /v1/payments');
+    expect(new Set(signs.map(({ body }) => body!.payment_attempt_id)).size).toBe(1);
+  });
+
+  test('a vendor that does not deliver: money_moved, the settlement, and no second payment', async () => {
+    const { refused } = await connect(era);
+    const vendor = await world.vendor(() => x402Bill(requirement()));
+    const args = { url: vendor.origin, ...paidFor };
+    const open = { code: 'payment_open', money_moved: 'unknown', settlement_id: expect.any(String) };
+    for (let i = 0; i < 2; i += 1) expect(await refused('fetch_paid', args)).toMatchObject(open);
+    expect(world.signed()).toHaveLength(1);
+  });
+
+  test('a price above max_amount, and headers of payments, are refused', async () => {
+    const { refused } = await connect(era);
+    const vendor = await world.vendor(honest());
+    expect(await refused('fetch_paid', { url: vendor.origin, max_amount: '999' })).toMatchObject({
+      code: 'price_above_max_amount',
+      money_moved: 'no',
+    });
+    for (const name of ['Payment-Signature', 'X-PAYMENT', 'x-settlement-token', 'Host', 'transfer-encoding'])
+      expect(
+        await refused('fetch_paid', { url: vendor.origin, ...paidFor, headers: { [name]: 'x' } }),
+      ).toMatchObject({ code: 'invalid_request', money_moved: 'no' });
+    expect(world.paid()).toEqual([]);
+  });
+
+  test('addresses of this machine and of private networks are refused, also after a redirect', async () => {
+    const vendor = await world.vendor(honest());
+    const own = await connect(era, { reach: 'public' });
+    for (const url of [vendor.origin, 'http://localhost:8999', 'http://0x7f.1', 'http://[::ffff:10.0.0.1]'])
+      for (const tool of ['fetch_paid', 'price'])
+        expect(await own.refused(tool, { url, ...(tool === 'price' ? {} : paidFor) })).toMatchObject({
+          code: 'address_not_allowed',
+          money_moved: 'no',
+        });
+    expect(vendor.visits).toEqual([]);
+    const redirecting = await world.vendor(() => ({
+      status: 302,
+      headers: { location: 'http://169.254.169.254/latest/meta-data/' },
+    }));
+    const local = await connect(era, { reach: 'loopback' });
+    expect(await local.refused('fetch_paid', { url: redirecting.origin, ...paidFor })).toMatchObject({
+      code: 'address_not_allowed',
+    });
+  });
+
+  test('the key is in no answer and reaches no vendor', async () => {
+    const { call, errors } = await connect(era);
+    const vendor = await world.vendor(({ headers }) => ({ status: 200, body: headers }));
+    const results = [
+      await call('fetch_paid', { url: vendor.origin, ...paidFor }),
+      await call('price', { url: vendor.origin }),
+      await call('budget', {}),
+      await call('payments', {}),
+      await call('receipt', { settlement_id: `stl_${'0'.repeat(26)}` }),
+    ];
+    expect(JSON.stringify([results, errors, vendor.visits])).not.toContain(KEY);
+  });
+
+  test('a long body is cut, and bytes are base64', async () => {
+    const { call } = await connect(era);
+    const long = await world.vendor(() => ({ status: 200, body: 'x'.repeat(1_100_000) }));
+    const { structuredContent: cut } = await call('fetch_paid', { url: long.origin, ...paidFor });
+    expect(cut).toMatchObject({ truncated: true, encoding: 'text', receipt: null });
+    expect(cut!.body).toHaveLength(1_048_576);
+    const image = await world.vendor(() => ({
+      status: 200,
+      headers: { 'content-type': 'image/png' },
+      body: 1,
+    }));
+    const { structuredContent: bytes } = await call('fetch_paid', { url: image.origin, ...paidFor });
+    expect(bytes).toMatchObject({ encoding: 'base64', body: Buffer.from('1').toString('base64') });
+  });
+});
+
+describe('above QUITTANCE_ASK_ABOVE', () => {
+  const asking = { askAboveMicro: 999n };
+  const accept: Person = () => ({ action: 'accept', content: { pay: true } });
+
+  test('the person is asked with amount, payee and address, and the accepted payment is made once', async () => {
+    const asked: string[] = [];
+    const { call } = await connect('2026-07-28', asking, (message) => {
+      asked.push(message);
+      return accept(message);
+    });
+    const vendor = await world.vendor(honestX402());
+    const result = await call('fetch_paid', { url: `${vendor.origin}/a`, ...paidFor });
+    expect(result.structuredContent).toMatchObject({ status: 200 });
+    expect(asked).toEqual([
+      `Pay 0.001 USDC to ${new URL(vendor.origin).host} (${SERVICE_WALLET}) for GET ${vendor.origin}/a?`,
+    ]);
+    expect(world.signed()).toHaveLength(1);
+  });
+
+  test.each<[string, ReturnType<Person>]>([
+    ['declined', { action: 'decline' }],
+    ['cancelled', { action: 'cancel' }],
+    ['accepted without a yes', { action: 'accept', content: { pay: false } }],
+  ])('nothing is paid if it is %s', async (_name, answer) => {
+    const { refused } = await connect('2026-07-28', asking, () => answer);
+    const vendor = await world.vendor(honestX402());
+    expect(await refused('fetch_paid', { url: vendor.origin, ...paidFor })).toMatchObject({
+      code: 'not_approved',
+      money_moved: 'no',
+    });
+    expect(world.signed()).toEqual([]);
+  });
+
+  test('what was accepted does not pay a higher price', async () => {
+    let amount = 1000;
+    const questions: string[] = [];
+    const { call } = await connect('2026-07-28', asking, (message) => {
+      questions.push(message);
+      if (questions.length === 1) amount = 2000;
+      return accept(message);
+    });
+    const vendor = await world.vendor((visit) =>
+      presentedIn(visit) === undefined ? x402Bill(requirement({ amount: String(amount) })) : { status: 200 },
+    );
+    const result = await call('fetch_paid', { url: vendor.origin, max_amount: '5000' });
+    expect(result.structuredContent).toMatchObject({ receipt: { amount: '2000' } });
+    expect(questions.map((text) => text.slice(0, 14))).toEqual(['Pay 0.001 USDC', 'Pay 0.002 USDC']);
+  });
+
+  test.each(ERAS)(
+    '%s: a client that cannot ask gets a refusal, and below it no one is asked',
+    async (era) => {
+      const { call, refused } = await connect(era, asking);
+      const vendor = await world.vendor(honestX402());
+      const error = await refused('fetch_paid', { url: vendor.origin, ...paidFor });
+      expect(error).toMatchObject({ code: 'not_approved', money_moved: 'no' });
+      expect(error.message).toMatch(/cannot ask/);
+      expect(world.signed()).toEqual([]);
+      const cheap = await world.vendor(honestX402({ amount: '999' }));
+      const paid = await call('fetch_paid', { url: cheap.origin, ...paidFor });
+      expect(paid.structuredContent).toMatchObject({ status: 200 });
+    },
+  );
+});

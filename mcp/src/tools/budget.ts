@@ -1,0 +1,53 @@
+import * as z from 'zod';
+import { answerWith } from '../answers.ts';
+import { answering, type Register } from './tools.ts';
+
+const limit = z.string().nullable().describe('USDC micro-units; null: no limit');
+const usage = z.object({
+  spent: z.string(),
+  held: z.string().describe('Reserved by payments whose outcome is open'),
+  remaining: limit,
+});
+const outputSchema = z.object({
+  name: z.string(),
+  limits: z.object({ per_payment: limit, daily: limit, monthly: limit, total: limit }),
+  usage: z.object({ daily: usage, monthly: usage, total: usage }),
+  approval_above: limit.describe('The owner must approve a payment above it. Null: none'),
+  pays_x402_vendors: z.boolean().describe('True: vendors that do not use Quittance can be paid'),
+  allowed_service_ids: z.array(z.string()).nullable(),
+  expires_at: z.string().nullable(),
+});
+
+type Usage = { spent: string; held: string; remaining: string | null };
+const usageOf = ({ spent, held, remaining }: Usage) => ({ spent, held, remaining });
+
+/** The limits of the key, and what is left of them. */
+export const registerBudget: Register = (server, { client }) => {
+  const config = {
+    title: 'Budget',
+    description: 'The limits of the key of this server, and what is spent, held and left. USDC micro-units.',
+    inputSchema: z.object({}),
+    outputSchema,
+    annotations: { readOnlyHint: true, openWorldHint: false },
+  };
+  server.registerTool('budget', config, () =>
+    answering(async () => {
+      const own = await client.identity.getOwnDelegate();
+      const { limits, usage: used } = own;
+      return answerWith({
+        name: own.name,
+        limits: {
+          per_payment: limits.per_payment ?? null,
+          daily: limits.daily ?? null,
+          monthly: limits.monthly ?? null,
+          total: limits.total ?? null,
+        },
+        usage: { daily: usageOf(used.daily), monthly: usageOf(used.monthly), total: usageOf(used.total) },
+        approval_above: own.approval_above,
+        pays_x402_vendors: own.external !== null,
+        allowed_service_ids: own.allowed_service_ids,
+        expires_at: own.expires_at,
+      });
+    }),
+  );
+};

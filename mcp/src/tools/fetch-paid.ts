@@ -1,0 +1,70 @@
+import * as z from 'zod';
+import { paymentOf } from '../../../sdk/src/pay/main.ts';
+import { answerWith, refusalOf, refuseWith } from '../answers.ts';
+import { QuestionError } from '../asking.ts';
+import { readBody } from '../bodies.ts';
+import { requestFields, requestOf } from '../requests.ts';
+import { paidShape } from './shapes.ts';
+import type { Register } from './tools.ts';
+
+/** The longest wait for a vendor and its payment. A client usually ends the call sooner. */
+const LONGEST_MS = 300_000;
+
+const inputSchema = z.object({
+  ...requestFields,
+  max_amount: z
+    .string()
+    .regex(/^[0-9]{1,19}$/)
+    .describe('The most to pay for this request, in USDC micro-units: "50000" is 0.05 USDC'),
+  payment_key: z
+    .string()
+    .min(1)
+    .max(128)
+    .optional()
+    .describe('Your id of this purchase. Calls with the same key pay once until it is delivered'),
+});
+const outputSchema = z.object({
+  status: z.int().describe('The HTTP status of the answer'),
+  url: z.string(),
+  content_type: z.string().nullable(),
+  body: z.string(),
+  encoding: z.enum(['text', 'base64']),
+  truncated: z.boolean().describe('True: the body was longer than 1 MiB'),
+  receipt: paidShape.nullable().describe('What was paid for this answer. Null: nothing'),
+});
+
+/** Calls a URL, and pays if it asks for it. */
+export const registerFetchPaid: Register = (server, { pay, asking }) => {
+  const config = {
+    title: 'Fetch and pay',
+    description:
+      'Calls a URL like fetch. If the answer is HTTP 402 with a price of Quittance or x402 (USDC on Solana), it pays up to max_amount ' +
+      'and repeats the call. Returns the answer and the receipt. After an error with money_moved other than "no", call it again ' +
+      'with the same arguments: it presents the same payment.',
+    inputSchema,
+    outputSchema,
+    annotations: { destructiveHint: true, idempotentHint: false, openWorldHint: true, readOnlyHint: false },
+  };
+  server.registerTool('fetch_paid', config, async (args, context) => {
+    try {
+      const { url, max_amount, payment_key } = args;
+      const signal = AbortSignal.any([context.mcpReq.signal, AbortSignal.timeout(LONGEST_MS)]);
+      const response = await pay(url, {
+        ...requestOf(args),
+        signal,
+        maxAmount: BigInt(max_amount),
+        approve: asking.approveIn(server, context),
+        ...(payment_key === undefined ? {} : { paymentKey: payment_key }),
+      });
+      return answerWith({
+        status: response.status,
+        url: response.url === '' ? url : response.url,
+        content_type: response.headers.get('content-type'),
+        ...(await readBody(response)),
+        receipt: paymentOf(response),
+      });
+    } catch (error) {
+      return error instanceof QuestionError ? asking.ask(error) : refuseWith(refusalOf(error));
+    }
+  });
+};

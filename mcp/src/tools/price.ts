@@ -1,0 +1,66 @@
+import * as z from 'zod';
+import type { Price } from '../../../sdk/src/pay/main.ts';
+import { answerWith, refusalOf, refuseWith } from '../answers.ts';
+import { requestFields, requestOf } from '../requests.ts';
+import type { Register } from './tools.ts';
+
+/** Ends a request at its price, before anything is paid. */
+export class PriceError extends Error {
+  readonly price: Price;
+  constructor(price: Price) {
+    super('the price is known');
+    this.price = price;
+  }
+}
+
+const LONGEST_MS = 30_000;
+const outputSchema = z.object({
+  status: z.int().describe('The HTTP status without a payment'),
+  price: z
+    .object({
+      amount: z.string().describe('USDC micro-units: "1000000" is 1 USDC'),
+      payee: z.string().describe('The address that would be paid'),
+      payee_name: z.string(),
+      rail: z.enum(['quittance', 'x402_out']),
+      expires_at: z.string().nullable(),
+      units: z.int().nullable().describe('How many requests one payment buys. Null: one'),
+    })
+    .nullable(),
+  note: z.string(),
+});
+
+const priceIn = (price: Price & { expires_at?: string; scope?: { units?: unknown } | null }) => ({
+  amount: price.quote_amount,
+  payee: price.payout_address,
+  payee_name: price.service_name,
+  rail: price.quote_id === null ? 'x402_out' : 'quittance',
+  expires_at: price.expires_at ?? null,
+  units: Number.isInteger(price.scope?.units) ? price.scope?.units : null,
+});
+
+/** Asks a URL for its price. */
+export const registerPrice: Register = (server, { ask }) => {
+  const config = {
+    title: 'Ask for a price',
+    description:
+      'Calls a URL without paying and returns the price that it asks for. The request itself is sent, so use it only with requests that have no effect without a payment.',
+    inputSchema: z.object(requestFields),
+    outputSchema,
+    annotations: { readOnlyHint: true, openWorldHint: true },
+  };
+  server.registerTool('price', config, async (args, context) => {
+    try {
+      const signal = AbortSignal.any([context.mcpReq.signal, AbortSignal.timeout(LONGEST_MS)]);
+      const response = await ask(args.url, { ...requestOf(args), signal });
+      response.body?.cancel().catch(() => undefined);
+      const note =
+        response.status === 402
+          ? 'It asks for a payment that this server cannot make: another protocol, network or currency.'
+          : 'It answers without a payment.';
+      return answerWith({ status: response.status, price: null, note });
+    } catch (error) {
+      if (!(error instanceof PriceError)) return refuseWith(refusalOf(error));
+      return answerWith({ status: 402, price: priceIn(error.price), note: 'Nothing was paid.' });
+    }
+  });
+};

@@ -1,0 +1,54 @@
+import * as z from 'zod';
+import type { Output } from '../../../sdk/src/types.ts';
+
+/** The shapes of payments in answers. Amounts are strings of USDC micro-units. */
+
+const micro = z.string().describe('USDC micro-units: "1000000" is 1 USDC');
+export const settlementId = z
+  .string()
+  .regex(/^stl_[0-9a-z]{26}$/)
+  .describe('stl_…');
+
+export const paidShape = z.object({
+  settlement_id: z.string(),
+  rail: z.enum(['quittance', 'x402_out']),
+  amount: micro,
+  payee: z.string().describe('The address that was paid'),
+  payee_name: z.string(),
+  tx_hash: z.string().nullable(),
+  confirmed: z
+    .boolean()
+    .describe('False: only the vendor says that it was paid. settle_status shows what the chain says'),
+});
+
+export const paymentShape = z.object({
+  settlement_id: z.string(),
+  status: z.string().describe('pending, issued, redeemed, expired or failed'),
+  chain_status: z.string().describe('pending, confirmed, finalized or failed'),
+  rail: z.string(),
+  amount: micro,
+  fee: micro,
+  payee_name: z.string(),
+  payee: z.string().nullable().describe('The address that was paid, of a payment by x402'),
+  resource: z.string().nullable(),
+  tx_hash: z.string().nullable(),
+  created_at: z.string(),
+  failure: z.object({ code: z.string(), message: z.string() }).nullable(),
+});
+
+type Settlement = Output<'settlement.get'>;
+/** A settlement without the token that gives access to its delivery. */
+export const paymentOf = (of: Settlement): z.infer<typeof paymentShape> => ({
+  settlement_id: of.settlement_id,
+  status: of.status,
+  chain_status: of.chain_status,
+  rail: of.rail,
+  amount: of.quote_amount,
+  fee: of.fee_amount,
+  payee_name: of.service_name,
+  payee: of.pay_to ?? null,
+  resource: of.resource ?? (typeof of.scope?.resource === 'string' ? of.scope.resource : null),
+  tx_hash: of.tx_hash,
+  created_at: of.created_at,
+  failure: of.failure,
+});

@@ -1,0 +1,26 @@
+import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
+import type { Client } from '../../../sdk/src/client.ts';
+import type { PayingFetch } from '../../../sdk/src/pay/main.ts';
+import { refusalOf, refuseWith } from '../answers.ts';
+import type { Asking } from '../asking.ts';
+
+/** What the tools of one server share. */
+export type Tools = {
+  client: Client;
+  pay: PayingFetch;
+  /** A fetch that reads the price of a 402 and pays nothing. @throws PriceError */
+  ask: PayingFetch;
+  asking: Asking;
+};
+
+/** Adds a tool to a server. */
+export type Register = (server: McpServer, tools: Tools) => void;
+
+/** The result of a read of the API, or its refusal. */
+export const answering = async (read: () => Promise<CallToolResult>): Promise<CallToolResult> => {
+  try {
+    return await read();
+  } catch (error) {
+    return refuseWith(refusalOf(error));
+  }
+};

@@ -1,0 +1,416 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import {
+  type Consumer,
+  createConsumer,
+  createDelegate,
+  createVendor,
+  type Delegate,
+  type Vendor,
+} from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { createCommandLine } from '../support/command-line.ts';
+import { answer, startReceiver } from '../support/receiver.ts';
+import { createShopProject, type Shop } from '../support/shops.ts';
+import { runningStack } from '../support/stack.ts';
+import { waitFor, waitUntil } from '../support/wait.ts';
+
+/** The command `quittance` as a person and a script use it, against the whole system. */
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+const line = createCommandLine(stack);
+const { quittance, json } = line;
+
+let project: Awaited<ReturnType<typeof createShopProject>>;
+let shop: Shop;
+let vendor: Vendor;
+let consumer: Consumer;
+let delegate: Delegate;
+beforeAll(async () => {
+  [project, vendor, consumer] = await Promise.all([
+    createShopProject(),
+    createVendor(api, stack),
+    createConsumer(api, stack),
+  ]);
+  delegate = await createDelegate(api, consumer, { daily: '90000000' });
+  shop = await project.startShop('express', {
+    QUITTANCE_URL: stack.gateway_url,
+    SERVICE_KEY: vendor.apiKey,
+    SERVICE_ID: vendor.serviceId,
+    REDIS_URL: stack.redis_url,
+  });
+  await line.login(consumer.signIn.account.email);
+}, 120_000);
+afterAll(async () => {
+  await project?.stop();
+  line.remove();
+});
+
+const configFiles = () => {
+  const folder = path.join(line.folder, 'config/quittance');
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => path.join(folder, name))
+    .filter((file) => statSync(file).isFile());
+};
+const signInFile = () => configFiles().find((file) => file.endsWith('.test.json'))!;
+type Stored = { access_token: string; refresh_token: string };
+const storedSignIn = () => JSON.parse(readFileSync(signInFile(), 'utf8')) as Stored;
+const spent = async (): Promise<bigint> => {
+  const { body } = await api<Delegate>('GET /v1/delegates/me', { token: delegate.api_key });
+  return BigInt(body.usage.daily.spent);
+};
+
+describe('sign-in', () => {
+  test('login stores the tokens in a file that only its owner can read, and prints none of them', async () => {
+    const other = createCommandLine(stack);
+    const { code, out, err } = await other.login(consumer.signIn.account.email);
+    expect([code, out]).toEqual([0, `Signed in to test as ${consumer.signIn.account.email}.\n`]);
+    expect(`${out}${err}`).not.toMatch(/rt_test|eyJ/);
+    expect(statSync(signInFile()).mode & 0o777).toBe(0o600);
+    expect(statSync(path.dirname(signInFile())).mode & 0o777).toBe(0o700);
+
+    expect(await other.json(['whoami'])).toMatchObject({
+      kind: 'account',
+      account_id: consumer.signIn.account.account_id,
+      environment: 'test',
+    });
+    expect((await other.quittance(['logout'])).out).toBe('Signed out of test.\n');
+    expect(await other.quittance(['whoami'])).toMatchObject({
+      code: 3,
+      out: '',
+      err: expect.stringMatching(/^Error: not signed in to test at .*\nNext: Run `quittance login`\.\n$/),
+    });
+    other.remove();
+  });
+
+  test('a denied sign-in ends with 3 and stores nothing', async () => {
+    const other = createCommandLine(stack);
+    expect(await other.login(consumer.signIn.account.email, false)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('the sign-in of the device was denied'),
+    });
+    expect((await other.quittance(['whoami'])).code).toBe(3);
+    other.remove();
+  });
+
+  test('a second login ends the sign-in that it replaces', async () => {
+    const other = createCommandLine(stack);
+    await other.login(consumer.signIn.account.email);
+    await other.login(consumer.signIn.account.email);
+    const { data } = (
+      await api<{ data: { method: string }[] }>('GET /v1/accounts/me/sessions', { token: consumer.token })
+    ).body;
+    // This one, and that of the suite.
+    expect(data.filter(({ method }) => method === 'device')).toHaveLength(2);
+    await other.quittance(['logout']);
+    other.remove();
+  });
+
+  test('commands that run at once with an expired access token keep the sign-in', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const held = storedSignIn();
+      writeFileSync(signInFile(), JSON.stringify({ ...held, access_token: 'expired' }));
+      const all = await Promise.all(Array.from({ length: 6 }, () => quittance(['whoami', '--json'])));
+      expect(all.map(({ code, err }) => [code, err])).toEqual(all.map(() => [0, '']));
+      // One of them has exchanged it, once.
+      const generation = (text: string) => Number(text.split('_').at(-2));
+      expect(generation(storedSignIn().refresh_token)).toBe(generation(held.refresh_token) + 1);
+    }
+    expect(configFiles().filter((file) => /\.(lock|tmp)$/.test(file))).toEqual([]);
+  });
+
+  test('a sign-in that was ended elsewhere is reported, and the next login works', async () => {
+    const other = createCommandLine(stack);
+    await other.login(consumer.signIn.account.email);
+    const { session_id } = await must(
+      api<{ data: { session_id: string; method: string }[] }>('GET /v1/accounts/me/sessions', {
+        token: consumer.token,
+      }),
+      'sessions',
+    ).then(({ data }) => data.find(({ method }) => method === 'device')!);
+    await must(api(`DELETE /v1/accounts/me/sessions/${session_id}`, { token: consumer.token }), 'revoke');
+    expect(await other.quittance(['whoami'])).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('Next: Sign in with `quittance login`'),
+    });
+    expect((await other.login(consumer.signIn.account.email)).code).toBe(0);
+    other.remove();
+  });
+});
+
+describe('pay', () => {
+  test('the body goes to standard output and the receipt to standard error', async () => {
+    const before = await spent();
+    const { code, out, err } = await quittance(['pay', `${shop.url}/report?city=Ulm`], {
+      key: delegate.api_key,
+    });
+    expect([code, JSON.parse(out)]).toMatchObject([0, { report: 'All is well in Ulm.' }]);
+    expect(err).toMatch(/^Paid 0\.050000 USDC to Weather API\nSettlement stl_\w+\nTransaction \w+\n$/);
+    expect((await spent()) - before).toBe(50_000n);
+  });
+
+  test('a body is sent by -d, a header by -H, and the sign-in pays without a key', async () => {
+    const paid = await json<{ status: number; body: string; receipt: { amount: string } }>([
+      'pay',
+      `${shop.url}/report`,
+      '-d',
+      '{"city":"Bonn"}',
+      '-H',
+      'x-note: hello',
+    ]);
+    expect(paid).toMatchObject({
+      status: 200,
+      receipt: { amount: '500000', rail: 'quittance', confirmed: true },
+    });
+    expect(JSON.parse(paid.body)).toMatchObject({ report: 'All is well in Bonn.' });
+  });
+
+  test('-o writes the body to a file, -i shows the status and the headers', async () => {
+    const args = ['pay', `${shop.url}/report?city=Jena`];
+    const file = path.join(line.folder, 'report.json');
+    expect((await quittance([...args, '-o', file], { key: delegate.api_key })).out).toBe('');
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ report: 'All is well in Jena.' });
+    const { out } = await quittance([...args, '-i'], { key: delegate.api_key });
+    expect(out).toMatch(/^HTTP 200 OK\r\n[\s\S]*content-type: application\/json[\s\S]*\r\n\r\n\{/);
+  });
+
+  test('a price above --max is refused with 4 and the next command; nothing is paid', async () => {
+    const before = await spent();
+    const refused = await quittance(['pay', `${shop.url}/report?city=Ulm`, '--max', '0.01'], {
+      key: delegate.api_key,
+    });
+    expect(refused).toMatchObject({
+      code: 4,
+      out: '',
+      err: expect.stringContaining('repeat the command with --max 0.050000'),
+    });
+    expect(await spent()).toBe(before);
+  });
+
+  test('with --key, a payment that was not delivered is presented again by the next command', async () => {
+    const before = await spent();
+    const args = ['pay', `${shop.url}/report?city=Oops`, '--key', 'order-1042'];
+    const first = await quittance(args, { key: delegate.api_key });
+    const second = first.code === 0 ? first : await quittance(args, { key: delegate.api_key });
+    expect([second.code, JSON.parse(second.out)]).toMatchObject([0, { report: 'All is well in Oops.' }]);
+    expect((await spent()) - before).toBe(50_000n);
+  });
+
+  test('equal commands at once buy one each', async () => {
+    const before = await spent();
+    const args = ['pay', `${shop.url}/report?city=Trier`];
+    const all = await Promise.all([1, 2, 3].map(() => quittance(args, { key: delegate.api_key })));
+    expect(all.map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect((await spent()) - before).toBe(150_000n);
+  });
+
+  test('an answer of 404 is printed, and the command ends with 1', async () => {
+    const { code, err } = await quittance(['pay', `${shop.url}/nothing`], { key: delegate.api_key });
+    expect([code, err]).toEqual([1, 'Error: the server answered 404\n']);
+  });
+
+  test('a delegate with an approval threshold ends with 7, names the approval, and its owner sees it', async () => {
+    const careful = await createDelegate(api, consumer, { daily: '90000000' }, { approval_above: '1' });
+    const { code, err } = await quittance(['pay', `${shop.url}/report?city=Ulm`, '--json'], {
+      key: careful.api_key,
+    });
+    const { error } = JSON.parse(err) as { error: { code: string; approval_id: string } };
+    expect([code, error.code]).toEqual([7, 'approval_required']);
+    const { data } = await json<{ data: { approval_id: string; status: string }[] }>(['approvals', 'list']);
+    expect(data[0]).toMatchObject({ approval_id: error.approval_id, status: 'awaiting_approval' });
+    expect((await quittance(['approvals', 'deny', error.approval_id])).out).toMatch(
+      /^Denied: 0\.050000 USDC/,
+    );
+    expect((await quittance(['approvals', 'approve', error.approval_id])).out).toContain(
+      `${stack.gateway_url}/console/approvals/${error.approval_id}`,
+    );
+  });
+});
+
+test('quote, settle and redeem make one payment, with tokens passed by standard input', async () => {
+  const quote = await json<{ quote_token: string; quote_amount: string }>(
+    ['quote', vendor.serviceId, '--amount', '0.25', '--scope', '{"resource":"https://api.example.com/x"}'],
+    { key: vendor.apiKey },
+  );
+  expect(quote.quote_amount).toBe('250000');
+  const settle = ['settle', '-', '--attempt', `cli-${Date.now()}`];
+  const paid = await json<{ settlement_token: string; settlement_id: string }>(settle, {
+    key: delegate.api_key,
+    input: `${quote.quote_token}\n`,
+  });
+  // The repeat of the attempt is the same settlement.
+  expect(await json(settle, { key: delegate.api_key, input: quote.quote_token })).toMatchObject({
+    settlement_id: paid.settlement_id,
+  });
+  const redeemed = await quittance(['redeem', '-'], { key: vendor.apiKey, input: paid.settlement_token });
+  expect(redeemed.out).toMatch(/Deliver +yes/);
+  const again = await quittance(['redeem', paid.settlement_token], { key: vendor.apiKey });
+  expect(again.out).toMatch(/Deliver +no: it was redeemed before/);
+  const { data } = await json<{ data: { settlement_id: string }[] }>(['payments', 'list', '--limit', '1'], {
+    key: delegate.api_key,
+  });
+  expect(data.map(({ settlement_id }) => settlement_id)).toEqual([paid.settlement_id]);
+});
+
+describe('events', () => {
+  test('listen forwards a triggered event with a valid signature, once, and repeats it until it is accepted', async () => {
+    let refusals = 2;
+    const receiver = await startReceiver((response, request) => {
+      const refuse = request.body.includes('settlement.redeemed') && refusals > 0;
+      if (refuse) refusals -= 1;
+      answer(refuse ? 500 : 204)(response, request);
+    });
+    const { child, said, ended } = line.start(['listen', '--forward-to', `${receiver.url}/hooks`]);
+    const secret = await waitFor(
+      () => /Secret: (whsec_\S+)/.exec(said.out)?.[1] ?? null,
+      (found) => found !== null,
+    );
+    const made = await json<{ object_id: string }>(['trigger', 'settlement.redeemed']);
+    const eventsOf = () =>
+      receiver.received.map(({ headers, body }) => {
+        expect(new Webhook(secret!).verify(body, headers)).toBeTruthy();
+        return JSON.parse(body) as {
+          id: string;
+          type: string;
+          data: { role?: string; settlement_id?: string };
+        };
+      });
+    const redeemed = () => eventsOf().filter(({ type }) => type === 'settlement.redeemed');
+    // The account is payer and vendor, so it gets the event twice, and one of the first two answers
+    // was a refusal each.
+    await waitFor(redeemed, (events) => events.length >= 4, 60_000);
+    expect(redeemed().map(({ data }) => data.settlement_id)).toEqual(redeemed().map(() => made.object_id));
+    await waitUntil(() => said.out.split('\n').filter((each) => each.startsWith('204')).length >= 5, {
+      withinMs: 60_000,
+    });
+    expect(said.out).toMatch(/500 {2}settlement\.redeemed .*, again in 0\.5 s/);
+    child.kill('SIGINT');
+    expect((await ended).code).toBe(0);
+    const accepted = new Map<string, number>();
+    for (const { id } of eventsOf()) accepted.set(id, (accepted.get(id) ?? 0) + 1);
+    expect(
+      [...accepted.values()].filter((times) => times > 1).reduce((sum, times) => sum + times - 1, 0),
+    ).toBe(2);
+    await receiver.stop();
+  }, 120_000);
+
+  test('--events selects types and --count ends the command', async () => {
+    const receiver = await startReceiver(answer(200));
+    const { said, ended } = line.start([
+      ...['listen', '--forward-to', receiver.url, '--events', 'delegate.*', '--count', '3', '--json'],
+    ]);
+    await waitUntil(() => said.out.includes('"listening":true'), { withinMs: 30_000 });
+    await json(['trigger', 'key.rotated']);
+    await json(['trigger', 'delegate.updated']);
+    expect((await ended).code).toBe(0);
+    const types = receiver.received.map(({ body }) => (JSON.parse(body) as { type: string }).type);
+    expect([...types].sort()).toEqual(['delegate.created', 'delegate.deleted', 'delegate.updated']);
+    await receiver.stop();
+  }, 120_000);
+
+  test('trigger makes an approval and its denial', async () => {
+    const { object_id } = await json<{ object_id: string }>(['trigger', 'approval.decided']);
+    expect(object_id).toMatch(/^apr_/);
+  });
+
+  test.each([
+    [['trigger', 'settlement.reversed'], /cannot be triggered: it needs a fork/],
+    [['trigger', 'refund.failed'], /cannot be triggered: it needs the signature of the payout address/],
+    [['trigger', 'settlement.paid'], /"settlement.paid" is not an event/],
+    [['trigger'], /name an event/],
+    [['trigger', 'quote.expired', '-e', 'live'], /works in the test environment only/],
+  ])('%j is refused with 2', async (args, message) => {
+    const { code, err } = await quittance(args);
+    expect(code).toBe(2);
+    expect(err).toMatch(message);
+  });
+});
+
+describe('services and delegates', () => {
+  test('a service is created with its key shown once, then listed and shown without it', async () => {
+    const payout = vendor.payout.publicKey.toBase58();
+    const created = await json<{ service_id: string; api_key: string }>([
+      ...['services', 'create', '--name', 'Maps', '--price', '0.5', '--payout', payout],
+    ]);
+    expect(created.api_key).toMatch(/^vendor_test_/);
+    const { out } = await quittance(['services', 'list']);
+    expect(out).toMatch(
+      new RegExp(`^SERVICE +NAME +PRICE +STATUS\n${created.service_id} +Maps +0\\.500000 USDC +active`),
+    );
+    const shown = await quittance(['services', 'show', created.service_id]);
+    expect(shown.out).toMatch(/Name +Maps/);
+    expect(`${out}${shown.out}`).not.toContain('vendor_test_');
+    expect(await json(['whoami'], { key: created.api_key })).toMatchObject({ kind: 'service_key' });
+  });
+
+  test('a delegate of the default wallet is created right after a sign-in, with limits in USDC', async () => {
+    const fresh = createCommandLine(stack);
+    await fresh.login(consumer.signIn.account.email);
+    const created = await fresh.json<{ api_key: string; limits: object }>([
+      ...['delegates', 'create', '--name', 'Agent', '--per-payment', '0.50', '--daily', '5'],
+      ...['--approval-above', '2', '--external', 'any'],
+    ]);
+    expect(created).toMatchObject({
+      limits: { per_payment: '500000', daily: '5000000', monthly: null, total: null },
+      approval_above: '2000000',
+      external: { pay_to: 'any', origins: null },
+    });
+    const { out } = await fresh.quittance(['whoami'], { key: created.api_key });
+    expect(out).toMatch(/Daily +5\.000000 USDC, 5\.000000 USDC left/);
+    expect((await fresh.quittance(['delegates', 'list'])).out).toMatch(
+      /Agent +0\.000000 USDC +5\.000000 USDC/,
+    );
+    fresh.remove();
+  });
+});
+
+describe('wrong input', () => {
+  test.each([
+    [['pay'], {}, 2, /missing required argument 'url'/],
+    [['pay', 'ftp://x'], {}, 2, /is not an address like/],
+    [['pay', 'https://x.example', '--max', 'a lot'], {}, 2, /--max: "a lot" is not an amount in USDC/],
+    [['fly'], {}, 2, /unknown command 'fly'/],
+    [['whoami', '--loud'], {}, 2, /unknown option '--loud'/],
+    [['whoami', '--url', 'http://api.example.com'], {}, 2, /plain http is allowed to this machine only/],
+    [['whoami', '-e', 'prod'], {}, 2, /--environment: "prod" is neither test nor live/],
+    [['whoami'], { key: 'secret-of-another-kind' }, 2, /^Error: QUITTANCE_KEY is not a key/],
+    [['whoami'], { key: `dk_test_${'A'.repeat(43)}` }, 3, /Next: Sign in with `quittance login`, or check/],
+    [['quote', 'no-uuid'], { key: `vendor_test_${'A'.repeat(43)}` }, 3, /Code: unauthorized, request id: /],
+    [['quote', 'no-uuid'], {}, 3, /this needs a service key/],
+    [['redeem', 'no-token'], { key: `vendor_test_${'A'.repeat(43)}` }, 2, /this is no settlement token/],
+    [['services', 'show', 'no-uuid'], {}, 1, /service_id: must be a UUID/],
+    [['listen', '--forward-to', 'nonsense://x'], {}, 2, /--forward-to: /],
+    [
+      ['whoami', '--url', 'http://127.0.0.1:1'],
+      { key: `dk_test_${'A'.repeat(43)}` },
+      1,
+      /no answer[\s\S]*Check the address/,
+    ],
+  ])('%j ends with its code and says what to do', async (args, options: { key?: string }, code, message) => {
+    const ended = await quittance(args as string[], options);
+    expect([ended.code, ended.out]).toEqual([code, '']);
+    expect(ended.err).toMatch(message);
+    expect(ended.err).not.toContain('secret-of-another-kind');
+    expect(ended.err).not.toContain('A'.repeat(43));
+  });
+
+  test('an error is an object with --json', async () => {
+    const { code, out, err } = await quittance(['services', 'show', 'no-uuid', '--json']);
+    expect([code, out]).toEqual([1, '']);
+    expect(JSON.parse(err)).toMatchObject({
+      error: {
+        code: 'validation_error',
+        exit_code: 1,
+        details: [{ path: 'service_id' }],
+        request_id: expect.any(String),
+      },
+    });
+  });
+
+  test('no output has colours or a progress line without a terminal', async () => {
+    const { out, err } = await quittance(['pay', `${shop.url}/report?city=Kiel`], { key: delegate.api_key });
+    expect(`${out}${err}`).not.toContain('\u001b');
+  });
+});
