@@ -31,7 +31,7 @@ type Attempt = Pick<Signed, 'account_id' | 'payment_attempt_id' | 'settlement_id
 const keyOf = ({ account_id, payment_attempt_id }: Attempt) => `${account_id}:${payment_attempt_id}`;
 const bytesOf = (key: string) => createHash('sha512').update(key).digest();
 
-const sign = (payment: Signed) => {
+const sign = ({ message_hash: _, ...payment }: Signed) => {
   const key = keyOf(payment);
   const known = signer.signed.get(key);
   if (known === null) return { outcome: 'refused', reason: 'closed', message: 'the payment was ended' };
