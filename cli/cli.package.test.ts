@@ -5,7 +5,9 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
-/** The package as it is published: packed, and installed without a network into an empty project. */
+/**
+ * The package as it is published: packed, and installed without a network into an empty project.
+ */
 const run = promisify(execFile);
 const ROOT = path.resolve(import.meta.dirname, '..');
 const env = { ...process.env, PATH: `${ROOT}/node_modules/.bin${path.delimiter}${process.env.PATH}` };
