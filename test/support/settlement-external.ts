@@ -33,7 +33,7 @@ type Attempt = Pick<Signed, 'account_id' | 'payment_attempt_id' | 'settlement_id
 const keyOf = ({ account_id, payment_attempt_id }: Attempt) => `${account_id}:${payment_attempt_id}`;
 const bytesOf = (key: string) => createHash('sha512').update(key).digest();
 
-const sign = (payment: Signed) => {
+const sign = ({ message_hash: _, ...payment }: Signed) => {
   if (signer.conflicts.has(payment.payment_attempt_id))
     return { error: { code: 'conflict', message: 'the payment_attempt_id has signed another payment' } };
   const key = keyOf(payment);

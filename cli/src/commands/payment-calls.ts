@@ -30,7 +30,7 @@ const tokenFrom = async (io: Io, text: string): Promise<string> =>
 /** @throws UsageError if the token has no settlement id */
 const settlementIdIn = (token: string): string => {
   try {
-    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as unknown;
+    const claims = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as unknown;
     const { settlement_id } = claims as { settlement_id?: unknown };
     if (typeof settlement_id === 'string') return settlement_id;
   } catch {

@@ -86,6 +86,7 @@ const signed = async ({ signExternal, ...deps }: SignDeps, row: Outgoing) => {
       account_id: row.account_id,
       payment_attempt_id: row.payment_attempt_id,
       settlement_id: row.settlement_id,
+      message_hash: row.message_hash,
       owner: row.owner,
       authority: row.payer_address,
       pay_to: row.payout_address,
