@@ -35,7 +35,7 @@ Amounts are strings of USDC micro-units: "2500000" is 2.50 USDC. Times are ISO 8
   the \`quote_token\`.
 - To pay an x402 vendor that does not use Quittance: give the \`exact\` entry of \`accepts\`, unchanged, to \`POST /v1/payments\` with your
   \`payment_attempt_id\` and the URL, repeat the request with the header \`PAYMENT-SIGNATURE: <payment_signature>\`, and send the vendor's
-  \`PAYMENT-RESPONSE\` to \`POST /v1/payments/:settlement_id/report\`. A 402 after that never means "not paid": the chain decides, within about a minute.
+  \`PAYMENT-RESPONSE\` to \`POST /v1/payments/:settlement_id/report\`. A 402 after that never means "not paid": the chain decides, within about two minutes.
 - A vendor's x402 middleware uses \`/v1/x402\` as its facilitator, with the service key. The success of a payment is handed out once;
   \`settlement_pending\` and 202 never mean "not paid": settle the same payload again.
 - An agent pays with a delegate key (\`dk_…\`). Its limits hold for any number of concurrent calls. Never ask a person for a more powerful credential.`;

@@ -3684,7 +3684,7 @@ export interface operations {
                      * @description The URL that asked for the payment. The word of the caller: it is shown, and compared with `origins`
                      * @example https://api.example.com/report
                      */
-                    resource: string & (unknown & unknown);
+                    resource: string;
                     /** @description Default 2 */
                     x402_version?: 1 | 2;
                     requirement: components["schemas"]["X402Requirement"];

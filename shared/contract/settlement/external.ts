@@ -80,9 +80,14 @@ export const externalOperations = {
     body: z.strictObject({
       payment_attempt_id: PaymentAttemptId,
       resource: z
+<<<<<<< HEAD
         .url({ protocol: /^https?$/ })
+=======
+        .string()
+>>>>>>> outgoing
         .max(2048)
-        .regex(/^[^\p{C}\s]+$/u, 'must be a URL without spaces and control characters')
+        .regex(/^https?:\/\/[^\p{C}\s]+$/u, 'must be a URL of http or https')
+        .refine((text) => URL.canParse(text), 'must be a URL of http or https')
         .meta({
           description:
             'The URL that asked for the payment. The word of the caller: it is shown, and compared with `origins`',

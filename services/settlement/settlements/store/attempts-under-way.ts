@@ -6,12 +6,15 @@ const UnderWay = z.object({
   /** Null: the total of all states. */
   state: z.enum(['pending', 'confirmed', 'reopened']).nullable(),
   attempts: z.bigint(),
-  /** Seconds. */
+  /** Seconds. Of an outgoing payment those after the time in which its vendor may use it. */
   oldest_age: z.number(),
   held: z.bigint(),
   holding_wallets: z.bigint(),
 });
 type UnderWay = z.infer<typeof UnderWay>;
+
+/** For so long a vendor may use a signed outgoing payment, which says nothing about our services. */
+const USABLE_FOR = sql.fragment`interval '2 minutes'`;
 
 /**
  * Attempts that are not terminal, by state and in total. The query uses the partial index of the
@@ -21,11 +24,12 @@ type UnderWay = z.infer<typeof UnderWay>;
 export const countAttemptsUnderWay = (db: Db): Promise<readonly UnderWay[]> =>
   db.any(sql.type(UnderWay)`
     select state, count(*) as attempts,
-      coalesce(extract(epoch from app_now() - min(created_at)), 0)::float8 as oldest_age,
+      greatest(0, coalesce(extract(epoch from app_now() - min(expected_since)), 0))::float8 as oldest_age,
       coalesce(sum(quote_amount) filter (where holding), 0)::bigint as held,
       count(distinct wallet_id) filter (where holding) as holding_wallets
     from (
-      select created_at, quote_amount, holding, wallet_id,
+      select quote_amount, holding, wallet_id,
+        created_at + case when rail = 'x402_out' then ${USABLE_FOR} else interval '0' end as expected_since,
         case when chain_status = 'confirmed' then 'confirmed' when status = 'pending' then 'pending' else 'reopened' end as state
       from settlements where ${chainState.isOpen}
     ) as open
