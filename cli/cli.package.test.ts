@@ -5,7 +5,9 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
-/** The package as it is published: packed, and installed without a network elsewhere. */
+/**
+ * The package as it is published: packed, and installed without a network into an empty project.
+ */
 const run = promisify(execFile);
 const ROOT = path.resolve(import.meta.dirname, '..');
 const env = { ...process.env, PATH: `${ROOT}/node_modules/.bin${path.delimiter}${process.env.PATH}` };
@@ -44,11 +46,7 @@ const quittance = (...args: string[]) =>
     env: { ...env, XDG_CONFIG_HOME: project, QUITTANCE_KEY: '', QUITTANCE_URL: '' },
   }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
-    ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
-      code,
-      stdout,
-      stderr,
-    }),
+    ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({ code, stdout, stderr }),
   );
 
 test('the tarball works by npx alone', async () => {

@@ -6,7 +6,9 @@ import { type Io, withProgress } from '../io.ts';
 import { plain, properties } from '../text.ts';
 import { formatUsdc, parseUsdc } from '../usdc.ts';
 
-/** The calls of one payment: the vendor's quote, the settlement, the vendor's redemption. */
+/**
+ * The three calls of a payment: a vendor's quote, the payer's settlement, the vendor's redemption.
+ */
 
 const integer = (text: string, name: string): number => {
   if (!/^\d{1,9}$/.test(text)) throw new UsageError(`${name}: "${text}" is not a whole number`);
