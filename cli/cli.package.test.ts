@@ -12,7 +12,11 @@ const run = promisify(execFile);
 const ROOT = path.resolve(import.meta.dirname, '..');
 const env = { ...process.env, PATH: `${ROOT}/node_modules/.bin${path.delimiter}${process.env.PATH}` };
 const manifest = (folder: string) =>
-  JSON.parse(readFileSync(path.join(ROOT, folder, 'package.json'), 'utf8')) as Record<string, never>;
+  JSON.parse(readFileSync(path.join(ROOT, folder, 'package.json'), 'utf8')) as {
+    version: string;
+    dependencies: Record<string, string>;
+    devDependencies: Record<string, string>;
+  };
 
 let project: string;
 let tarball: string;
@@ -64,8 +68,8 @@ test('the tarball has the bundle, the README and the licence only, and is small'
 });
 
 test('its dependencies have the versions of the root, and the bundle imports nothing else', () => {
-  const { devDependencies } = manifest('.') as { devDependencies: Record<string, string> };
-  const { dependencies } = manifest('cli') as { dependencies: Record<string, string> };
+  const { devDependencies } = manifest('.');
+  const { dependencies } = manifest('cli');
   for (const [name, version] of Object.entries(dependencies))
     expect([name, version]).toEqual([name, devDependencies[name]]);
   const bundle = readFileSync(path.join(project, 'node_modules/@quittance/cli/dist/quittance.js'), 'utf8');

@@ -67,6 +67,8 @@ test('the next step of a price above the maximum is the command that pays it', (
 });
 
 test('the reason of fetch is shown', () => {
-  const error = new TypeError('fetch failed', { cause: Object.assign(new Error(''), { code: 'ECONNREFUSED' }) });
+  const error = new TypeError('fetch failed', {
+    cause: Object.assign(new Error(''), { code: 'ECONNREFUSED' }),
+  });
   expect(failureLines(failureOf(error))).toEqual(['Error: fetch failed: ECONNREFUSED']);
 });

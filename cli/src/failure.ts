@@ -52,7 +52,7 @@ const messageOf = (error: unknown): string => {
 const settlementOf = (error: unknown): string | null =>
   (error as { settlementId?: string | null }).settlementId ?? null;
 
-export type Failure = {
+type Failure = {
   exit_code: number;
   code: string | null;
   message: string;

@@ -27,7 +27,7 @@ const bundled = (): string => {
   return outfile;
 };
 
-export type Ended = { code: number | null; out: string; err: string };
+type Ended = { code: number | null; out: string; err: string };
 let program: string | undefined;
 
 type Options = { key?: string; env?: Record<string, string>; input?: string };

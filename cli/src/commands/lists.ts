@@ -43,8 +43,8 @@ const printList = <T>(
   );
 
 /** A new key is shown once, and apart from what may be copied into a log. */
-const keyLine = (io: Io, created: { api_key?: string }): string =>
-  created.api_key === undefined
+const keyLine = (io: Io, created: { api_key: string } | { secret_already_shown: true }): string =>
+  'secret_already_shown' in created
     ? 'Its key was shown already.'
     : `\n${styled(io, 'bold', created.api_key)}\n\nThis key is shown only once. Store it like a password.`;
 

@@ -1,0 +1,142 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { type Consumer, createConsumer, createVendor, type Vendor } from '../../deploy/local/seed/actors.ts';
+import { createApi } from '../../deploy/local/seed/api.ts';
+import { createCommandLine } from '../support/command-line.ts';
+import { answer, type Receiver, startReceiver } from '../support/receiver.ts';
+import { runningStack } from '../support/stack.ts';
+import { waitFor, waitUntil } from '../support/wait.ts';
+
+/** The command `quittance` of an owner: events on this machine, services and delegates. */
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+const line = createCommandLine(stack);
+const { quittance, json } = line;
+
+let vendor: Vendor;
+let consumer: Consumer;
+beforeAll(async () => {
+  [vendor, consumer] = await Promise.all([createVendor(api, stack), createConsumer(api, stack)]);
+  await line.login(consumer.signIn.account.email);
+}, 120_000);
+afterAll(() => line.remove());
+
+describe('events', () => {
+  const receivers: Receiver[] = [];
+  afterEach(async () => {
+    for (const receiver of receivers.splice(0)) await receiver.stop();
+  });
+  const receiving = async (behave: Parameters<typeof startReceiver>[0]) => {
+    const receiver = await startReceiver(behave);
+    receivers.push(receiver);
+    return receiver;
+  };
+
+  test('listen forwards a triggered event with a valid signature, once, and repeats it until it is accepted', async () => {
+    let refusals = 2;
+    const receiver = await receiving((response, request) => {
+      const refuse = request.body.includes('settlement.redeemed') && refusals > 0;
+      if (refuse) refusals -= 1;
+      answer(refuse ? 500 : 204)(response, request);
+    });
+    const { child, said, ended } = line.start(['listen', '--forward-to', `${receiver.url}/hooks`]);
+    const secret = await waitFor(
+      () => /Secret: (whsec_\S+)/.exec(said.out)?.[1] ?? null,
+      (found) => found !== null,
+    );
+    const made = await json<{ object_id: string }>(['trigger', 'settlement.redeemed']);
+    const eventsOf = () =>
+      receiver.received.map(({ headers, body }) => {
+        expect(new Webhook(secret!).verify(body, headers)).toBeTruthy();
+        return JSON.parse(body) as {
+          id: string;
+          type: string;
+          data: { role?: string; settlement_id?: string };
+        };
+      });
+    const redeemed = () => eventsOf().filter(({ type }) => type === 'settlement.redeemed');
+    // The account is payer and vendor, so it gets the event twice, and one of the first two answers
+    // was a refusal each.
+    await waitFor(redeemed, (events) => events.length >= 4, 60_000);
+    expect(redeemed().map(({ data }) => data.settlement_id)).toEqual(redeemed().map(() => made.object_id));
+    await waitUntil(() => said.out.split('\n').filter((each) => each.startsWith('204')).length >= 5, {
+      withinMs: 60_000,
+    });
+    expect(said.out).toMatch(/500 {2}settlement\.redeemed .*, again in 0\.5 s/);
+    child.kill('SIGINT');
+    expect((await ended).code).toBe(0);
+    const accepted = new Map<string, number>();
+    for (const { id } of eventsOf()) accepted.set(id, (accepted.get(id) ?? 0) + 1);
+    expect(
+      [...accepted.values()].filter((times) => times > 1).reduce((sum, times) => sum + times - 1, 0),
+    ).toBe(2);
+  }, 120_000);
+
+  test('--events selects types and --count ends the command', async () => {
+    const receiver = await receiving(answer(200));
+    const { said, ended } = line.start([
+      ...['listen', '--forward-to', receiver.url, '--events', 'delegate.*', '--count', '3', '--json'],
+    ]);
+    await waitUntil(() => said.out.includes('"listening":true'), { withinMs: 30_000 });
+    await json(['trigger', 'key.rotated']);
+    await json(['trigger', 'delegate.updated']);
+    expect((await ended).code).toBe(0);
+    const types = receiver.received.map(({ body }) => (JSON.parse(body) as { type: string }).type);
+    expect([...types].sort()).toEqual(['delegate.created', 'delegate.deleted', 'delegate.updated']);
+  }, 120_000);
+
+  test('trigger makes an approval and its denial', async () => {
+    const { object_id } = await json<{ object_id: string }>(['trigger', 'approval.decided']);
+    expect(object_id).toMatch(/^apr_/);
+  });
+
+  test.each([
+    [['trigger', 'settlement.reversed'], /cannot be triggered: it needs a fork/],
+    [['trigger', 'refund.failed'], /cannot be triggered: it needs the signature of the payout address/],
+    [['trigger', 'settlement.paid'], /"settlement.paid" is not an event/],
+    [['trigger'], /name an event/],
+    [['trigger', 'quote.expired', '-e', 'live'], /works in the test environment only/],
+  ])('%j is refused with 2', async (args, message) => {
+    const { code, err } = await quittance(args);
+    expect(code).toBe(2);
+    expect(err).toMatch(message);
+  });
+});
+
+describe('services and delegates', () => {
+  test('a service is created with its key shown once, then listed and shown without it', async () => {
+    const payout = vendor.payout.publicKey.toBase58();
+    const created = await json<{ service_id: string; api_key: string }>([
+      ...['services', 'create', '--name', 'Maps', '--price', '0.5', '--payout', payout],
+    ]);
+    expect(created.api_key).toMatch(/^vendor_test_/);
+    const { out } = await quittance(['services', 'list']);
+    expect(out).toMatch(
+      new RegExp(`^SERVICE +NAME +PRICE +STATUS\n${created.service_id} +Maps +0\\.500000 USDC +active`),
+    );
+    const shown = await quittance(['services', 'show', created.service_id]);
+    expect(shown.out).toMatch(/Name +Maps/);
+    expect(`${out}${shown.out}`).not.toContain('vendor_test_');
+    expect(await json(['whoami'], { key: created.api_key })).toMatchObject({ kind: 'service_key' });
+  });
+
+  test('a delegate of the default wallet is created right after a sign-in, with limits in USDC', async () => {
+    const fresh = createCommandLine(stack);
+    await fresh.login(consumer.signIn.account.email);
+    const created = await fresh.json<{ api_key: string; limits: object }>([
+      ...['delegates', 'create', '--name', 'Agent', '--per-payment', '0.50', '--daily', '5'],
+      ...['--approval-above', '2', '--external', 'any'],
+    ]);
+    expect(created).toMatchObject({
+      limits: { per_payment: '500000', daily: '5000000', monthly: null, total: null },
+      approval_above: '2000000',
+      external: { pay_to: 'any', origins: null },
+    });
+    const { out } = await fresh.quittance(['whoami'], { key: created.api_key });
+    expect(out).toMatch(/Daily +5\.000000 USDC, 5\.000000 USDC left/);
+    expect((await fresh.quittance(['delegates', 'list'])).out).toMatch(
+      /Agent +0\.000000 USDC +5\.000000 USDC/,
+    );
+    fresh.remove();
+  });
+});
