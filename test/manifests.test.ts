@@ -3,8 +3,8 @@ import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 /**
- * The packages that are installed alone are built and tested with the packages of the root, so they
- * depend on the same versions (docs/adr/0047-mcp-and-cli-packages.md).
+ * The packages that are installed alone (docs/adr/0047-mcp-and-cli-packages.md) are built and
+ * tested with the packages of the root, so they depend on the same versions.
  */
 const root = path.resolve(import.meta.dirname, '..');
 type Manifest = {

@@ -122,8 +122,8 @@ const resultOf = async (name: string, response: Response, meta: Fields): Promise
  * same payment gets the stored result. If the handler throws or returns `isError`, the same call
  * with the same payment runs it again, for 10 minutes.
  *
- * `server.registerTool('report', { inputSchema }, paidTool(paywall, options, run))`.
- * Give the tool no `outputSchema`, because the unpaid form does not fit it.
+ * `server.registerTool('report', { inputSchema }, paidTool(paywall, { name: 'report', price:
+ * '50000' }, handler))`. Give the tool no `outputSchema`, because the unpaid form does not fit it.
  */
 export const paidTool = <Args>(
   paywall: PaidToolPaywall,

@@ -134,14 +134,9 @@ const createOutcomes = (deps: ExternalDeps, { remove }: Signing) => {
   return { refused, keepStatement };
 };
 
-/**
- * Pays vendors that do not use Quittance. The API signs a payment, and the vendor uses it. The same
- * record shows the same bytes, whatever the vendor answers. Names are those of the store.
- */
-export const createExternalPayments = (deps: ExternalDeps) => {
-  const { fetch, ledger, store, reports } = deps;
-  const signing = createSigning(deps);
-  const { begin, sign } = signing;
+/** Presents payments to their vendors. */
+const createPresentation = (deps: ExternalDeps, signing: Signing) => {
+  const { fetch, ledger, store } = deps;
   const { refused, keepStatement } = createOutcomes(deps, signing);
 
   /**
@@ -149,7 +144,7 @@ export const createExternalPayments = (deps: ExternalDeps) => {
    * @returns `failed` if the payment has failed for good; the answer is then the vendor's 402
    */
   const present = async (name: string, record: ExternalRecord, call: Call) => {
-    const signed = await sign(name, record, call);
+    const signed = await signing.sign(name, record, call);
     const { settlement_id } = signed;
     const shown = offerHeaders(record.external, signed.payment_signature);
     const response = await presentCall(fetch, call, record, shown);
@@ -176,6 +171,17 @@ export const createExternalPayments = (deps: ExternalDeps) => {
     });
     return { response: withPayment(response, payment), failed: false };
   };
+  return present;
+};
+
+/**
+ * Pays vendors that do not use Quittance. The API signs a payment, and the vendor uses it. The same
+ * record shows the same bytes, whatever the vendor answers. Names are those of the store.
+ */
+export const createExternalPayments = (deps: ExternalDeps) => {
+  const { ledger, reports } = deps;
+  const signing = createSigning(deps);
+  const present = createPresentation(deps, signing);
 
   return {
     /** The first offer of a 402 that the API can pay. Null if there is none. */
@@ -197,7 +203,7 @@ export const createExternalPayments = (deps: ExternalDeps) => {
       discard(asked);
       await reports.repeat();
       const external = { version, requirement, resource: resourceOf(url) };
-      const begun = await begin(name, { ...record, url, external }, call);
+      const begun = await signing.begin(name, { ...record, url, external }, call);
       return (await present(name, begun, call)).response;
     },
 
