@@ -5,7 +5,7 @@ const MAX_BODY_BYTES = 1_048_576;
 const TEXT =
   /^\s*(text\/|application\/([\w.+-]+\+)?(json|xml)\b|application\/(javascript|x-www-form-urlencoded|graphql)\b)/i;
 
-export type Body = { body: string; encoding: 'text' | 'base64'; truncated: boolean };
+type Body = { body: string; encoding: 'text' | 'base64'; truncated: boolean };
 
 const readUpTo = async (response: Response, most: number): Promise<{ bytes: Buffer; truncated: boolean }> => {
   if (response.body === null) return { bytes: Buffer.alloc(0), truncated: false };

@@ -44,11 +44,11 @@ type AttemptsDeps = {
 
 /** Settles the quotes of stored records. Names are those of the store. */
 export const createAttempts = ({ settle, settlements, ledger, payers, prepaid, store }: AttemptsDeps) => {
-  /** Removes a record that has not paid the quote and will not. */
-  const giveUp = async (name: string, { id }: PaymentRecord, quote: QuoteClaims): Promise<void> => {
+  /** Ends the hold of a record that has not paid the quote, and removes it unless it continues. */
+  const giveUp = async (name: string, { id }: PaymentRecord, quote: QuoteClaims, continues = false) => {
     payers.delete(quote, id);
     ledger.release(id);
-    await store.remove(name, id);
+    if (!continues) await store.remove(name, id);
   };
 
   /**
@@ -107,12 +107,7 @@ export const createAttempts = ({ settle, settlements, ledger, payers, prepaid, s
       } catch (error) {
         // Without an explicit "no" it may have been paid, so the hold and the record stay.
         if (!(error instanceof ApiError) || error.moneyMoved !== 'no') throw error;
-        if (isHeld(name, error)) {
-          payers.delete(quote, record.id);
-          ledger.release(record.id);
-          throw error;
-        }
-        await giveUp(name, record, quote);
+        await giveUp(name, record, quote, isHeld(name, error));
         throw error.code === TAKEN ? new QuoteTakenError(quote) : error;
       }
     },

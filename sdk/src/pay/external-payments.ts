@@ -24,7 +24,7 @@ import { addressOf } from './rules.ts';
 import type { PaymentRecord, PaymentStore } from './store.ts';
 
 type Signed = Output<'settlement.payExternal'>;
-export type PayExternal = (input: Input<'settlement.payExternal'>, options: CallOptions) => Promise<Signed>;
+type PayExternal = (input: Input<'settlement.payExternal'>, options: CallOptions) => Promise<Signed>;
 
 type ExternalDeps = {
   fetch: Fetch;
@@ -45,12 +45,9 @@ const NO_STATEMENT = 'e30=';
 
 export const isExternal = (record: PaymentRecord): record is ExternalRecord => record.external !== undefined;
 
-/**
- * Pays vendors that do not use Quittance. The API signs a payment, and the vendor uses it. The same
- * record shows the same bytes, whatever the vendor answers. Names are those of the store.
- */
-export const createExternalPayments = (deps: ExternalDeps) => {
-  const { fetch, ledger, store, reports } = deps;
+/** Signs the payments of records. The same record gets the same bytes. */
+const createSigning = (deps: ExternalDeps) => {
+  const { ledger, store } = deps;
 
   const remove = async (name: string, { id }: PaymentRecord): Promise<void> => {
     ledger.release(id);
@@ -93,6 +90,14 @@ export const createExternalPayments = (deps: ExternalDeps) => {
     }
   };
 
+  return { remove, begin, sign };
+};
+type Signing = ReturnType<typeof createSigning>;
+
+/** Handles the answers of vendors to payments. */
+const createOutcomes = (deps: ExternalDeps, { remove }: Signing) => {
+  const { ledger, store, reports } = deps;
+
   /**
    * Handles a 402 after the payment was presented.
    * @returns if the payment has failed for good, so that another one may be made
@@ -126,12 +131,20 @@ export const createExternalPayments = (deps: ExternalDeps) => {
     await reports.add({ ...record, external: { ...record.external, report } }).catch(() => undefined);
   };
 
+  return { refused, keepStatement };
+};
+
+/** Presents payments to their vendors. */
+const createPresentation = (deps: ExternalDeps, signing: Signing) => {
+  const { fetch, ledger, store } = deps;
+  const { refused, keepStatement } = createOutcomes(deps, signing);
+
   /**
    * Presents the payment of a record, and returns the vendor's answer.
    * @returns `failed` if the payment has failed for good; the answer is then the vendor's 402
    */
   const present = async (name: string, record: ExternalRecord, call: Call) => {
-    const signed = await sign(name, record, call);
+    const signed = await signing.sign(name, record, call);
     const { settlement_id } = signed;
     const shown = offerHeaders(record.external, signed.payment_signature);
     const response = await presentCall(fetch, call, record, shown);
@@ -158,6 +171,17 @@ export const createExternalPayments = (deps: ExternalDeps) => {
     });
     return { response: withPayment(response, payment), failed: false };
   };
+  return present;
+};
+
+/**
+ * Pays vendors that do not use Quittance. The API signs a payment, and the vendor uses it. The same
+ * record shows the same bytes, whatever the vendor answers. Names are those of the store.
+ */
+export const createExternalPayments = (deps: ExternalDeps) => {
+  const { ledger, reports } = deps;
+  const signing = createSigning(deps);
+  const present = createPresentation(deps, signing);
 
   return {
     /** The first offer of a 402 that the API can pay. Null if there is none. */
@@ -179,7 +203,7 @@ export const createExternalPayments = (deps: ExternalDeps) => {
       discard(asked);
       await reports.repeat();
       const external = { version, requirement, resource: resourceOf(url) };
-      const begun = await begin(name, { ...record, url, external }, call);
+      const begun = await signing.begin(name, { ...record, url, external }, call);
       return (await present(name, begun, call)).response;
     },
 
