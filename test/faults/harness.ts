@@ -142,7 +142,8 @@ export const startHarness = async (options: {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ jsonrpc: '2.0', id: ++calls, method, params }),
-      signal: AbortSignal.timeout(10_000),
+      // The chain of a busy machine answers late.
+      signal: AbortSignal.timeout(30_000),
     });
     const body = (await response.json()) as { result: T; error?: { message: string } };
     if (body.error) throw new Error(`${method}: ${body.error.message}`);

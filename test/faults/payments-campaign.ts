@@ -63,6 +63,7 @@ type Campaign<Figures> = {
 };
 
 const KILL_MS = [500, 7000] as const;
+const HEALS = 3;
 
 /** Kills a process of the payment path at random moments, beside the fault of the schedule. */
 const killAtRandom = async (
@@ -87,6 +88,17 @@ const endOfWork = async (harness: Harness, deadline: number): Promise<number | n
   return endedAt;
 };
 
+/** A busy machine may not answer the first time. */
+const untilHealed = async (heal: () => Promise<void>): Promise<void> => {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await heal();
+    } catch (error) {
+      if (tries === HEALS) throw error;
+    }
+  }
+};
+
 /** Injects faults, one after the other, while the load runs. @returns their names */
 const injectFaults = async (
   faults: readonly Fault[],
@@ -101,7 +113,7 @@ const injectFaults = async (
       injected.push(fault.name);
       say(fault.name);
       await sleep(own.int(...fault.holdMs));
-      await heal();
+      await untilHealed(heal);
     }
     await sleep(own.int(0, 500));
   }
@@ -129,13 +141,15 @@ export const runPaymentsCampaign = async <Figures extends object>(
   const say = (line: string) =>
     print(`${((Date.now() - startedAt) / 1000).toFixed(1).padStart(6)} s  ${line}`);
   const harness = await startHarness({ stateDir, slotMs, mutation, ...stackOptions, print: () => {} });
-  let campaign: Campaign<Figures> | undefined;
+  const stops: (() => Promise<unknown>)[] = [];
   try {
-    campaign = await begin(harness);
+    const campaign = await begin(harness);
+    if (campaign.stop) stops.push(campaign.stop);
     const { recover, evaluate, progress, about } = campaign;
     const faults = chooseFaults(campaign.faults, options.faults);
     const monitor = startMonitor(harness);
     const { deaths, stop } = recordDeaths(harness);
+    stops.push(stop, monitor.stop);
     const load = campaign.startLoad(rng.fork(-1));
     say(`the stack runs: ${about}, ${faults.length} faults`);
 
@@ -167,7 +181,7 @@ export const runPaymentsCampaign = async <Figures extends object>(
       seconds: (Date.now() - startedAt) / 1000,
     };
   } finally {
-    await campaign?.stop?.();
+    await Promise.all(stops.map((stop) => stop()));
     await harness.stop();
   }
 };

@@ -8,6 +8,7 @@ import {
 } from '../../deploy/local/seed/actors.ts';
 import { type Api, createApi, must } from '../../deploy/local/seed/api.ts';
 import { type RunningStack, startStack } from '../../deploy/local/stack/stack.ts';
+import { NotDeliveredError, payingFetch, paymentOf } from '../../sdk/src/pay/main.ts';
 import { externalServers } from '../support/external-servers.ts';
 import { INSTALL_MS, type InteropServer, startInterop } from '../support/interop.ts';
 import { interopStack } from '../support/interop-stack.ts';
@@ -34,6 +35,8 @@ import { waitFor, waitUntil } from '../support/wait.ts';
 const PRICE = 50_000n;
 const NETWORK = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 const SLOT_MS = 100;
+/** A finalized blockhash is valid for about 118 more blocks. The rest is for a busy machine. */
+const LATE_BLOCKS = [60, 61];
 /** A blockhash expires, that becomes final, and the source is read again. */
 const PROVEN_MS = 90_000;
 const LIMITS = { daily: '90000000', total: '90000000' };
@@ -57,7 +60,7 @@ beforeAll(async () => {
   const secretKey = await chain.feePayer();
   feePayer = Keypair.fromSecretKey(Buffer.from(secretKey, 'base64'));
   facilitator = await startInterop('scripted-facilitator', {
-    ...{ rpcUrl: chain.rpcUrl, network: NETWORK, secretKey },
+    ...{ rpcUrl: chain.rpcUrl, network: NETWORK, secretKey, lateBlocks: LATE_BLOCKS },
   });
   // `names-another` needs a payment that it can name.
   await startVendor('honest').then(buy);
@@ -335,6 +338,55 @@ test('our buyer at our facilitator: both sides see the same transaction, and it 
     ({ data }) => data[0]?.status === 'redeemed',
   );
   expect(sold.data).toMatchObject([{ tx_hash: settlement.tx_hash }]);
+});
+
+/** The SDK's client with a key of its own. */
+const payingFor = async ({ payTo }: Vendor) => {
+  const delegate = await delegateFor([payTo]);
+  const baseUrl = running.stack.gateway_url;
+  return {
+    delegate,
+    pay: payingFetch(fetch, { baseUrl, delegateKey: delegate.api_key, maxAmount: PRICE }),
+  };
+};
+
+test('payingFetch pays a stock vendor and returns what it cost', async () => {
+  const vendor = await startVendor('honest', 'vendor-hono');
+  const { pay, delegate } = await payingFor(vendor);
+  const response = await pay(vendor.server.url);
+  expect([response.status, await response.json()]).toEqual([200, { delivery: 1 }]);
+  const tx_hash = transactionOf(response.headers.get('payment-response'));
+  expect(paymentOf(response)).toMatchObject({
+    ...{ rail: 'x402_out', amount: `${PRICE}`, payee: vendor.payTo, tx_hash },
+  });
+  await waitFor(
+    () => usageOf(delegate),
+    ({ held }) => held === '0',
+  );
+  expect(await usageOf(delegate)).toEqual(SPENT);
+});
+
+test('payingFetch: a vendor that answers 402 after it was paid is named with the transaction, and never paid again', async () => {
+  const vendor = await startVendor('denies-payment');
+  const { pay, delegate } = await payingFor(vendor);
+  const buyOnce = () => pay(vendor.server.url, { paymentKey: 'once' }).catch((error: unknown) => error);
+  const error = await buyOnce();
+  expect(error).toBeInstanceOf(NotDeliveredError);
+  const { settlementId, txHash } = error as NotDeliveredError;
+  expect((error as Error).message).toContain(txHash);
+  expect(facilitator.output()).toContain(txHash);
+  expect(await settlementOf(settlementId)).toMatchObject({ tx_hash: txHash });
+  expect(await buyOnce()).toMatchObject({ name: 'NotDeliveredError', settlementId, txHash });
+  expect(await balancesOf(vendor)).toEqual([vendor.payTo, PRICE]);
+  expect(await usageOf(delegate)).toEqual(SPENT);
+});
+
+test('payingFetch: a vendor that refuses the payment and sends nothing may still use it', async () => {
+  const vendor = await startVendor('never-sends');
+  const { pay, delegate } = await payingFor(vendor);
+  const error = await pay(vendor.server.url).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ name: 'PaymentOpenError', settlementId: expect.any(String) });
+  expect(await usageOf(delegate)).toEqual(HELD);
 });
 
 /** Its code, if an answer is a refusal; else its status. */

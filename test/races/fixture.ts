@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LAMPORTS_PER_SOL } from '@solana/web3.js';
+import { Keypair, LAMPORTS_PER_SOL, VersionedTransaction } from '@solana/web3.js';
 import type pg from 'pg';
 import {
   type Consumer,
@@ -11,8 +11,10 @@ import {
   settleWith,
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { networkOf } from '../../deploy/local/stack/networks.ts';
 import type { Stack } from '../../deploy/local/stack/stack-file.ts';
 import { chainOf } from '../support/chain.ts';
+import { payExternal } from '../support/outgoing.ts';
 import { type LedgerRow, type Refusal, refusalIn, untrueRefusals } from '../support/refusals.ts';
 import { atOnce } from '../support/stack.ts';
 
@@ -72,6 +74,44 @@ export const createFixture = async (stack: Stack, database: pg.Pool) => {
     }
   };
 
+  /** Pays an address outside, and repeats the same attempt until its state is known. */
+  const payToTheEnd = async (buyer: Buyer, { payTo, feePayer }: { payTo: string; feePayer: Keypair }) => {
+    const attemptId = crypto.randomUUID();
+    const requirement = {
+      ...{ scheme: 'exact', network: networkOf('test').caip2, asset: chain.mint.toBase58() },
+      ...{ amount: PRICE.toString(), payTo, maxTimeoutSeconds: 60 },
+      extra: { feePayer: feePayer.publicKey.toBase58() },
+    };
+    const price = { resource: 'http://127.0.0.1/paid', version: 2 as const, requirement };
+    for (;;) {
+      const askedAt = Date.now();
+      const answer = await payExternal(api, buyer.token, price, attemptId);
+      const said = refusalIn(answer.body);
+      const { accountId } = buyer;
+      if (said !== null)
+        refusals.push({ accountId, attemptId, quoteId: attemptId, askedAt, at: Date.now(), ...said });
+      if (answer.status !== 503) return answer;
+      await sleep(50);
+    }
+  };
+
+  /** A vendor's fee payer, and three addresses that can be paid. */
+  const outside = async () => {
+    const feePayer = Keypair.generate();
+    const payees = await atOnce(3, () => createConsumer(api, stack, { balance: 1n, allowance: 0n }));
+    await chain.connection.requestAirdrop(feePayer.publicKey, LAMPORTS_PER_SOL);
+    return {
+      feePayer,
+      payees: payees.map(({ wallet }) => wallet.publicKey.toBase58()),
+      /** Includes a signed payment, as its vendor does. */
+      include: async (transaction: string): Promise<void> => {
+        const signed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'));
+        signed.sign([feePayer]);
+        await chain.connection.sendRawTransaction(signed.serialize(), { skipPreflight: true });
+      },
+    };
+  };
+
   /**
    * Starts 64 settles and begins the work while they run: some are signed, some accepted, some not
    * yet sent.
@@ -102,11 +142,14 @@ export const createFixture = async (stack: Stack, database: pg.Pool) => {
     delegateOf: async (
       buyer: Awaited<ReturnType<typeof buyerWith>>,
       limits: Parameters<typeof createDelegate>[2],
+      more: object = {},
     ) => {
-      const { delegate_id, api_key } = await createDelegate(api, buyer, limits);
+      const { delegate_id, api_key } = await createDelegate(api, buyer, limits, more);
       return { id: delegate_id, token: api_key, accountId: buyer.accountId };
     },
     settleToTheEnd,
+    payToTheEnd,
+    outside,
     settlesAgainst,
     rows,
     /**

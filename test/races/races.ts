@@ -190,6 +190,45 @@ const runOnALimit: Race = async (fixture) => {
   ];
 };
 
+const SPENT_WITHIN_MS = 30_000;
+
+/**
+ * Half of the calls are settles, half are payments to vendors of others, which at most five may be
+ * open at once. The vendors include all of theirs.
+ */
+const mixedOnALimit: Race = async (fixture) => {
+  const payable = 10;
+  const limit = (PRICE * BigInt(payable + 1)).toString();
+  const [buyer, { feePayer, payees, include }] = await Promise.all([fixture.buyerWith(), fixture.outside()]);
+  const external = { external: { pay_to: payees, origins: null } };
+  const delegate = await fixture.delegateOf(buyer, { daily: limit, total: limit }, external);
+  const [first, ...quotes] = await fixture.quotes(RACERS / 2 + 1);
+  await must(fixture.settleToTheEnd(delegate, first!), 'settle');
+  const payOut = async (i: number) => {
+    const answer = await fixture.payToTheEnd(delegate, { payTo: payees[i % payees.length]!, feePayer });
+    if (answer.status === 200) await include(answer.body.transaction);
+    return answer.body.error?.code ?? answer.status;
+  };
+  const answers = await atOnce(RACERS, async (i) =>
+    i % 2 === 0 ? outcome(await fixture.settleToTheEnd(delegate, quotes[i / 2]!)) : payOut(i),
+  );
+  const used = async () => {
+    const [row] = await fixture.rows<{ used: string }>(
+      "select total_held || ' ' || total_spent || ' ' || day_spent as used from settlement.delegates where delegate_id = $1",
+      [delegate.id],
+    );
+    return row?.used;
+  };
+  const deadline = Date.now() + SPENT_WITHIN_MS;
+  while (!(await used())?.startsWith('0 ') && Date.now() < deadline) await sleep(100);
+  const counted = JSON.stringify(tally(answers));
+  return [
+    ...unless(counted === JSON.stringify({ 200: payable, limit_exceeded: RACERS - payable }), counted),
+    ...unless((await used()) === `0 ${limit} ${limit}`, `the delegate used ${await used()} of ${limit}`),
+    ...(await paidExactly(fixture, buyer, payable + 1)),
+  ];
+};
+
 const delegatesOnAWallet: Race = async (fixture) => {
   const payable = 10;
   const buyer = await fixture.buyerWith(BALANCE, PRICE * BigInt(payable));
@@ -316,6 +355,7 @@ export const races: Record<string, Race> = {
   'rule 2: 64 attempts on one quote': sameQuote,
   'rule 5: 64 settles of a wallet that can pay 10': runOnAWallet,
   'rule 4: 64 settles of a delegate whose limit leaves 10': runOnALimit,
+  'rule 4: 32 settles and 32 outgoing payments of a delegate whose limit leaves 10': mixedOnALimit,
   'rule 5: 64 delegates on a wallet that allows 10': delegatesOnAWallet,
   '64 redeems of one settlement': redeems,
   'redeem against the expiry job': redeemAgainstExpiry,

@@ -3,13 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
 import type { Bus } from '../../shared/bus/connect.ts';
 import { serve } from '../../shared/bus/serve.ts';
-import type { ExternalReason, Progress } from '../../shared/contract/chain-submitter.ts';
+import type { Progress } from '../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { chainSubmitter } from '../../shared/contract/index.ts';
 import type { EventOf, Handlers } from '../../shared/contract/service.ts';
 import { acceptJobs } from '../../shared/events/consume.ts';
 import { encodeBase58 } from '../../shared/lib/base58.ts';
 import { formatMicro, parseMicro } from '../../shared/lib/micro.ts';
+import { createExternalStandIn } from './external-stand-in.ts';
 import { publishEvent } from './publish.ts';
 
 /**
@@ -114,67 +115,6 @@ const foreignHandlers = ({
   };
 };
 
-/** An outgoing payment. `transaction` null: it was refused or closed before it was signed. */
-type External = { transaction: string | null; reason: ExternalReason; progress: Progress };
-
-/**
- * Payments to vendors that do not use Quittance. Each is signed, and its vendor submits it as
- * `outcomes.external` says, or when the test publishes its progress.
- */
-const externalHandlers = ({
-  execute,
-  outcomes,
-  externals,
-  refusals,
-}: {
-  execute: Execute;
-  outcomes: Record<OutcomeOf, Outcome>;
-  externals: Map<string, External>;
-  refusals: { external: ExternalReason | null };
-}): Pick<Handlers<typeof chainSubmitter>, 'signExternal' | 'closeExternal' | 'observeExternal'> => {
-  const settlements = new Map<string, string>();
-  type Attempt = { account_id: string; payment_attempt_id: string };
-  const keyOf = ({ account_id, payment_attempt_id }: Attempt) => `${account_id}:${payment_attempt_id}`;
-  const find = (attempt: Attempt) => externals.get(settlements.get(keyOf(attempt)) ?? '');
-  const insert = (attempt: Attempt & { settlement_id: string }, reason: ExternalReason | null): External => {
-    const nothing = { object_id: attempt.settlement_id, generation: 0, tx_hash: null, slot: null };
-    const failure = { code: 'payment_failed', message: 'nothing was signed' } as const;
-    const external: External =
-      reason === null
-        ? {
-            transaction: base64(`external:${keyOf(attempt)}`),
-            reason: 'closed',
-            progress: { ...nothing, status: 'signed', failure: null },
-          }
-        : { transaction: null, reason, progress: { ...nothing, status: 'failed', failure } };
-    settlements.set(keyOf(attempt), attempt.settlement_id);
-    externals.set(attempt.settlement_id, external);
-    return external;
-  };
-  return {
-    signExternal: async ({ owner, ...attempt }) => {
-      const existing = find(attempt);
-      const { transaction, reason, progress } = existing ?? insert(attempt, refusals.external);
-      if (transaction === null) return { outcome: 'refused', reason, message: 'nothing was signed' };
-      if (existing === undefined)
-        void execute('settleProgressed', attempt.settlement_id, outcomes.external, () => {});
-      return {
-        outcome: 'signed',
-        transaction,
-        message_hash: createHash('sha256').update(transaction).digest('hex'),
-        source_account: addressOf(owner),
-        tx_hash: progress.tx_hash,
-      };
-    },
-    closeExternal: async (attempt) => (find(attempt) ?? insert(attempt, 'closed')).progress,
-    observeExternal: async (attempt) => {
-      const existing = find(attempt);
-      if (existing === undefined) throw new ServiceError('not_found', 'no outgoing payment of this attempt');
-      return existing.progress;
-    },
-  };
-};
-
 /** A chain-submitter with a chain in memory, for the tests of services that call it. */
 export const startChainStandIn = (bus: Bus) => {
   const accounts = new Map<string, Account>();
@@ -191,10 +131,6 @@ export const startChainStandIn = (bus: Bus) => {
     transfer: 'confirmed',
   };
   const transfers = new Map<string, Transfer>();
-  /** Outgoing payments by settlement. */
-  const externals = new Map<string, External>();
-  /** The reason for which the next outgoing payments are refused. */
-  const refusals: { external: ExternalReason | null } = { external: null };
   const jobs: string[] = [];
   /** What observeTransfers answers for a transaction. Without an entry it is not finalized. */
   const observedTransfers = new Map<string, Transfers>();
@@ -223,8 +159,7 @@ export const startChainStandIn = (bus: Bus) => {
     };
     const state = transfers.get(objectId)?.state;
     if (typeof state === 'object') state.progress = payload;
-    const external = externals.get(objectId);
-    if (external !== undefined) external.progress = payload;
+    external.recordProgress(payload);
     await publishEvent(bus, `chain-submitter.${event}`, payload);
   };
 
@@ -287,6 +222,10 @@ export const startChainStandIn = (bus: Bus) => {
     return typeof state === 'object' ? state.progress : null;
   };
 
+  const external = createExternalStandIn((settlementId) => {
+    void execute('settleProgressed', settlementId, outcomes.external, () => {});
+  });
+
   const handlers: Handlers<typeof chainSubmitter> = {
     ...notForOperators,
     getCaps: notCalled,
@@ -345,7 +284,7 @@ export const startChainStandIn = (bus: Bus) => {
       return { transaction: base64(`prepared:${preparation_id}`), expires_at };
     },
     ...foreignHandlers({ execute, outcomes }),
-    ...externalHandlers({ execute, outcomes, externals, refusals }),
+    ...external.handlers,
     submitPrepared: async ({ preparation_id, transaction }) => {
       const existing = transfers.get(preparation_id);
       if (existing !== undefined) return submitTransfer(preparation_id, existing, transaction);
@@ -407,7 +346,8 @@ export const startChainStandIn = (bus: Bus) => {
     observationSizes,
     outcomes,
     transfers,
-    refusals,
+    /** Why the next outgoing payments are refused; null: they are signed. */
+    externalRefusal: external.refusal,
     observedTransfers,
     /** The object ids of the accepted jobs in their order, including repeats. */
     jobs,

@@ -33,6 +33,38 @@ type ListedTransaction = {
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
+/** The forms of getTransaction. */
+const transactionReads = (call: ReturnType<typeof createCall>, number: number) => ({
+  /** A finalized transaction with its instructions; null while this provider does not have it. */
+  finalized: (signature: string): Promise<FinalizedTransaction | null> => {
+    const options = { encoding: 'json', commitment: 'finalized', maxSupportedTransactionVersion: 0 };
+    return call('getTransaction', [signature, options], FinalizedTransactionJson);
+  },
+  /** A transaction with its bytes; null while it is not confirmed. */
+  included: async (signature: string): Promise<IncludedTransaction | null> => {
+    const options = { encoding: 'base64', commitment: COMMITMENT, maxSupportedTransactionVersion: 0 };
+    const returned = await call('getTransaction', [signature, options], NullableTransaction);
+    if (returned === null) return null;
+    const included = parseReturned(returned, signature);
+    if (included === null)
+      throw new RpcUnavailable(`provider ${number}: getTransaction: not the transaction asked for`);
+    return included;
+  },
+  /** A transaction's token balance changes; null while it has not reached this commitment. */
+  balances: async (
+    signature: string,
+    commitment: 'confirmed' | 'finalized',
+  ): Promise<BalanceChanges | null> => {
+    const options = { encoding: 'base64', commitment, maxSupportedTransactionVersion: 0 };
+    const returned = await call('getTransaction', [signature, options], NullableTransaction);
+    if (returned === null) return null;
+    const changes = parseBalanceChanges(returned, signature);
+    if (changes === null)
+      throw new RpcUnavailable(`provider ${number}: getTransaction: not the transaction asked for`);
+    return changes;
+  },
+});
+
 /** The JSON-RPC methods of one provider. Each may throw RpcUnavailable or RpcRefused. */
 export const createProvider = (url: string, number: number) => {
   const call = createCall(url, number);
@@ -43,10 +75,7 @@ export const createProvider = (url: string, number: number) => {
       call('getBlockHeight', [{ commitment, minContextSlot }], BlockHeight),
     latestBlockhash: (commitment: 'confirmed' | 'finalized' = COMMITMENT) =>
       call('getLatestBlockhash', [{ commitment }], LatestBlockhash),
-    /**
-     * Whether a finalized block could still be followed by one with a transaction of this
-     * blockhash.
-     */
+    /** Whether the next block after the finalized one may have a transaction of this blockhash. */
     isBlockhashValid: async (blockhash: string): Promise<boolean> => {
       const answer = await call('isBlockhashValid', [blockhash, { commitment: 'finalized' }], BlockhashValid);
       return answer.value;
@@ -91,34 +120,7 @@ export const createProvider = (url: string, number: number) => {
         at: typeof blockTime === 'number' ? blockTime * 1000 : null,
       }));
     },
-    /** A finalized transaction with its instructions; null while this provider does not have it. */
-    finalized: (signature: string): Promise<FinalizedTransaction | null> => {
-      const options = { encoding: 'json', commitment: 'finalized', maxSupportedTransactionVersion: 0 };
-      return call('getTransaction', [signature, options], FinalizedTransactionJson);
-    },
-    /** A transaction with its bytes; null while it is not confirmed. */
-    included: async (signature: string): Promise<IncludedTransaction | null> => {
-      const options = { encoding: 'base64', commitment: COMMITMENT, maxSupportedTransactionVersion: 0 };
-      const returned = await call('getTransaction', [signature, options], NullableTransaction);
-      if (returned === null) return null;
-      const included = parseReturned(returned, signature);
-      if (included === null)
-        throw new RpcUnavailable(`provider ${number}: getTransaction: not the transaction asked for`);
-      return included;
-    },
-    /** A transaction's token balance changes; null while it has not reached this commitment. */
-    balances: async (
-      signature: string,
-      commitment: 'confirmed' | 'finalized',
-    ): Promise<BalanceChanges | null> => {
-      const options = { encoding: 'base64', commitment, maxSupportedTransactionVersion: 0 };
-      const returned = await call('getTransaction', [signature, options], NullableTransaction);
-      if (returned === null) return null;
-      const changes = parseBalanceChanges(returned, signature);
-      if (changes === null)
-        throw new RpcUnavailable(`provider ${number}: getTransaction: not the transaction asked for`);
-      return changes;
-    },
+    ...transactionReads(call, number),
   };
 };
 export type Provider = ReturnType<typeof createProvider>;

@@ -19,7 +19,8 @@ export type Search = { reference: string; since: number };
 type Listed = Awaited<ReturnType<Provider['listSignatures']>>[number];
 
 /**
- * Every transaction under a reference that one provider lists, newest first. @throws RpcUnavailable
+ * Every transaction under a reference that one provider lists, newest first.
+ * @throws RpcUnavailable
  */
 export const listTransactionsAt = async (
   provider: Provider,

@@ -36,8 +36,8 @@ afterAll(async () => {
 const balanceOf = (payer: Payer) => fixture.outside.balance(payer.owner.publicKey);
 const states = (id: string) => fixture.events.of(id).map(({ status }) => status);
 const isNotFailed = (all: readonly string[]) => !all.includes('failed');
-/** Longer than several looks of the watcher. */
-const SEVERAL_LOOKS_MS = 5000;
+/** Longer than several searches of the watcher. */
+const SEVERAL_POLLS_MS = 5000;
 /** More blocks than bytes are valid for, the proof's margin included. */
 const EXPIRY_BLOCKS = 260;
 
@@ -53,11 +53,11 @@ test('a provider that denies everything does not make open bytes fail, and does 
   const { buyer, id, answer } = await signedPayment();
   first.behave('denies');
   await fixture.chain.call('chain_advance', 100);
-  await staysFor(SEVERAL_LOOKS_MS, () => states(id), isNotFailed);
+  await staysFor(SEVERAL_POLLS_MS, () => states(id), isNotFailed);
   const tx_hash = await submit(answer);
   // The other provider has the transaction when the bytes are past their last block.
   await fixture.chain.call('chain_advance', EXPIRY_BLOCKS);
-  await staysFor(SEVERAL_LOOKS_MS, () => states(id), isNotFailed);
+  await staysFor(SEVERAL_POLLS_MS, () => states(id), isNotFailed);
   first.behave('honest');
   expect(await fixture.events.wait(id, 'finalized')).toMatchObject({ tx_hash });
   expect([await balanceOf(buyer), states(id).includes('failed')]).toEqual([0n, false]);
@@ -68,7 +68,7 @@ test('an included transaction that the denying provider hides until its expiry i
   await fixture.chain.call('chain_fault', { method: 'getSignaturesForAddress', kind: 'drop' });
   const tx_hash = await submit(answer);
   await fixture.chain.call('chain_advance', EXPIRY_BLOCKS);
-  await staysFor(SEVERAL_LOOKS_MS, () => states(id), isNotFailed);
+  await staysFor(SEVERAL_POLLS_MS, () => states(id), isNotFailed);
   first.behave('denies');
   await fixture.chain.call('chain_fault');
   expect(await fixture.events.wait(id, 'signed')).toMatchObject({ tx_hash });
@@ -81,7 +81,7 @@ test('a provider that lags proves no expiry', async () => {
   const { buyer, id } = await signedPayment();
   await fixture.chain.call('chain_advance', EXPIRY_BLOCKS);
   first.behave({ lagSlots: EXPIRY_BLOCKS });
-  await staysFor(SEVERAL_LOOKS_MS, () => states(id), isNotFailed);
+  await staysFor(SEVERAL_POLLS_MS, () => states(id), isNotFailed);
   first.behave('honest');
   await fixture.events.wait(id, 'failed');
   expect(await balanceOf(buyer)).toBe(PRICE);
@@ -93,7 +93,7 @@ test.each(['getBlockHeight', 'isBlockhashValid', 'getSignaturesForAddress'])(
     const { id } = await signedPayment();
     await fixture.chain.call('chain_fault', { method, kind: 'drop' });
     await fixture.chain.call('chain_advance', EXPIRY_BLOCKS);
-    await staysFor(SEVERAL_LOOKS_MS, () => states(id), isNotFailed);
+    await staysFor(SEVERAL_POLLS_MS, () => states(id), isNotFailed);
     await fixture.chain.call('chain_fault');
     await fixture.events.wait(id, 'failed');
   },
@@ -105,7 +105,7 @@ test('a listed transaction that no provider returns proves no expiry', async () 
   await fixture.chain.call('chain_fault', { method: 'getTransaction', kind: 'lie_null' });
   const tx_hash = await submit(answer);
   await fixture.chain.call('chain_advance', EXPIRY_BLOCKS);
-  await staysFor(SEVERAL_LOOKS_MS, () => states(id), isNotFailed);
+  await staysFor(SEVERAL_POLLS_MS, () => states(id), isNotFailed);
   await fixture.chain.call('chain_fault');
   expect(await fixture.events.wait(id, 'finalized')).toMatchObject({ tx_hash });
   expect(await balanceOf(buyer)).toBe(0n);
@@ -114,7 +114,7 @@ test('a listed transaction that no provider returns proves no expiry', async () 
 test('a last valid block that a provider named too low fails nothing while the blockhash is valid', async () => {
   const { id, answer } = await signedPayment();
   await fixture.admin.query('update external_messages set last_valid_block_height = 0');
-  await staysFor(SEVERAL_LOOKS_MS, () => states(id), isNotFailed);
+  await staysFor(SEVERAL_POLLS_MS, () => states(id), isNotFailed);
   const tx_hash = await submit(answer);
   await fixture.chain.call('chain_clock', { paused: false });
   expect(await fixture.events.wait(id, 'finalized')).toMatchObject({ tx_hash });
@@ -141,7 +141,7 @@ test('a failure on chain that one provider invents fails nothing', async () => {
   await fixture.chain.call('chain_clock', { paused: false });
   const tx_hash = await submit(answer);
   await fixture.events.wait(id, 'signed');
-  await staysFor(SEVERAL_LOOKS_MS, () => states(id), isNotFailed);
+  await staysFor(SEVERAL_POLLS_MS, () => states(id), isNotFailed);
   first.behave('honest');
   expect(await fixture.events.wait(id, 'finalized')).toMatchObject({ tx_hash });
   expect(await balanceOf(buyer)).toBe(0n);

@@ -19,7 +19,7 @@ type Deps = {
 } & Parameters<typeof findPaymentIntent>[0];
 
 /**
- * Looks for an outgoing payment now. The transaction that the vendor names is read too, from
+ * Searches for an outgoing payment now. The transaction that the vendor names is read too, from
  * providers that do not list it under the source yet.
  */
 export const observeExternal =

@@ -22,7 +22,7 @@ import type { TokenAccounts } from '../chain/token-accounts.ts';
 import { findPaymentIntent } from '../intents/find-payment-intent.ts';
 import { externalIntentId } from '../intents/intent-id.ts';
 import { ExternalRequest } from '../intents/parse-order.ts';
-import { findIntent, insertFailedPayment } from '../intents/store/intents.ts';
+import { findIntent, insertExternalIntent, insertFailedPayment } from '../intents/store/intents.ts';
 import type { Caps } from '../limits/spending-caps.ts';
 import { isPaused } from '../operator/store/settings.ts';
 import { assemble, hashMessage } from '../transactions/message.ts';
@@ -32,7 +32,7 @@ import { refuseIfLost } from './lost-record.ts';
 import { buildExternalMessage } from './message.ts';
 import { checkExternalPolicy, checkParties } from './policy.ts';
 import { ExternalRefusal, refuse } from './refusal.ts';
-import { type ExternalMessage, findMessage, insertExternal } from './store/messages.ts';
+import { type ExternalMessage, findMessage, insertMessage } from './store/messages.ts';
 import { type ExternalTerms, termsOf } from './terms.ts';
 
 type Deps = {
@@ -150,6 +150,22 @@ const sign = async (
   };
 };
 
+/**
+ * Commits a payment with its only bytes, after which they may be handed out.
+ * @returns false when the attempt has an intent
+ * @throws a unique violation when another payment has this message
+ */
+const commit = (
+  { pool }: Deps,
+  intent: Parameters<typeof insertExternalIntent>[1],
+  message: ExternalMessage,
+): Promise<boolean> =>
+  pool.transaction(async (tx) => {
+    const isNew = await insertExternalIntent(tx, intent);
+    if (isNew) await insertMessage(tx, intent.intent_id, message);
+    return isNew;
+  });
+
 /** Signs and commits a payment, unless it has an intent by then. @throws ExternalRefusal */
 const signNew = async (deps: Deps, intentId: string, input: Input): Promise<'done' | 'same message'> => {
   const request = requestOf(input);
@@ -166,9 +182,10 @@ const signNew = async (deps: Deps, intentId: string, input: Input): Promise<'don
     reservation.release();
     throw error;
   });
-  const intent = { intent_id: intentId, object_id: input.settlement_id, request };
+  const traceparent = activeTraceparent();
+  const intent = { intent_id: intentId, object_id: input.settlement_id, request, traceparent };
   try {
-    const isNew = await insertExternal(deps.pool, { ...intent, traceparent: activeTraceparent() }, message);
+    const isNew = await commit(deps, intent, message);
     if (isNew) await failpoint('submitter.afterCommit');
     else reservation.release();
     return 'done';

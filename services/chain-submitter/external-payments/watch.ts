@@ -88,7 +88,7 @@ const findHinted = async (deps: Deps, intentId: string, wanted: Wanted): Promise
 };
 
 /**
- * Looks once for the transaction of an outgoing payment whose bytes are open. Only its message
+ * Searches once for the transaction of an outgoing payment whose bytes are open. Only its message
  * decides. Without a transaction, the payment fails after the proof that there will never be one,
  * and waits otherwise.
  */

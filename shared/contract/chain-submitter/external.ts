@@ -16,9 +16,7 @@ const MessageHash = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** Why an outgoing payment is not signed. */
 const EXTERNAL_REASONS = [
-  /**
-   * The fee payer is the owner, the source, or an address of the platform that co-signs nothing.
-   */
+  /** It takes part in the transfer, has no key, or is an address of the platform. */
   'fee_payer_not_allowed',
   /** The payee is the payer's own wallet or an address of the platform. */
   'payee_not_allowed',
@@ -48,7 +46,7 @@ const MAX_MEMO_BYTES = 256;
 
 /**
  * Internal operations for payments to vendors that do not use Quittance (docs/design/interop.md,
- * 6).
+ * section 6).
  */
 export const externalOperations = {
   signExternal: internalOperation({

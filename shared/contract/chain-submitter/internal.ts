@@ -69,10 +69,7 @@ export const WalletSnapshot = z.strictObject({
 /** Whether signing is paused, how much work is open, and which keys are configured. */
 const Signing = z.strictObject({
   paused: z.boolean(),
-  /**
-   * Open intents: settles, funds, token accounts, delegations, withdrawals, refunds, foreign,
-   * external.
-   */
+  /** Open intents of all kinds. */
   open: z.int().min(0),
   /**
    * In the order of FEE_PAYER_KEYS; the first one pays. A key that is no longer configured has no

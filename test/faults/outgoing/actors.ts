@@ -11,8 +11,8 @@ import { type Answer, type Attempt, BEHAVIOURS, type Log, type Payer } from './l
 
 export const PRICE = 50_000n;
 export const BALANCE = 1_000_000_000n;
-/** Two keys of each account that nothing limits, and one whose limit is used up. */
-const LIMITS = (payments: number) => [{}, {}, { total: (PRICE * BigInt(payments)).toString() }];
+/** Keys of each account that nothing limits, and one whose limit is used up. */
+const LIMITS = (payments: number) => [{}, {}, {}, { total: (PRICE * BigInt(payments)).toString() }];
 /** Longer than the gateway repeats a call. */
 const TIMEOUT_MS = 30_000;
 const NETWORK = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';

@@ -17,7 +17,7 @@ const FAULTS = [
   'rpc-null-status',
   'fork-after-redeem',
 ];
-const PAYMENTS = 40;
+const PAYMENTS = 30;
 /** The test proves correctness, not speed: a busy machine may take long. */
 const TERMINAL_MS = 180_000;
 
@@ -32,6 +32,7 @@ own(
     const report = await runOutgoingCampaign({
       stateDir: testStateDir('faults-outgoing'),
       payments: PAYMENTS,
+      buyers: 4,
       faults: FAULTS,
       seed: 20_260_403,
       abandoned: 0,

@@ -65,11 +65,11 @@ const figuresOf = (of: Case) => {
 
 /** Runs one campaign of outgoing payments over a separate stack and checks the invariants. */
 export const runOutgoingCampaign = (options: PaymentsOptions): Promise<OutgoingReport> => {
-  const { payments, perSecond = 5, buyers: accounts = 8 } = options;
+  const { payments, perSecond = 5, buyers: accounts = 12 } = options;
   const log = createLog();
 
   const begin = async (harness: Harness) => {
-    const fitting = Math.ceil(payments / accounts / 6);
+    const fitting = Math.ceil(payments / accounts / 8);
     const actors = await createActors(harness, { accounts, payees: PAYEES, fitting });
     const buyer = createBuyer(harness, log);
     const confirmed = {

@@ -299,6 +299,25 @@ export const insertFailedPayment = async (
   return inserted !== null;
 };
 
+/** The watcher searches the chain for a new outgoing payment after this time. */
+const FIRST_SEARCH_AFTER = '1 second';
+
+/**
+ * Inserts an outgoing payment whose bytes are committed with it. They may be included from then on.
+ * @returns false when the intent exists. One that is being committed or closed is waited for
+ */
+export const insertExternalIntent = async (
+  tx: Db,
+  row: Pick<IntentRow, 'intent_id' | 'object_id' | 'traceparent'> & { request: object },
+): Promise<boolean> => {
+  const inserted = await tx.maybeOne(sql.typeAlias('id')`
+    insert into intents (intent_id, kind, object_id, request, status, traceparent, next_at)
+    values (${row.intent_id}, 'external', ${row.object_id}, ${JSON.stringify(row.request)}::jsonb,
+      ${state.after('sign')}, ${row.traceparent}, app_now() + ${FIRST_SEARCH_AFTER}::interval)
+    on conflict (intent_id) do nothing returning intent_id as id`);
+  return inserted !== null;
+};
+
 const OpenCount = z.object({
   kind: z.enum(INTENT_KINDS),
   status: z.enum(INTENT_STATES),

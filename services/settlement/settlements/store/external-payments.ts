@@ -48,6 +48,7 @@ const Stalled = z.object({
   settlement_id: z.string(),
   account_id: z.string(),
   payment_attempt_id: z.string(),
+  message_hash: z.string().nullable(),
 });
 
 /**
@@ -64,4 +65,4 @@ export const claimStalledExternal = (db: Db, limit: number): Promise<readonly z.
           when chain_status = 'confirmed' or message_hash is null then interval '45 seconds'
           else interval '15 seconds' end
       order by progressed_at limit ${limit} for update skip locked)
-    returning settlement_id, account_id, payment_attempt_id`);
+    returning settlement_id, account_id, payment_attempt_id, message_hash`);
