@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Environment } from '../../../shared/contract/primitives.ts';
 
 /** What the owner of a delegate signs. */
-export type Terms = {
+type Terms = {
   approval_id: string;
   /** Null for a vendor that does not use Quittance. */
   quote_id: string | null;

@@ -19,7 +19,7 @@ export type CheckDeps = {
 };
 
 /** The passkey that has signed a challenge, with the counter that the use reports. */
-export type Signed = {
+type Signed = {
   passkey: PasskeyRow;
   use: { passkey_id: string; counter: number; backed_up: boolean };
 };

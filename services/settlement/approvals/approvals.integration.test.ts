@@ -43,19 +43,9 @@ const owner = ({ account_id }: { account_id: string }): Principal => ({
   auth_time: 0,
 });
 
-/** A delegate that needs an approval above this amount. */
-const askingDelegate = async (
-  above = USDC,
-  caps: Parameters<typeof delegateOf>[1] = {},
-  payer = consumer(),
-) => {
-  const delegate = await delegateOf(payer, caps);
-  await admin.query('update delegates set approval_above = $1 where delegate_id = $2', [
-    `${above}`,
-    delegate.delegate_id,
-  ]);
-  return delegate;
-};
+/** A delegate that needs an approval above 1 USDC. */
+const askingDelegate = (caps: Parameters<typeof delegateOf>[1] = {}, payer = consumer()) =>
+  delegateOf(payer, caps, null, { approval_above: `${USDC}` });
 
 /** The code of a refusal and its extras. */
 const refusal = async (work: Promise<unknown>): Promise<Record<string, unknown>> => {
@@ -166,7 +156,7 @@ describe('a payment above the amount', () => {
 
   test('the amount itself needs none, nor does a sign-in, nor a delegate without the setting', async () => {
     const payer = consumer();
-    const delegate = await askingDelegate(USDC, {}, payer);
+    const delegate = await askingDelegate({}, payer);
     await underWay(delegate, quote(USDC));
     await underWay(await delegateOf(payer), quote(5n * USDC));
     await underWay(payer, quote(5n * USDC));
@@ -174,23 +164,18 @@ describe('a payment above the amount', () => {
   });
 
   test('limits and balance are evaluated first, and again when the payment is made', async () => {
-    const short = await askingDelegate(USDC, {}, consumer(USDC));
+    const short = await askingDelegate({}, consumer(USDC));
     expect(await outcome(pay(short, quote(2n * USDC)))).toBe('insufficient_funds');
-    const delegate = await askingDelegate(USDC, { total: 3n * USDC });
+    const delegate = await askingDelegate({ total: 3n * USDC });
     expect(await outcome(pay(delegate, quote(4n * USDC)))).toBe('limit_exceeded');
     expect(await countRows(short)).toBe(0);
     const asked = await ask(delegate);
     await approve(delegate, asked.approval_id);
-    const { version, ...spending } = await spendingOf(delegate);
+    const { version, usage: _usage, ...rights } = await spendingOf(delegate);
     await upsertDelegate(deps)({
-      ...spending,
-      account_id: delegate.account_id,
-      limits: { ...spending.limits, total: '1000000' },
-      expected_version: version,
-    } as never);
-    await admin.query('update delegates set approval_above = 1000000 where delegate_id = $1', [
-      delegate.delegate_id,
-    ]);
+      ...{ ...rights, account_id: delegate.account_id, expected_version: version },
+      limits: { ...rights.limits, total: '1000000' },
+    });
     expect(await refusal(pay(delegate, asked.q, asked.attempt))).toMatchObject({
       code: 'limit_exceeded',
       safe_action: 'raise_limit',
@@ -265,8 +250,8 @@ describe('an approval is for one payment of one delegate', () => {
 
   test('another delegate of the account cannot use it and does not see it', async () => {
     const payer = consumer();
-    const delegate = await askingDelegate(USDC, {}, payer);
-    const other = await askingDelegate(USDC, {}, payer);
+    const delegate = await askingDelegate({}, payer);
+    const other = await askingDelegate({}, payer);
     const asked = await ask(delegate);
     await approve(delegate, asked.approval_id);
     expect(await outcome(pay(other, asked.q, asked.attempt))).toBe('conflict');
@@ -334,7 +319,7 @@ describe('decisions', () => {
 
   test('of a denial and a payment at the same time, exactly one happens', async () => {
     const outcomes = new Set<string>();
-    const delegate = await askingDelegate(USDC, {}, consumer(1000n * USDC));
+    const delegate = await askingDelegate({}, consumer(1000n * USDC));
     for (let round = 0; round < 30; round += 1) {
       const asked = await ask(delegate);
       await approve(delegate, asked.approval_id);
