@@ -1,4 +1,5 @@
-// Builds the command and the exports into mcp/dist, with the sources of the SDK: `node mcp/build.ts`.
+// Builds the command and the exports into mcp/dist, with the sources of the SDK: `node
+// mcp/build.ts`.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';

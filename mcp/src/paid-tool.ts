@@ -56,7 +56,8 @@ const paymentHeaders = (meta: Fields): Record<string, string> => {
   if (isFields(payment))
     return { [payment.x402Version === 1 ? 'x-payment' : 'payment-signature']: inBase64(payment) };
   const { settlement_id, settlement_token } = isFields(meta[SETTLEMENT]) ? meta[SETTLEMENT] : {};
-  const isHeader = (value: unknown): value is string => /^[\x21-\x7e]+$/.test(String(value));
+  const isHeader = (value: unknown): value is string =>
+    typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);
   return isHeader(settlement_id) && isHeader(settlement_token)
     ? { 'x-settlement-id': settlement_id, 'x-settlement-token': settlement_token }
     : {};
@@ -121,8 +122,8 @@ const resultOf = async (name: string, response: Response, meta: Fields): Promise
  * same payment gets the stored result. If the handler throws or returns `isError`, the same call
  * with the same payment runs it again, for 10 minutes.
  *
- * `server.registerTool('report', { inputSchema }, paidTool(paywall, { name: 'report', price: '50000' }, handler))`.
- * Give the tool no `outputSchema`, because the unpaid form does not fit it.
+ * `server.registerTool('report', { inputSchema }, paidTool(paywall, { name: 'report', price:
+ * '50000' }, handler))`. Give the tool no `outputSchema`, because the unpaid form does not fit it.
  */
 export const paidTool = <Args>(
   paywall: PaidToolPaywall,

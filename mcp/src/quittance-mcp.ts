@@ -18,12 +18,12 @@ const run = async (): Promise<void> => {
   const { baseUrl, http, key } = settings;
   // A message of an error may contain text of a vendor, and never the key.
   const onError = ({ message }: Error) => log(message.replaceAll(key, '…'));
-  const factory = createServers(settings, typeof MCP_VERSION === 'string' ? MCP_VERSION : '0.0.0');
+  const { create } = createServers(settings, typeof MCP_VERSION === 'string' ? MCP_VERSION : '0.0.0');
   if (http === null) {
-    serveStdio(factory, { onerror: onError });
+    serveStdio(create, { onerror: onError });
     return log(`ready on stdin and stdout, pays through ${baseUrl}`);
   }
-  const { url, stop } = await listen(factory, http, onError);
+  const { url, stop } = await listen(create, http, onError);
   log(`ready at ${url}, pays through ${baseUrl}`);
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void stop().then(() => process.exit(0)));

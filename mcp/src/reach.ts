@@ -65,10 +65,13 @@ const createConnector = (reach: Settings['reach']): buildConnector.connector => 
  * A fetch for addresses that a model names. Calls of the payment API itself, whose address the
  * settings name, are not restricted.
  */
-export const createReach = ({ baseUrl, reach }: Pick<Settings, 'baseUrl' | 'reach'>): Fetch => {
+export const createReach = ({
+  baseUrl,
+  reach,
+}: Pick<Settings, 'baseUrl' | 'reach'>): { fetch: Fetch; close: () => Promise<void> } => {
   const dispatcher = new Agent({ connect: createConnector(reach) });
   const api = new URL(baseUrl).origin;
-  return async (url, init) => {
+  const guarded: Fetch = async (url, init) => {
     if (new URL(url).origin === api) return fetch(url, init);
     try {
       const options = { ...init, dispatcher } as unknown as Parameters<typeof undiciFetch>[1];
@@ -78,4 +81,5 @@ export const createReach = ({ baseUrl, reach }: Pick<Settings, 'baseUrl' | 'reac
       throw cause instanceof UnreachableError ? cause : error;
     }
   };
+  return { fetch: guarded, close: () => dispatcher.destroy() };
 };

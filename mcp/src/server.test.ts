@@ -43,11 +43,9 @@ type Person = (message: string) => { action: 'accept' | 'decline' | 'cancel'; co
 const connect = async (era: Era, settings: Partial<Settings> = {}, person?: Person) => {
   const own = { baseUrl: world.api.baseUrl, key: KEY, askAboveMicro: null, reach: 'loopback' as const };
   const errors: string[] = [];
-  const server = await listen(
-    createServers({ ...own, ...settings }, '1.2.3'),
-    { port: 0, token: TOKEN },
-    (error) => errors.push(error.message),
-  );
+  const { create, close } = createServers({ ...own, ...settings }, '1.2.3');
+  const server = await listen(create, { port: 0, token: TOKEN }, ({ message }) => errors.push(message));
+  stops.push(close);
   stops.push(server.stop);
   const client = new Client(
     { name: 'test', version: '1' },

@@ -36,7 +36,7 @@ export const createServers = (
   version: string,
 ) => {
   const { baseUrl, key } = settings;
-  const fetch = createReach(settings);
+  const { fetch, close } = createReach(settings);
   const any = { baseUrl, delegateKey: key, maxAmount: ANY_AMOUNT };
   const tools: Tools = {
     client: createClient({ baseUrl, credential: key }),
@@ -50,7 +50,7 @@ export const createServers = (
     }),
     asking: createAsking(settings.askAboveMicro),
   };
-  return (): McpServer => {
+  const create = (): McpServer => {
     const server = new McpServer(
       { name: 'quittance', title: 'Quittance', version },
       {
@@ -62,4 +62,5 @@ export const createServers = (
     for (const register of REGISTER) register(server, tools);
     return server;
   };
+  return { create, close };
 };

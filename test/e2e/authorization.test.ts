@@ -75,8 +75,8 @@ const RECIPES: Record<string, Recipe> = {
     body: () => ({ rail: 'x402', quote_amount: one, memo: 'm', transaction: 'AQ==', redeem_id: 'r-1' }),
     foreign: 400,
   },
-  // The accounts have no money, and their delegates may pay vendors of Quittance only. The network of
-  // the other environment has another name.
+  // The accounts have no money, and their delegates may pay vendors of Quittance only. The network
+  // of the other environment has another name.
   'settlement.payExternal': {
     body: ({ attemptId, walletProof }) => ({
       payment_attempt_id: attemptId,

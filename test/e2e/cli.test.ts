@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import {
   type Consumer,
@@ -12,7 +12,7 @@ import {
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { createCommandLine } from '../support/command-line.ts';
-import { answer, startReceiver } from '../support/receiver.ts';
+import { answer, type Receiver, startReceiver } from '../support/receiver.ts';
 import { createShopProject, type Shop } from '../support/shops.ts';
 import { runningStack } from '../support/stack.ts';
 import { waitFor, waitUntil } from '../support/wait.ts';
@@ -115,7 +115,7 @@ describe('sign-in', () => {
       const all = await Promise.all(Array.from({ length: 6 }, () => quittance(['whoami', '--json'])));
       expect(all.map(({ code, err }) => [code, err])).toEqual(all.map(() => [0, '']));
       // One of them has exchanged it, once.
-      const generation = (text: string) => Number(text.split('_').at(-2));
+      const generation = (text: string) => Number(/^rt_test_[^_]+_(\d+)_/.exec(text)?.[1]);
       expect(generation(storedSignIn().refresh_token)).toBe(generation(held.refresh_token) + 1);
     }
     expect(configFiles().filter((file) => /\.(lock|tmp)$/.test(file))).toEqual([]);
@@ -255,9 +255,19 @@ test('quote, settle and redeem make one payment, with tokens passed by standard 
 });
 
 describe('events', () => {
+  const receivers: Receiver[] = [];
+  afterEach(async () => {
+    for (const receiver of receivers.splice(0)) await receiver.stop();
+  });
+  const receiving = async (behave: Parameters<typeof startReceiver>[0]) => {
+    const receiver = await startReceiver(behave);
+    receivers.push(receiver);
+    return receiver;
+  };
+
   test('listen forwards a triggered event with a valid signature, once, and repeats it until it is accepted', async () => {
     let refusals = 2;
-    const receiver = await startReceiver((response, request) => {
+    const receiver = await receiving((response, request) => {
       const refuse = request.body.includes('settlement.redeemed') && refusals > 0;
       if (refuse) refusals -= 1;
       answer(refuse ? 500 : 204)(response, request);
@@ -293,11 +303,10 @@ describe('events', () => {
     expect(
       [...accepted.values()].filter((times) => times > 1).reduce((sum, times) => sum + times - 1, 0),
     ).toBe(2);
-    await receiver.stop();
   }, 120_000);
 
   test('--events selects types and --count ends the command', async () => {
-    const receiver = await startReceiver(answer(200));
+    const receiver = await receiving(answer(200));
     const { said, ended } = line.start([
       ...['listen', '--forward-to', receiver.url, '--events', 'delegate.*', '--count', '3', '--json'],
     ]);
@@ -307,7 +316,6 @@ describe('events', () => {
     expect((await ended).code).toBe(0);
     const types = receiver.received.map(({ body }) => (JSON.parse(body) as { type: string }).type);
     expect([...types].sort()).toEqual(['delegate.created', 'delegate.deleted', 'delegate.updated']);
-    await receiver.stop();
   }, 120_000);
 
   test('trigger makes an approval and its denial', async () => {

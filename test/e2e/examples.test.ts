@@ -17,7 +17,7 @@ const api = createApi(stack.gateway_url);
 
 /**
  * Examples that are refused because no document can contain a valid value: a token, proof or
- * attestation of a real caller, or a wallet of the caller.
+ * attestation of a real caller, a wallet of the caller, or the currency of this network.
  */
 const NEEDS_THE_REAL_ONE = [
   'settlement.settle',
@@ -26,6 +26,7 @@ const NEEDS_THE_REAL_ONE = [
   'settlement.acceptForeign',
   'settlement.x402Verify',
   'settlement.x402Settle',
+  'settlement.payExternal',
   'wallet.link',
   'wallet.provision',
   'identity.passkeyRegisterVerify',

@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { buildSync } from 'esbuild';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { signIn } from '../../deploy/local/seed/sign-in.ts';
 import type { Stack } from '../../deploy/local/stack/stack-file.ts';
@@ -9,23 +10,38 @@ import { waitFor } from './wait.ts';
 
 /** The command `quittance` as a process, with a separate configuration folder. */
 
-const SOURCE = path.resolve(import.meta.dirname, '../../cli/src/main.ts');
+const root = path.resolve(import.meta.dirname, '../..');
+
+/** The command in one file, because many processes start it. Each suite has its own. */
+const bundled = (): string => {
+  // Within the tree, so that the bundle finds its packages.
+  const outfile = path.join(root, '.local', `cli-${process.pid}`, 'quittance.mjs');
+  buildSync({
+    entryPoints: [path.join(root, 'cli/src/main.ts')],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+  });
+  return outfile;
+};
 
 export type Ended = { code: number | null; out: string; err: string };
+let program: string | undefined;
+
 type Options = { key?: string; env?: Record<string, string>; input?: string };
 
-/**
- * @param program the file to run; by default the sources
- */
-export const createCommandLine = (
-  { gateway_url, mail_url }: Pick<Stack, 'gateway_url' | 'mail_url'>,
-  program = SOURCE,
-) => {
+/** `start` runs a command, and `quittance` runs it to its end. */
+export const createCommandLine = ({ gateway_url, mail_url }: Pick<Stack, 'gateway_url' | 'mail_url'>) => {
+  program ??= bundled();
+  const main = program;
   const folder = mkdtempSync(path.join(tmpdir(), 'quittance-cli-'));
   const api = createApi(gateway_url);
+  const children: ChildProcess[] = [];
 
   const start = (args: readonly string[], { key, env = {}, input }: Options = {}) => {
-    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, ...args], {
+    const child = spawn(process.execPath, [main, ...args], {
       cwd: folder,
       env: {
         PATH: process.env.PATH,
@@ -36,6 +52,7 @@ export const createCommandLine = (
         ...env,
       },
     });
+    children.push(child);
     const said = { out: '', err: '' };
     child.stdout.on('data', (chunk) => {
       said.out += String(chunk);
@@ -75,6 +92,10 @@ export const createCommandLine = (
       );
       return ended;
     },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    /** Ends what still runs, and removes its files. */
+    remove: () => {
+      for (const child of children) child.kill('SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
 };

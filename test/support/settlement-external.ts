@@ -21,6 +21,8 @@ export const signer = {
   progress: new Map<string, Partial<Progress>>(),
   /** The transactions that reports have named. */
   reported: [] as (string | null)[],
+  /** The attempts that signed another payment before. */
+  conflicts: new Set<string>(),
   /** Whether it answers at all. */
   answers: true,
   /** How many calls were not answered. */
@@ -32,6 +34,8 @@ const keyOf = ({ account_id, payment_attempt_id }: Attempt) => `${account_id}:${
 const bytesOf = (key: string) => createHash('sha512').update(key).digest();
 
 const sign = ({ message_hash: _, ...payment }: Signed) => {
+  if (signer.conflicts.has(payment.payment_attempt_id))
+    return { error: { code: 'conflict', message: 'the payment_attempt_id has signed another payment' } };
   const key = keyOf(payment);
   const known = signer.signed.get(key);
   if (known === null) return { outcome: 'refused', reason: 'closed', message: 'the payment was ended' };
@@ -78,7 +82,9 @@ export const serveExternal = async (bus: Bus): Promise<void> => {
           signer.unanswered += 1;
           return;
         }
-        msg.respond(JSON.stringify({ ok: answer(msg.json<{ input: I }>().input) }));
+        const answered = answer(msg.json<{ input: I }>().input);
+        const isError = 'error' in (answered as object);
+        msg.respond(JSON.stringify(isError ? answered : { ok: answered }));
       },
     });
   serve('signExternal', sign);

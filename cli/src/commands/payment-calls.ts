@@ -6,7 +6,9 @@ import { type Io, withProgress } from '../io.ts';
 import { plain, properties } from '../text.ts';
 import { formatUsdc, parseUsdc } from '../usdc.ts';
 
-/** The three calls of a payment: a vendor's quote, the payer's settlement, the vendor's redemption. */
+/**
+ * The three calls of a payment: a vendor's quote, the payer's settlement, the vendor's redemption.
+ */
 
 const integer = (text: string, name: string): number => {
   if (!/^\d{1,9}$/.test(text)) throw new UsageError(`${name}: "${text}" is not a whole number`);
@@ -30,7 +32,7 @@ const tokenFrom = async (io: Io, text: string): Promise<string> =>
 /** @throws UsageError if the token has no settlement id */
 const settlementIdIn = (token: string): string => {
   try {
-    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as unknown;
+    const claims = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as unknown;
     const { settlement_id } = claims as { settlement_id?: unknown };
     if (typeof settlement_id === 'string') return settlement_id;
   } catch {

@@ -17,8 +17,8 @@ import { properties, table } from '../text.ts';
 
 /** Causes events by real calls of the account, so that they are what they will be in live. */
 
-/** The price of everything that is paid: 0.01 USDC. */
-const PRICE = '10000';
+/** The price of everything that is paid. It exceeds the least fee, 0.01 USDC. */
+const PRICE = '20000';
 const DELEGATE_NAME = 'quittance trigger';
 /** The shortest window in which a settlement can be redeemed. */
 const REDEEM_SECONDS = 30;
@@ -254,7 +254,7 @@ export const addTrigger = (program: Command, io: Io): void => {
     .argument('[event]', 'the type of the event, like settlement.issued')
     .summary('cause an event, in the test environment')
     .description(
-      'Causes an event by real calls of your account, in the test environment only. Payments cost 0.01 USDC of test ' +
+      'Causes an event by real calls of your account, in the test environment only. Payments cost 0.02 USDC of test ' +
         'money of your wallet and go to a service that this command creates once.',
     )
     .option('--list', 'show the events that it can cause')

@@ -8,7 +8,6 @@ import {
   Button,
   Copyable,
   ErrorNotice,
-  LinkButton,
   Loading,
   Money,
   Notice,
@@ -86,15 +85,7 @@ const Shown = ({ approval }: { approval: Approval }) => {
                 ),
               ],
               ['Address', <Copyable key="address" block text={pay_to} label="the address" />],
-              [
-                'It says it pays for',
-                resource !== null && (
-                  <span key="resource">
-                    <span className="claimed">{resource}</span>
-                    <span className="quiet"> — the delegate’s own word, not checked</span>
-                  </span>
-                ),
-              ],
+              ['It says it pays for', resource !== null && <Claimed key="resource" text={resource} />],
               [
                 'Delegate',
                 <span key="delegate">
@@ -108,10 +99,7 @@ const Shown = ({ approval }: { approval: Approval }) => {
                 ),
               ],
               ['Asked', <Time key="asked" at={approval.created_at} seconds />],
-              [
-                'Time left',
-                isOpen(approval) && <Countdown key="left" until={expires_at} over="none: it has expired" />,
-              ],
+              ['Time left', isOpen(approval) && <Countdown key="left" until={expires_at} over="none" />],
             ]}
           />
           <Decision approval={approval} />
@@ -120,6 +108,23 @@ const Shown = ({ approval }: { approval: Approval }) => {
     </Stack>
   );
 };
+
+/** A longer text must not move the decision off the screen. */
+const MAX_CLAIM = 160;
+
+/** The text of a delegate, as text: it may contain anything. */
+const Claimed = ({ text }: { text: string }) => (
+  <>
+    <bdi className="claimed">{text.length > MAX_CLAIM ? `${text.slice(0, MAX_CLAIM)}…` : text}</bdi>
+    <span className="quiet"> — the delegate’s own word, not checked</span>
+    {text.length > MAX_CLAIM && (
+      <details>
+        <summary>All of it</summary>
+        <bdi className="claimed">{text}</bdi>
+      </details>
+    )}
+  </>
+);
 
 const Decision = ({ approval }: { approval: Approval }) => {
   const { approval_id, status, settlement_id, expires_at, decided_at } = approval;
@@ -210,7 +215,6 @@ const Decision = ({ approval }: { approval: Approval }) => {
           Approve with a passkey
         </Button>
         {denyButton}
-        {hasNone && <LinkButton to="/account">To your account</LinkButton>}
       </Row>
     </Stack>
   );

@@ -19,6 +19,7 @@ import {
 } from '../ui/index.ts';
 import { railName } from '../vendor/rail.ts';
 import './receipt.css';
+import './approval.css';
 import { ReceiptTokens } from './receipt-tokens.tsx';
 
 type Payment = Output<'settlement.get'>;
@@ -108,7 +109,7 @@ const Receipt = ({ payment }: { payment: Payment }) => {
   return (
     <Stack>
       <Section
-        title={isPayer ? `Paid to ${payment.service_name}` : `Paid for ${payment.service_name}`}
+        title={`${isOut ? 'Payment to' : isPayer ? 'Paid to' : 'Paid for'} ${payment.service_name}`}
         actions={<StateOf payment={payment} />}
         about={`${statusText(payment)} ${ENVIRONMENT[environment]}`}
       >
@@ -133,7 +134,7 @@ const Receipt = ({ payment }: { payment: Payment }) => {
                 'Paid for',
                 isOut && payment.resource !== undefined && (
                   <span key="resource">
-                    <code>{payment.resource}</code>
+                    <bdi className="claimed">{payment.resource}</bdi>
                     <span className="quiet"> — the payer’s own word</span>
                   </span>
                 ),

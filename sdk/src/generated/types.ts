@@ -2542,7 +2542,7 @@ export interface components {
             payment_count: number;
             /** @description At most 1,000 groups, those with the most spent. The totals include all groups */
             groups: {
-                /** @description Day, service_id or delegate_id; null: paid by the account itself, not by a delegate */
+                /** @description Day, service_id or delegate_id; null: paid by the account itself and not by a delegate, or to vendors that do not use Quittance and have no service_id */
                 key: (string | components["schemas"]["ServiceId"] | components["schemas"]["DelegateId"]) | null;
                 spent: components["schemas"]["MicroUsdc"];
                 payment_count: number;

@@ -34,6 +34,44 @@ const create = (owner: Owner, body: object = {}) =>
 const patch = (owner: Owner, delegate_id: string, body: object) =>
   running.ask('updateDelegate', { delegate_id, ...body }, owner);
 
+const SERVICE = crypto.randomUUID();
+const PAYEE = 'Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u';
+const ANY = { pay_to: 'any', origins: null };
+
+test('a delegate may pay other vendors only with the right, and more of it needs a fresh sign-in', async () => {
+  const { owner } = await signedIn();
+  const made = await create(owner);
+  expect(made).toMatchObject({ external: null, approval_above: null });
+  const { delegate_id } = made;
+  const one = { pay_to: [PAYEE], origins: ['https://a.example', 'http://127.0.0.1:4000'] };
+  const refused = (body: object) => codeOf(patch(stale(owner), delegate_id, body));
+  expect(await refused({ external: one })).toBe('reauthentication_required');
+  expect(await patch(owner, delegate_id, { external: one, approval_above: '5' })).toMatchObject({
+    external: one,
+    approval_above: '5',
+  });
+  for (const more of [
+    { external: { ...one, pay_to: 'any' } },
+    { external: { ...one, origins: null } },
+    { approval_above: '6' },
+    { approval_above: null },
+  ])
+    expect(await refused(more)).toBe('reauthentication_required');
+  // Both cannot be set, whatever call sets the second one.
+  expect(await codeOf(patch(owner, delegate_id, { allowed_service_ids: [SERVICE] }))).toBe(
+    'validation_error',
+  );
+  const less = { external: { ...one, origins: ['https://a.example'] }, approval_above: '4' };
+  expect(await patch(stale(owner), delegate_id, less)).toMatchObject(less);
+  expect(await patch(stale(owner), delegate_id, { name: 'Renamed' })).toMatchObject(less);
+  const restricted = { external: null, allowed_service_ids: [SERVICE] };
+  expect(await patch(stale(owner), delegate_id, restricted)).toMatchObject({
+    ...restricted,
+    approval_above: '4',
+  });
+  expect(await running.ask('getDelegate', { delegate_id }, owner)).toMatchObject(restricted);
+});
+
 test('a delegate is created with its limits, read by its account and its key, and listed in pages', async () => {
   const { owner } = await signedIn();
   const expires_at = isoIn(DAY);
@@ -88,6 +126,13 @@ test.each([
   ['a limit that is a number', { limits: { daily: 5 } }, 'validation_error'],
   ['an unknown limit', { limits: { weekly: '5' } }, 'validation_error'],
   ['no service allowed', { allowed_service_ids: [] }, 'validation_error'],
+  [
+    'other vendors and certain services',
+    { external: ANY, allowed_service_ids: [SERVICE] },
+    'validation_error',
+  ],
+  ['an origin with a path', { external: { ...ANY, origins: ['https://a.example/b'] } }, 'validation_error'],
+  ['no payee', { external: { ...ANY, pay_to: [] } }, 'validation_error'],
   ['a usage', { usage: {} }, 'validation_error'],
   ['another account', { account_id: newId('acct') }, 'validation_error'],
 ])('a delegate is not created with %s', async (_name, body, code) => {

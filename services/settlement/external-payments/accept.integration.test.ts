@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { type Db, sql } from '../../../shared/db/pool.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { ANY_PAYEE, payOut, refusal, USDC } from '../../../test/support/external-calls.ts';
 import {
@@ -21,6 +23,7 @@ import { newPayee, requirementOf, signer } from '../../../test/support/settlemen
 import { chainCondition, consumer, frozen, snapshots } from '../../../test/support/settlement-peers.ts';
 import { upsertDelegate } from '../delegates/upsert-delegate.ts';
 import { setPaymentsPaused } from '../operator/set-payments-paused.ts';
+import { acceptExternal } from '../settlements/store/accept-external.ts';
 
 beforeAll(startFixture);
 afterAll(stopFixture);
@@ -259,3 +262,43 @@ test('64 mixed payments at a nearly used limit never hold or spend more than the
   await Promise.all(rows.map(({ settlement_id }) => fail(settlement_id)));
   expect([await total(), await held(payer)]).toEqual([0n, 0n]);
 }, 60_000);
+
+test('the counts of open and of unused payments use their own indexes, however many there were', async () => {
+  const payer = consumer();
+  const { settlement_id } = await payOut(payer);
+  await admin.query(
+    `insert into settlements (settlement_id, rail, account_id, payment_attempt_id, wallet_id, quote_amount, fee_amount,
+       payer_address, service_name, payout_address, resource, requirement, x402_version, message_hash, holding, status,
+       chain_status, failure_code)
+     select 'past_' || i, rail, account_id, 'past_' || i, wallet_id, quote_amount, 0, payer_address, service_name,
+       payout_address, resource, requirement, x402_version, message_hash, false, 'failed', 'failed', 'payment_failed'
+     from settlements cross join generate_series(1, 5000) as i where settlement_id = $1`,
+    [settlement_id],
+  );
+  await admin.query('analyze settlements');
+  const attempt = {
+    settlementId: newId('stl'),
+    accountId: payer.account_id,
+    paymentAttemptId: 'a',
+    delegateId: newId('del'),
+    walletId: newId('wal'),
+    authority: newPayee('authority'),
+    amountMicro: USDC,
+    payTo: newPayee('explained'),
+    ...{ host: 'a', origin: 'https://a', resource: 'https://a', requirement: '{}', version: 2 as const },
+  };
+  let plan = '';
+  await deps.pool.transaction(async (tx) => {
+    const one = async (query: Parameters<Db['one']>[0]) => {
+      const Line = z.object({ 'QUERY PLAN': z.string() });
+      plan = (await tx.anyFirst(sql.type(Line)`explain ${query}`)).join('\n');
+      return { decision: 'conflict', paused_seconds: null };
+    };
+    const query = (text: Parameters<Db['query']>[0]) => tx.query(text);
+    const explaining = { transaction: (work: (db: Db) => unknown) => work({ query, one } as unknown as Db) };
+    await acceptExternal(explaining as unknown as typeof deps.pool, attempt, { isOverCap: false });
+  });
+  for (const index of ['settlements_by_attempt', 'settlements_outgoing_open', 'settlements_by_payee'])
+    expect(plan).toContain(index);
+  expect(plan).not.toMatch(/Seq Scan on (settlements|approvals)/);
+});

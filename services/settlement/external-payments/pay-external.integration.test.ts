@@ -166,6 +166,18 @@ describe('a payment', () => {
     expect((await payOut(delegate, { payTo: call.payTo })).status).toBe('pending');
   });
 
+  test('an attempt id whose lost record has signed another payment holds nothing', async () => {
+    const payer = consumer();
+    const call = { attempt: newId('evt'), payTo: newPayee('lost record') };
+    signer.conflicts.add(call.attempt);
+    expect(await refusal(payOut(payer, call))).toMatchObject({
+      code: 'payment_failed',
+      money_moved: 'no',
+      message: 'the payment_attempt_id has signed another payment',
+    });
+    expect(await held(payer)).toBe(0n);
+  });
+
   test('while chain-submitter does not answer, nothing has moved, and the repeat goes on', async () => {
     const payer = consumer();
     const call = { attempt: newId('evt'), payTo: newPayee('unavailable') };

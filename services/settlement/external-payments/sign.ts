@@ -95,9 +95,12 @@ const signed = async ({ signExternal, ...deps }: SignDeps, row: Outgoing) => {
       memo: memoOf(requirement),
     });
   } catch (error) {
-    if (error instanceof ServiceError && error.code === 'service_unavailable')
-      throw await unavailable(deps, row);
-    throw error;
+    if (!(error instanceof ServiceError)) throw error;
+    if (error.code === 'service_unavailable') throw await unavailable(deps, row);
+    if (error.code !== 'conflict' || row.message_hash !== null) throw error;
+    // A restore has lost the record of another payment with this attempt id. It keeps its bytes,
+    // and nothing is signed for this one.
+    return { outcome: 'refused' as const, reason: 'closed' as const, message: error.message };
   }
 };
 

@@ -212,6 +212,25 @@ test('a payment of another protocol is an event of its vendor only, with the rai
   expect(eventsOf('settlement.accepted', foreign)).toEqual([]);
 });
 
+test('an outgoing payment is an event of its payer only, without a service', () => {
+  const outgoing = {
+    ...{ ...whole, rail: 'x402_out' as const, quote_id: null, service_id: null, vendor_account_id: null },
+    payer_address: '1'.repeat(32),
+    fee_amount: '0',
+  };
+  expect(eventsOf('settlement.issued', { ...outgoing, tx_hash, issued_at: at })).toMatchObject([
+    {
+      account_id: payer,
+      type: 'settlement.issued',
+      data: { role: 'payer', rail: 'x402_out', service_id: null, wallet_id: parties.wallet_id, tx_hash },
+    },
+  ]);
+  expect(eventsOf('settlement.failed', { ...outgoing, code: 'payment_failed' })).toMatchObject([
+    { account_id: payer, data: { role: 'payer', failure_code: 'payment_failed' } },
+  ]);
+  expect(eventsOf('settlement.accepted', outgoing)).toEqual([]);
+});
+
 test('an account that pays its own service gets the events of both roles', () => {
   const events = eventsOf('settlement.expired', {
     ...whole,

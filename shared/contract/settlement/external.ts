@@ -81,8 +81,6 @@ export const externalOperations = {
       payment_attempt_id: PaymentAttemptId,
       resource: z
         .url({ protocol: /^https?$/ })
-        // The database stores it, and people read it.
-        .regex(/^[^\s\p{C}]+$/u, 'must be a URL without spaces or control characters')
         .max(2048)
         .regex(/^[^\p{C}\s]+$/u, 'must be a URL without spaces and control characters')
         .meta({

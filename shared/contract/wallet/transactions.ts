@@ -112,7 +112,7 @@ export const transactionOperations = {
                 .nullable()
                 .meta({
                   description:
-                    'Day, service_id or delegate_id; null: paid by the account itself, not by a delegate',
+                    'Day, service_id or delegate_id; null: paid by the account itself and not by a delegate, or to vendors that do not use Quittance and have no service_id',
                 }),
               spent: MicroUsdc,
               payment_count: z.int().min(1),

@@ -79,8 +79,11 @@ export const lockApprovals = (isSame: ReturnType<typeof sql.fragment>) => sql.fr
   ) as found
   where candidate.is_existing is null and delegate.approval_above < candidate.quote_amount`;
 
-/** Whether a candidate needs an approval that CTE `approval` does not have (lockApprovals). */
-export const lacksApproval = sql.fragment`delegate.approval_above < candidate.quote_amount
+/**
+ * Whether a candidate needs an approval that CTE `approval` does not have (lockApprovals). Without
+ * an amount to ask from, the comparison is false and not null: the CTE is then not executed.
+ */
+export const lacksApproval = sql.fragment`coalesce(delegate.approval_above < candidate.quote_amount, false)
   and not exists (select from approval where approval.settlement_id = candidate.settlement_id)`;
 
 /**

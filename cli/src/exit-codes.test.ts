@@ -1,0 +1,72 @@
+import { expect, test } from '@jest/globals';
+import {
+  ApiError,
+  NoAnswerError,
+  PaidElsewhereError,
+  PaymentUndecidedError,
+  UnauthorizedError,
+} from '../../sdk/src/main.ts';
+import { NotDeliveredError, PriceAboveCapError, type QuoteClaims } from '../../sdk/src/pay/main.ts';
+import { FailedError, NotSignedInError, RefusedError, UsageError } from './errors.ts';
+import { EXIT_CODES, exitCodeOf } from './exit-codes.ts';
+import { failureLines, failureOf } from './failure.ts';
+
+const info = { status: 400, requestId: 'req_1', retryAfterMs: null };
+const refusal = (code: string, more: object = {}) =>
+  new ApiError({ code, message: 'it is refused', ...more }, info);
+const quote = { quote_amount: '50000' } as QuoteClaims;
+
+test.each([
+  ['a wrong option', new UsageError('x'), 2],
+  ['no sign-in', new NotSignedInError('x'), 3],
+  ['an invalid key', new UnauthorizedError({ code: 'unauthorized', message: 'x' }, info), 3],
+  ['an old sign-in', refusal('reauthentication_required'), 3],
+  ['a price above the maximum', new PriceAboveCapError('maxAmount', quote), 4],
+  ['a limit of the key', refusal('limit_exceeded', { money_moved: 'no' }), 4],
+  ['a denied approval', refusal('approval_denied', { money_moved: 'no' }), 4],
+  ['a 402 that cannot be paid', new RefusedError('x'), 4],
+  ['a payment without an outcome', new PaymentUndecidedError('a', 'q', null), 5],
+  ['a payment by another key', new PaidElsewhereError('s', 'a', 'q', null), 5],
+  ['an error in the middle of a payment', refusal('internal_error', { money_moved: 'unknown' }), 5],
+  ['a vendor that does not deliver', new NotDeliveredError('x', 's', 'r'), 6],
+  ['an approval that is needed', refusal('approval_required', { money_moved: 'no' }), 7],
+  ['no answer', new NoAnswerError('x'), 1],
+  ['an unknown id', refusal('not_found'), 1],
+  ['any other failure', new FailedError('x'), 1],
+  ['an error of the program', new TypeError('x'), 1],
+])('%s ends with its code', (_name, error, code) => {
+  expect(exitCodeOf(error)).toBe(code);
+});
+
+test('the codes are distinct', () => {
+  const codes = Object.values(EXIT_CODES).map(([code]) => code);
+  expect(codes).toEqual([...new Set(codes)]);
+});
+
+test('an error of the API is shown with its fields, code, request id and next step', () => {
+  const error = refusal('limit_exceeded', {
+    money_moved: 'no',
+    safe_action: 'raise_limit',
+    settlement_id: 'stl_1',
+    details: [{ path: 'quote_amount', message: 'too much' }],
+  });
+  expect(failureLines(failureOf(error))).toEqual([
+    'Error: it is refused',
+    '  quote_amount: too much',
+    'Money moved: no',
+    'Settlement: stl_1',
+    'Code: limit_exceeded, request id: req_1',
+    'Next: Raise the limit of the key or the allowance of the wallet, in the console.',
+  ]);
+});
+
+test('the next step of a price above the maximum is the command that pays it', () => {
+  expect(failureOf(new PriceAboveCapError('maxAmount', quote)).next).toBe(
+    'To pay it, repeat the command with --max 0.050000.',
+  );
+});
+
+test('the reason of fetch is shown', () => {
+  const error = new TypeError('fetch failed', { cause: Object.assign(new Error(''), { code: 'ECONNREFUSED' }) });
+  expect(failureLines(failureOf(error))).toEqual(['Error: fetch failed: ECONNREFUSED']);
+});

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+
+/**
+ * The packages that are installed alone (docs/adr/0047-mcp-and-cli-packages.md) are built and
+ * tested with the packages of the root, so they depend on the same versions.
+ */
+const root = path.resolve(import.meta.dirname, '..');
+type Manifest = {
+  name: string;
+  version: string;
+  license: string;
+  files: string[];
+  bin?: Record<string, string>;
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+};
+const manifestOf = (folder: string) =>
+  JSON.parse(readFileSync(path.join(root, folder, 'package.json'), 'utf8')) as Manifest;
+const own = manifestOf('.');
+const textOf = (file: string) => readFileSync(path.join(root, file), 'utf8');
+
+describe.each(['mcp', 'cli'])('%s', (folder) => {
+  const { version, license, files, dependencies = {} } = manifestOf(folder);
+
+  test('depends on the versions of the root', () => {
+    const tested = { ...own.dependencies, ...own.devDependencies };
+    for (const [name, wanted] of Object.entries(dependencies))
+      expect([name, wanted]).toEqual([name, tested[name]]);
+  });
+
+  test('has the version and the license of the SDK, and publishes its build only', () => {
+    const sdk = manifestOf('sdk');
+    expect([version, license, files]).toEqual([sdk.version, sdk.license, ['dist']]);
+    expect(textOf(`${folder}/LICENSE`)).toBe(textOf('sdk/LICENSE'));
+  });
+});
