@@ -159,6 +159,37 @@ export const mutations: readonly Mutation[] = [
     faults: ['crash-before-submitter.afterCommit'],
   },
   {
+    name: 'outgoing-expiry-proof',
+    rule: 'docs/design/interop.md, 6: the hold ends when the payment is seen, or with the proof',
+    rail: 'x402_out',
+    patches: [
+      {
+        file: 'services/chain-submitter/external-payments/watch.ts',
+        from: '<= last_valid_block_height + INDEX_BLOCKS)',
+        to: '<= 0)',
+      },
+      {
+        file: 'services/chain-submitter/external-payments/watch.ts',
+        from: 'if (valid.some(Boolean))',
+        to: 'if (valid.length === 0)',
+      },
+    ],
+    faults: ['kill-identity'],
+  },
+  {
+    name: 'outgoing-message-decides',
+    rule: 'docs/design/interop.md, 6: a reported transaction is a hint, its message hash decides',
+    rail: 'x402_out',
+    patches: [
+      {
+        file: 'services/chain-submitter/external-payments/watch.ts',
+        from: 'hint !== undefined && (await isTransactionOf(deps, hint, wanted))',
+        to: 'hint !== undefined',
+      },
+    ],
+    faults: ['kill-identity'],
+  },
+  {
     name: 'refused-attempt-is-looked-up',
     rule: '3',
     patches: [

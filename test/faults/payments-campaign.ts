@@ -141,6 +141,7 @@ export const runPaymentsCampaign = async <Figures extends object>(
   const say = (line: string) =>
     print(`${((Date.now() - startedAt) / 1000).toFixed(1).padStart(6)} s  ${line}`);
   const harness = await startHarness({ stateDir, slotMs, mutation, ...stackOptions, print: () => {} });
+  let isOver = false;
   const stops: (() => Promise<unknown>)[] = [];
   try {
     const campaign = await begin(harness);
@@ -153,9 +154,11 @@ export const runPaymentsCampaign = async <Figures extends object>(
     const load = campaign.startLoad(rng.fork(-1));
     say(`the stack runs: ${about}, ${faults.length} faults`);
 
-    const killing = killAtRandom(harness, { victims, rng: rng.fork(-2), isRunning: load.isRunning });
+    const isRunning = () => !isOver && load.isRunning();
+    const killing = killAtRandom(harness, { victims, rng: rng.fork(-2), isRunning });
+    stops.push(() => killing);
     const injected = await injectFaults(faults, rng, {
-      isRunning: load.isRunning,
+      isRunning,
       say: (fault) => say(`${fault.padEnd(40)} ${progress()}`),
     });
     await killing;
@@ -181,6 +184,7 @@ export const runPaymentsCampaign = async <Figures extends object>(
       seconds: (Date.now() - startedAt) / 1000,
     };
   } finally {
+    isOver = true;
     await Promise.all(stops.map((stop) => stop()));
     await harness.stop();
   }

@@ -1,17 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Keypair, VersionedTransaction } from '@solana/web3.js';
-import {
-  type Consumer,
-  createConsumer,
-  createDelegate,
-  type Delegate,
-} from '../../deploy/local/seed/actors.ts';
-import { type Api, createApi, must } from '../../deploy/local/seed/api.ts';
-import { type RunningStack, startStack } from '../../deploy/local/stack/stack.ts';
+import { type Keypair, VersionedTransaction } from '@solana/web3.js';
+import { type Consumer, createDelegate, type Delegate } from '../../deploy/local/seed/actors.ts';
+import { type Api, must } from '../../deploy/local/seed/api.ts';
+import type { RunningStack } from '../../deploy/local/stack/stack.ts';
 import { NotDeliveredError, payingFetch, paymentOf } from '../../sdk/src/pay/main.ts';
-import { externalServers } from '../support/external-servers.ts';
-import { INSTALL_MS, type InteropServer, startInterop } from '../support/interop.ts';
-import { interopStack } from '../support/interop-stack.ts';
+import { INSTALL_MS, type InteropServer } from '../support/interop.ts';
+import type { interopStack } from '../support/interop-stack.ts';
 import { opsAt } from '../support/ops.ts';
 import {
   type ExternalPayment,
@@ -20,11 +14,30 @@ import {
   payloadOf,
   present,
   priceOf,
-  reportExternal,
   transactionOf,
 } from '../support/outgoing.ts';
+import {
+  balancesOf,
+  buy,
+  delegateFor,
+  ended,
+  HELD,
+  LIMITS,
+  NOTHING,
+  PRICE,
+  PROVEN_MS,
+  type Settlement,
+  SPENT,
+  settlementOf,
+  startAt,
+  startOutgoing,
+  startVendor,
+  stopLater,
+  stopOutgoing,
+  usageOf,
+  type Vendor,
+} from '../support/outgoing-stack.ts';
 import { atOnce } from '../support/stack.ts';
-import { testStateDir } from '../support/test-state.ts';
 import { startVendorV1 } from '../support/vendor-v1.ts';
 import { waitFor, waitUntil } from '../support/wait.ts';
 
@@ -32,15 +45,6 @@ import { waitFor, waitUntil } from '../support/wait.ts';
  * Outgoing payments to unmodified vendors of x402, whose facilitator is the unmodified reference,
  * with a scripted behaviour in front of its settle. The buyer has a delegate key and plain HTTP.
  */
-const PRICE = 50_000n;
-const NETWORK = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
-const SLOT_MS = 100;
-/** A finalized blockhash is valid for about 118 more blocks. The rest is for a busy machine. */
-const LATE_BLOCKS = [60, 61];
-/** A blockhash expires, that becomes final, and the source is read again. */
-const PROVEN_MS = 90_000;
-const LIMITS = { daily: '90000000', total: '90000000' };
-
 let running: RunningStack;
 let api: Api;
 let interop: ReturnType<typeof interopStack>;
@@ -48,20 +52,7 @@ let facilitator: InteropServer;
 let feePayer: Keypair;
 let owner: Consumer;
 beforeAll(async () => {
-  const stateDir = testStateDir('interop-outgoing');
-  running = await startStack({
-    ...{ stateDir, ports: 'any', chainSlotMs: SLOT_MS, rateLimitScale: 100, durable: false },
-    external: externalServers,
-  });
-  api = createApi(running.stack.gateway_url);
-  interop = interopStack(running.stack, stateDir);
-  owner = await createConsumer(api, running.stack);
-  const { chain } = interop;
-  const secretKey = await chain.feePayer();
-  feePayer = Keypair.fromSecretKey(Buffer.from(secretKey, 'base64'));
-  facilitator = await startInterop('scripted-facilitator', {
-    ...{ rpcUrl: chain.rpcUrl, network: NETWORK, secretKey, lateBlocks: LATE_BLOCKS },
-  });
+  ({ running, api, interop, facilitator, feePayer, owner } = await startOutgoing());
   // `names-another` needs a payment that it can name.
   await startVendor('honest').then(buy);
   for (const behaviour of SLOW) {
@@ -70,103 +61,7 @@ beforeAll(async () => {
     runs.set(behaviour, run);
   }
 }, INSTALL_MS);
-/** Whatever the tests have started. */
-const started: { stop: () => unknown }[] = [];
-afterAll(async () => {
-  await Promise.all(started.map(({ stop }) => stop()));
-  await facilitator?.stop();
-  await running?.stop();
-}, 60_000);
-
-/** A key that may pay these addresses outside. */
-const delegateFor = (pay_to: string[] | 'any', limits: object = LIMITS, more: object = {}) =>
-  createDelegate(api, owner, limits, { external: { pay_to, origins: null }, ...more });
-
-const usageOf = async ({ api_key }: Pick<Delegate, 'api_key'>) => {
-  const { usage } = await must(api<Delegate>('GET /v1/delegates/me', { token: api_key }), 'me');
-  return { held: usage.total.held, spent: usage.total.spent };
-};
-const NOTHING = { held: '0', spent: '0' };
-const HELD = { held: `${PRICE}`, spent: '0' };
-const SPENT = { held: '0', spent: `${PRICE}` };
-
-type Settlement = {
-  status: string;
-  chain_status: string;
-  rail: string;
-  tx_hash: string | null;
-  service_id: string | null;
-  pay_to: string;
-};
-const settlementOf = (id: string) =>
-  must(api<Settlement>(`GET /v1/settlements/${id}`, { token: owner.token }), 'settlement');
-
-type Vendor = { payTo: string; server: InteropServer };
-const startAt = async (
-  name: 'vendor-express' | 'vendor-hono',
-  settings: { facilitatorUrl: string; serviceKey?: string; payTo: string },
-): Promise<Vendor> => {
-  const server = await startInterop(name, { network: NETWORK, ...settings });
-  started.push(server);
-  return { payTo: settings.payTo, server };
-};
-const startVendor = async (
-  behaviour: string,
-  name: 'vendor-express' | 'vendor-hono' = 'vendor-express',
-): Promise<Vendor> =>
-  startAt(name, {
-    facilitatorUrl: `${facilitator.url}/${behaviour}`,
-    payTo: await interop.chain.payee(),
-  });
-
-/** Pays a vendor once, and returns what the buyer sees right afterwards. */
-const buy = async ({ payTo, server }: Vendor) => {
-  const delegate = await delegateFor([payTo]);
-  const attemptId = crypto.randomUUID();
-  const price = await priceOf(server.url);
-  const ask = () => payExternal(api, delegate.api_key, price, attemptId);
-  const payment = await must(ask(), 'pay');
-  const delivery = await present(price, payment.payment_signature);
-  const { settlement_id } = payment;
-  const report =
-    delivery.receipt === null
-      ? null
-      : await must(reportExternal(api, delegate.api_key, settlement_id, delivery.receipt), 'report');
-  return { delegate, attemptId, price, ask, payment, delivery, report };
-};
-type Bought = Awaited<ReturnType<typeof buy>>;
-
-/**
- * Reads until the settlement has ended. Until then the amount is held, and each repeat of the
- * attempt gets the same bytes.
- * @returns the settlement, the usage and how often both were seen before
- */
-const ended = async ({ delegate, ask, payment }: Bought) => {
-  const { settlement_id, payment_signature } = payment;
-  let pendingReads = 0;
-  const settlement = await waitFor(
-    async () => {
-      const repeat = await ask();
-      if (repeat.status === 200) expect(repeat.body).toMatchObject({ settlement_id, payment_signature });
-      const usage = await usageOf(delegate);
-      const read = await settlementOf(settlement_id);
-      // What is read later is not older.
-      if (read.status === 'pending') {
-        expect(usage).toEqual(HELD);
-        pendingReads += 1;
-      }
-      return read;
-    },
-    ({ status }) => status !== 'pending',
-    PROVEN_MS,
-    250,
-  );
-  const usage = await waitFor(
-    () => usageOf(delegate),
-    ({ held }) => held === '0',
-  );
-  return { settlement, usage, pendingReads };
-};
+afterAll(stopOutgoing, 60_000);
 
 /** Behaviours whose payments are open until a blockhash expires, or nearly. They run at once. */
 const SLOW = ['never-sends', 'lies', 'names-another', 'sends-late', 'denies-payment'];
@@ -176,8 +71,6 @@ const buyToTheEnd = async (behaviour: string) => {
   const bought = await buy(vendor);
   return { vendor, bought, end: await ended(bought) };
 };
-
-const balancesOf = async ({ payTo }: Vendor) => [payTo, await interop.chain.balance(payTo)];
 
 test.each([
   ['honest', 'vendor-express'],
@@ -282,11 +175,12 @@ test('version 2, version 1 and a required memo: the reference verifies and settl
   const { chain } = interop;
   const vendor = await startVendor('honest');
   const { payTo } = vendor;
-  const old = await startVendorV1({
-    ...{ facilitatorUrl: `${facilitator.url}/honest`, payTo, mint: chain.mint, amount: PRICE },
-    feePayer: feePayer.publicKey.toBase58(),
-  });
-  started.push(old);
+  const old = stopLater(
+    await startVendorV1({
+      ...{ facilitatorUrl: `${facilitator.url}/honest`, payTo, mint: chain.mint, amount: PRICE },
+      feePayer: feePayer.publicKey.toBase58(),
+    }),
+  );
   const [v2, v1] = [await priceOf(vendor.server.url), await priceOf(old.url)];
   const { requirement } = v2;
   const memo = { ...requirement, extra: { ...(requirement.extra as object), memo: 'order 1042' } };
