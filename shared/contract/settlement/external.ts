@@ -80,11 +80,7 @@ export const externalOperations = {
     body: z.strictObject({
       payment_attempt_id: PaymentAttemptId,
       resource: z
-<<<<<<< HEAD
-        .url({ protocol: /^https?$/ })
-=======
         .string()
->>>>>>> outgoing
         .max(2048)
         .regex(/^https?:\/\/[^\p{C}\s]+$/u, 'must be a URL of http or https')
         .refine((text) => URL.canParse(text), 'must be a URL of http or https')
