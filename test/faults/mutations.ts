@@ -34,7 +34,7 @@ export const mutations: readonly Mutation[] = [
     rule: '4, 5',
     patches: [
       {
-        file: 'services/settlement/settlements/store/accept-attempts.ts',
+        file: 'services/settlement/payers/store.ts',
         from: 'p.balance - p.held as balance_left',
         to: 'p.balance as balance_left',
       },

@@ -18,7 +18,8 @@ import { BEHAVIOURS, createLog, isAnswered, signatureOf, signedIn } from './log.
 /** `payments` of the options are signed payments. */
 export type OutgoingReport = PaymentsReport & ReturnType<typeof figuresOf>;
 
-const PAYEES = 16;
+/** So many that few of them are paused after three failures in a row. */
+const PAYEES = 64;
 const REPEATERS = 16;
 const VICTIMS = /^(gateway|settlement|chain-submitter|identity)/;
 
