@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
 import {
   type Consumer,
   createConsumer,
@@ -144,6 +145,43 @@ test('a denied payment is refused for good, also after it was approved', async (
     expect((await optionsOf(ada, approval_id)).status).toBe(409);
   }
 });
+
+test('a payment to another vendor waits for its owner too, and is signed after the approval', async () => {
+  const rights = { approval_above: '1000000', external: { pay_to: 'any', origins: null } };
+  const agent = await createDelegate(api, ada, {}, rights);
+  const { environments } = await must(
+    api<{ environments: { test: { usdc_mint: string; x402_network: string } } }>('GET /v1/environments'),
+    'environments',
+  );
+  const requirement = {
+    scheme: 'exact',
+    network: environments.test.x402_network,
+    amount: `${PRICE}`,
+    asset: environments.test.usdc_mint,
+    payTo: eve.wallet.publicKey.toBase58(),
+    maxTimeoutSeconds: 60,
+    extra: { feePayer: Keypair.generate().publicKey.toBase58() },
+  };
+  const body = {
+    payment_attempt_id: crypto.randomUUID(),
+    resource: 'https://vendor.example/report',
+    requirement,
+  };
+  const again = () => api<{ status: string }>('POST /v1/payments', { token: agent.api_key, body });
+  const { approval_id, ...refusal } = refusalOf(await again());
+  expect({ ...refusal, approval_id }).toMatchObject(required);
+  expect(await must(get(ada.token, approval_id!), 'approval')).toMatchObject({
+    status: 'awaiting_approval',
+    pay_to: requirement.payTo,
+    service_name: 'vendor.example',
+  });
+  await must(approve(ada, approval_id!), 'approve');
+  const signed = await must(again(), 'pay');
+  expect(signed.status).toBe('pending');
+  // Its vendor may use it now, so the amount is held.
+  const own = await must(api<Delegate>('GET /v1/delegates/me', { token: agent.api_key }), 'me');
+  expect(own.usage.total).toMatchObject({ held: `${PRICE}`, spent: '0' });
+}, 60_000);
 
 test('another quote with the attempt of an approval is a conflict, and pays nothing', async () => {
   const agent = await agentOf(ada);
