@@ -46,7 +46,11 @@ const quittance = (...args: string[]) =>
     env: { ...env, XDG_CONFIG_HOME: project, QUITTANCE_KEY: '', QUITTANCE_URL: '' },
   }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
-    ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({ code, stdout, stderr }),
+    ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
+      code,
+      stdout,
+      stderr,
+    }),
   );
 
 test('the tarball works by npx alone', async () => {

@@ -3,14 +3,21 @@ import path from 'node:path';
 import type { PaymentRecord, PaymentStore } from '../../sdk/src/pay/main.ts';
 import { acquireLock } from './lock.ts';
 import { readPrivate, removePrivate, writePrivate } from './private-file.ts';
+import type { Environment } from './sign-ins.ts';
 
 /**
  * Stores payments until their delivery, one private file for each request or payment key. A command
  * that ended before the delivery, for whatever reason, is continued by its repeat, which therefore
  * pays nothing more.
- * @param owner of the payments: the address, the environment and the credential, as one text
+ * @param folder of all files (`configFolder`)
+ * @param payer the credential that pays, or the account of a sign-in. Only its hash is stored
  */
-export const createPaymentFiles = (folder: string, owner: string, signal: AbortSignal) => {
+export const createPaymentFiles = (
+  folder: string,
+  { url, environment, payer }: { url: string; environment: Environment; payer: string },
+  signal: AbortSignal,
+) => {
+  const owner = `${url}\n${environment}\n${createHash('sha256').update(payer).digest('hex')}`;
   const releases = new Map<string, () => Promise<void>>();
   const fileOf = (name: string) =>
     path.join(folder, 'payments', `${createHash('sha256').update(`${owner}\n${name}`).digest('hex')}.json`);

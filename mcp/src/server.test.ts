@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { refusal } from '../../test/support/scripted-server.ts';
@@ -7,6 +10,7 @@ import {
   presentedIn,
   requirement,
   SERVICE_WALLET,
+  settlementOf,
   startWorld,
   type World,
   x402Bill,
@@ -24,9 +28,14 @@ type Era = (typeof ERAS)[number][0];
 
 let world: World;
 let stops: (() => Promise<void>)[];
+let folder: string;
 beforeEach(async () => {
   world = await startWorld();
-  stops = [() => world.stop().then(() => undefined)];
+  folder = mkdtempSync(path.join(tmpdir(), 'quittance-mcp-'));
+  stops = [
+    async () => rmSync(folder, { recursive: true, force: true }),
+    () => world.stop().then(() => undefined),
+  ];
 });
 afterEach(async () => {
   for (const stop of stops.reverse()) await stop();
@@ -41,7 +50,8 @@ type Person = (message: string) => { action: 'accept' | 'decline' | 'cancel'; co
 
 /** A client of a server with these settings, of one protocol era. */
 const connect = async (era: Era, settings: Partial<Settings> = {}, person?: Person) => {
-  const own = { baseUrl: world.api.baseUrl, key: KEY, askAboveMicro: null, reach: 'loopback' as const };
+  const used = { baseUrl: world.api.baseUrl, key: KEY, folder };
+  const own = { ...used, askAboveMicro: null, reach: 'loopback' as const };
   const errors: string[] = [];
   const { create, close } = createServers({ ...own, ...settings }, '1.2.3');
   const server = await listen(create, { port: 0, token: TOKEN }, ({ message }) => errors.push(message));
@@ -172,6 +182,21 @@ describe.each(ERAS)('%s', (era) => {
     const open = { code: 'payment_open', money_moved: 'unknown', settlement_id: expect.any(String) };
     for (let i = 0; i < 2; i += 1) expect(await refused('fetch_paid', args)).toMatchObject(open);
     expect(world.signed()).toHaveLength(1);
+  });
+
+  test('a payment without a delivery is presented by the next process, and not made again', async () => {
+    const shop = honest();
+    let isBroken = true;
+    const vendor = await world.vendor((visit, origin) =>
+      isBroken && settlementOf(visit) !== undefined ? { status: 503 } : shop(visit, origin),
+    );
+    const args = { url: vendor.origin, ...paidFor, payment_key: 'order-1' };
+    const first = await connect(era);
+    expect((await first.call('fetch_paid', args)).structuredContent).toMatchObject({ status: 503 });
+    isBroken = false;
+    const next = await connect(era);
+    expect((await next.call('fetch_paid', args)).structuredContent).toMatchObject({ status: 200 });
+    expect(world.api.asked.filter((asked) => asked.call === 'POST /v1/settle')).toHaveLength(1);
   });
 
   test('a price above max_amount, and headers of payments, are refused', async () => {

@@ -1,6 +1,8 @@
 import { McpServer } from '@modelcontextprotocol/server';
+import { createPaymentFiles } from '../../cli/src/payment-files.ts';
 import { createClient } from '../../sdk/src/client.ts';
-import { payingFetch } from '../../sdk/src/pay/main.ts';
+import { type PayingFetch, payingFetch } from '../../sdk/src/pay/main.ts';
+import type { Fetch } from '../../sdk/src/transport.ts';
 import { createAsking } from './asking.ts';
 import { createReach } from './reach.ts';
 import type { Settings } from './settings.ts';
@@ -27,23 +29,37 @@ const REGISTER = [
   registerReceipt,
 ];
 
+type Used = Pick<Settings, 'baseUrl' | 'key' | 'askAboveMicro' | 'reach' | 'folder'>;
+
 /**
- * Makes the servers of one process, one for each request or connection. They share the payments in
- * progress, so that a repeated call presents the same payment.
+ * A fetch that pays, with its payments in files until their delivery. A repeated call presents the
+ * same payment, also after a restart. Calls of one purchase run one after another.
  */
-export const createServers = (
-  settings: Pick<Settings, 'baseUrl' | 'key' | 'askAboveMicro' | 'reach'>,
-  version: string,
-) => {
+const payingFromFiles =
+  (fetch: Fetch, { baseUrl, key, folder }: Used): PayingFetch =>
+  async (input, init = {}) => {
+    const payer = { url: baseUrl, environment: /^dk_live_/.test(key) ? 'live' : 'test', payer: key } as const;
+    const files = createPaymentFiles(folder, payer, init.signal ?? new AbortController().signal);
+    const options = { baseUrl, delegateKey: key, maxAmount: ANY_AMOUNT, store: files.store };
+    try {
+      return await payingFetch(fetch, options)(input, init);
+    } finally {
+      await files.close();
+    }
+  };
+
+/** Makes the servers of one process, one for each request or connection. */
+export const createServers = (settings: Used, version: string) => {
   const { baseUrl, key } = settings;
   const { fetch, close } = createReach(settings);
-  const any = { baseUrl, delegateKey: key, maxAmount: ANY_AMOUNT };
   const tools: Tools = {
     client: createClient({ baseUrl, credential: key }),
-    pay: payingFetch(fetch, any),
+    pay: payingFromFiles(fetch, settings),
     // With a store of its own, so that it presents no payment of `pay`.
     ask: payingFetch(fetch, {
-      ...any,
+      baseUrl,
+      delegateKey: key,
+      maxAmount: ANY_AMOUNT,
       approve: (price) => {
         throw new PriceError(price);
       },

@@ -1,3 +1,5 @@
+import { homedir } from 'node:os';
+import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { readSettings, SettingsError } from './settings.ts';
 
@@ -10,6 +12,7 @@ test('without options: stdio, the gateway of npm start, and only loopback beside
     key: KEY,
     askAboveMicro: null,
     reach: 'loopback',
+    folder: path.join(homedir(), '.config/quittance'),
     http: null,
   });
 });

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { configFolder } from '../../cli/src/sign-ins.ts';
 
 /** The settings of one server, from the environment and the command line. */
 export type Settings = {
@@ -10,6 +11,8 @@ export type Settings = {
   askAboveMicro: bigint | null;
   /** Which addresses besides public ones a tool may call. */
   reach: 'public' | 'loopback' | 'private';
+  /** Of payments that are not delivered yet. The command `quittance` uses the same one. */
+  folder: string;
   /** Null: stdio. */
   http: { port: number; token: string } | null;
 };
@@ -87,6 +90,7 @@ export const readSettings = (args: string[], env: Environment): Settings | null 
     key,
     askAboveMicro: microOf(env.QUITTANCE_ASK_ABOVE),
     reach: env.QUITTANCE_ALLOW_PRIVATE === '1' ? 'private' : isLocal ? 'loopback' : 'public',
+    folder: configFolder(env),
     http: options.http === true ? httpOf(options.port, env.QUITTANCE_MCP_TOKEN) : null,
   };
 };

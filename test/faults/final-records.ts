@@ -8,7 +8,7 @@ export const HANDS = 16;
 const PAGE = 1000;
 
 /** A finalized transaction that changed the balance of an owner's token account. */
-export type Transfer = { signature: string; hash: string | null; owner: string; amount: bigint };
+type Transfer = { signature: string; hash: string | null; owner: string; amount: bigint };
 
 type Signature = { signature: string; err: unknown };
 type Balance = { accountIndex: number; owner: string; uiTokenAmount: { amount: string } };

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { type Payment, payingFetch, paymentOf } from '../../../sdk/src/pay/main.ts';
@@ -25,14 +24,14 @@ type Options = {
 
 /** The credential that pays, and the part of it that names its payments. */
 const payerOf = async ({ key, signIns, environment, url }: Context) => {
-  if (key?.kind === 'delegate') return { credential: key.text, owner: key.text };
+  if (key?.kind === 'delegate') return { credential: key.text, payer: key.text };
   const held = await signIns.load();
   if (held === null)
     throw new NotSignedInError(
       `there is no delegate key, and you are not signed in to ${environment} at ${url}`,
       'Set QUITTANCE_KEY to a key that begins with dk_, or run `quittance login`.',
     );
-  return { credential: { environment, signIn: signIns.credential }, owner: held.account.account_id };
+  return { credential: { environment, signIn: signIns.credential }, payer: held.account.account_id };
 };
 
 const receiptLines = (io: Io, payment: Payment): string => {
@@ -94,9 +93,8 @@ const pay = async (context: Context, address: string, options: Options): Promise
   const { io, url, environment } = context;
   const maxAmount = BigInt(parseUsdc(options.max, '--max'));
   const { url: target, init } = await requestOf(io, address, options);
-  const { credential, owner } = await payerOf(context);
-  const hash = createHash('sha256').update(owner).digest('hex');
-  const files = createPaymentFiles(configFolder(io.env), `${url}\n${environment}\n${hash}`, io.signal);
+  const { credential, payer } = await payerOf(context);
+  const files = createPaymentFiles(configFolder(io.env), { url, environment, payer }, io.signal);
   const fetching = payingFetch(context.signIns.fetch(context.fetch), {
     baseUrl: url,
     delegateKey: credential,

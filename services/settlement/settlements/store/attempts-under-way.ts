@@ -13,7 +13,7 @@ const UnderWay = z.object({
 });
 type UnderWay = z.infer<typeof UnderWay>;
 
-/** For so long a vendor may use a signed outgoing payment, which says nothing about our services. */
+/** For so long a vendor may use an outgoing payment, which says nothing about our services. */
 const USABLE_FOR = sql.fragment`interval '2 minutes'`;
 
 /**
