@@ -57,6 +57,9 @@ const behaviours = {
   'names-another': (body) => success(body, newest ?? invented()),
 };
 
+// A call of the reference that nobody waits for may fail while the chain is unavailable.
+process.on('unhandledRejection', (error) => print({ unhandled: String(error) }));
+
 const { app, listen } = application(port);
 for (const [name, act] of Object.entries(behaviours)) {
   app.get(`/${name}/supported`, (_request, response) => response.json(facilitator.getSupported()));
