@@ -234,6 +234,8 @@ export const createSettlementTables = (harness: Harness) => {
       },
     ),
     model(/from restores/, '_ _', () => [{ lost: false }]),
+    // No delegate of a run needs approvals.
+    model(/from approvals as a where a\.account_id = \$1 and a\.payment_attempt_id = \$2$/, '_ _', () => []),
     model(/insert into payers/, 'wallet_id account_id owner authority balance allowance slot', savePayer),
     model<{ txHash: string; generation: number; id: string }>(
       /update settlements set tx_hash = \$1, generation = \$2/,
