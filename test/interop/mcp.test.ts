@@ -32,7 +32,7 @@ import { testStateDir } from '../support/test-state.ts';
 import { waitFor } from '../support/wait.ts';
 
 /**
- * The packed MCP server, started with npx as a host does, pays our paywall and an unmodified vendor
+ * The packed MCP server, started as a host does, pays our paywall and an unmodified vendor
  * of x402 on a real stack. Its clients are unmodified: the MCP SDK in both protocol eras, its
  * version 1, and the inspector's command line.
  */
@@ -123,6 +123,8 @@ afterAll(async () => {
 const environment = (more: Record<string, string> = {}, key = delegate.api_key) => ({
   PATH: process.env.PATH!,
   HOME: process.env.HOME!,
+  // Of the payments that are not delivered yet.
+  XDG_CONFIG_HOME: packed.folder,
   QUITTANCE_URL: running.stack.gateway_url,
   QUITTANCE_KEY: key,
   ...more,
@@ -139,7 +141,11 @@ const newClient = (era: (typeof ERAS)[number], asks: boolean) => {
   return client;
 };
 /** A client of the packed server over stdio. */
-const overStdio = async (era: (typeof ERAS)[number], more: Record<string, string> = {}, key?: string) => {
+const overStdio = async (
+  era: (typeof ERAS)[number],
+  more: Record<string, string> = {},
+  { key, started = packed.installed }: { key?: string; started?: typeof packed.installed } = {},
+) => {
   const client = newClient(era, more.QUITTANCE_ASK_ABOVE !== undefined);
   const asked: string[] = [];
   const answers: object[] = [];
@@ -148,9 +154,9 @@ const overStdio = async (era: (typeof ERAS)[number], more: Record<string, string
       asked.push(params.message);
       return answers.shift() as never;
     });
-  const { command, args, folder } = packed;
+  const { folder } = packed;
   const env = environment(more, key);
-  await client.connect(new StdioClientTransport({ command, args, cwd: folder, env, stderr: 'ignore' }), {
+  await client.connect(new StdioClientTransport({ ...started, cwd: folder, env, stderr: 'ignore' }), {
     timeout: 120_000,
   });
   return { client, asked, answers };
@@ -164,7 +170,7 @@ const errorOf = ({ content }: Result) => JSON.parse(content[0].text).error;
 describe.each(ERAS)('over stdio, %s', (era) => {
   let client: Client;
   beforeAll(async () => {
-    ({ client } = await overStdio(era));
+    ({ client } = await overStdio(era, {}, { started: packed.npx }));
   }, 180_000);
 
   test('asks our paywall for its price, pays it once, and reads the receipt', async () => {
@@ -223,7 +229,7 @@ describe.each(ERAS)('over stdio, %s', (era) => {
 
 test('a payment above the delegate’s threshold waits for its owner, whose denial holds for its key', async () => {
   const careful = await createDelegate(api, owner, { daily: '90000000' }, { approval_above: '10000' });
-  const { client } = await overStdio('2026-07-28', {}, careful.api_key);
+  const { client } = await overStdio('2026-07-28', {}, { key: careful.api_key });
   const args = { url, max_amount: PRICE, payment_key: 'order-1' };
   const waiting = errorOf(await call(client, 'fetch_paid', args));
   expect(waiting).toMatchObject({
@@ -245,9 +251,9 @@ test('a payment above the delegate’s threshold waits for its owner, whose deni
 
 test('over HTTP: one server for clients of both eras, with its token', async () => {
   const token = 'the-token-of-this-test';
-  const { command, args, folder } = packed;
+  const { command, args } = packed.installed;
   const env = environment({ QUITTANCE_MCP_TOKEN: token });
-  const child = spawn(command, [...args, '--http', '--port', '0'], { cwd: folder, env });
+  const child = spawn(command, [...args, '--http', '--port', '0'], { cwd: packed.folder, env });
   try {
     let said = '';
     child.stderr.on('data', (chunk) => {
@@ -274,7 +280,7 @@ test('over HTTP: one server for clients of both eras, with its token', async () 
 }, 180_000);
 
 test('version 1 of the MCP SDK pays', async () => {
-  const { command, args } = packed;
+  const { command, args } = packed.installed;
   const calls = [
     { name: 'fetch_paid', arguments: { url, max_amount: PRICE } },
     { name: 'fetch_paid', arguments: { url, max_amount: '1' } },
@@ -291,7 +297,7 @@ test('the inspector’s command line pays', async () => {
     folder,
     'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
   );
-  const { command, args } = packed;
+  const { command, args } = packed.installed;
   const env = environment();
   const variables = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
   const tool = ['--method', 'tools/call', '--tool-name', 'fetch_paid'];
