@@ -109,6 +109,9 @@ export const TransactionHash = z
     examples: ['5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW'],
   });
 
+/** SHA-256 of the bytes of a transaction's message, in lower-case hexadecimal. */
+export const MessageHash = z.string().regex(/^[0-9a-f]{64}$/);
+
 /** A Solana wire transaction has at most 1232 bytes, which are 1644 base64 characters. */
 export const WireTransaction = z
   .string()

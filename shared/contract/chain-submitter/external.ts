@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   AccountId,
+  MessageHash,
   MicroUsdc,
   PaymentAttemptId,
   SettlementId,
@@ -10,9 +11,6 @@ import {
 } from '../primitives.ts';
 import { internalOperation } from '../service.ts';
 import { Progress } from './progress.ts';
-
-/** SHA-256 of the bytes of a transaction's message, in lower-case hexadecimal. */
-const MessageHash = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** Why an outgoing payment is not signed. */
 const EXTERNAL_REASONS = [

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   AccountId,
+  MessageHash,
   MicroUsdc,
   SettlementId,
   SolanaAddress,
@@ -9,9 +10,6 @@ import {
 } from '../primitives.ts';
 import { internalOperation } from '../service.ts';
 import { Progress } from './progress.ts';
-
-/** SHA-256 of the bytes of a transaction's message, in lower-case hexadecimal. */
-const MessageHash = z.string().regex(/^[0-9a-f]{64}$/);
 
 /**
  * Why a transaction of another client is refused. The first group are the names of x402, without
