@@ -2083,7 +2083,10 @@ export interface components {
                 monthly: components["schemas"]["DelegateUsage"];
                 total: components["schemas"]["DelegateUsage"];
             };
-            /** @description Null: any service */
+            /**
+             * @description Null: any service
+             * @example null
+             */
             allowed_service_ids: components["schemas"]["ServiceId"][] | null;
             /** @description Payments to vendors of x402 that do not use Quittance. Null: none. Not together with allowed_service_ids */
             external: {
@@ -7212,9 +7215,7 @@ export interface operations {
                      *               "resets_at": "2026-11-21T10:00:00.000Z"
                      *             }
                      *           },
-                     *           "allowed_service_ids": [
-                     *             "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17"
-                     *           ],
+                     *           "allowed_service_ids": null,
                      *           "external": {
                      *             "pay_to": "any",
                      *             "origins": [
@@ -7253,24 +7254,21 @@ export interface operations {
                 /**
                  * @example {
                  *       "name": "Research agent",
-                 *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
                  *       "limits": {
-                 *         "per_payment": "2500000",
-                 *         "daily": "2500000",
-                 *         "monthly": "2500000",
-                 *         "total": "2500000"
+                 *         "per_payment": "500000",
+                 *         "daily": "5000000"
                  *       },
-                 *       "allowed_service_ids": [
-                 *         "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17"
-                 *       ],
                  *       "external": {
-                 *         "pay_to": "any",
+                 *         "pay_to": [
+                 *           "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                 *         ],
                  *         "origins": [
                  *           "https://api.example.com"
                  *         ]
                  *       },
-                 *       "approval_above": "2500000",
-                 *       "expires_at": "2099-12-31T00:00:00.000Z"
+                 *       "approval_above": "1000000",
+                 *       "expires_at": "2099-12-31T00:00:00.000Z",
+                 *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs"
                  *     }
                  */
                 "application/json": {
@@ -7336,9 +7334,7 @@ export interface operations {
                      *           "resets_at": "2026-11-21T10:00:00.000Z"
                      *         }
                      *       },
-                     *       "allowed_service_ids": [
-                     *         "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17"
-                     *       ],
+                     *       "allowed_service_ids": null,
                      *       "external": {
                      *         "pay_to": "any",
                      *         "origins": [
@@ -7362,7 +7358,10 @@ export interface operations {
                             monthly: components["schemas"]["DelegateUsage"];
                             total: components["schemas"]["DelegateUsage"];
                         };
-                        /** @description Null: any service */
+                        /**
+                         * @description Null: any service
+                         * @example null
+                         */
                         allowed_service_ids: components["schemas"]["ServiceId"][] | null;
                         /** @description Payments to vendors of x402 that do not use Quittance. Null: none. Not together with allowed_service_ids */
                         external: {
@@ -7389,7 +7388,10 @@ export interface operations {
                             monthly: components["schemas"]["DelegateUsage"];
                             total: components["schemas"]["DelegateUsage"];
                         };
-                        /** @description Null: any service */
+                        /**
+                         * @description Null: any service
+                         * @example null
+                         */
                         allowed_service_ids: components["schemas"]["ServiceId"][] | null;
                         /** @description Payments to vendors of x402 that do not use Quittance. Null: none. Not together with allowed_service_ids */
                         external: {
@@ -7460,9 +7462,7 @@ export interface operations {
                      *           "resets_at": "2026-11-21T10:00:00.000Z"
                      *         }
                      *       },
-                     *       "allowed_service_ids": [
-                     *         "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17"
-                     *       ],
+                     *       "allowed_service_ids": null,
                      *       "external": {
                      *         "pay_to": "any",
                      *         "origins": [
@@ -7529,9 +7529,7 @@ export interface operations {
                      *           "resets_at": "2026-11-21T10:00:00.000Z"
                      *         }
                      *       },
-                     *       "allowed_service_ids": [
-                     *         "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17"
-                     *       ],
+                     *       "allowed_service_ids": null,
                      *       "external": {
                      *         "pay_to": "any",
                      *         "origins": [
@@ -7586,21 +7584,18 @@ export interface operations {
                  * @example {
                  *       "name": "Research agent",
                  *       "limits": {
-                 *         "per_payment": "2500000",
-                 *         "daily": "2500000",
-                 *         "monthly": "2500000",
-                 *         "total": "2500000"
+                 *         "per_payment": "500000",
+                 *         "daily": "5000000"
                  *       },
-                 *       "allowed_service_ids": [
-                 *         "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17"
-                 *       ],
                  *       "external": {
-                 *         "pay_to": "any",
+                 *         "pay_to": [
+                 *           "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                 *         ],
                  *         "origins": [
                  *           "https://api.example.com"
                  *         ]
                  *       },
-                 *       "approval_above": "2500000",
+                 *       "approval_above": "1000000",
                  *       "expires_at": "2099-12-31T00:00:00.000Z"
                  *     }
                  */
@@ -7666,9 +7661,7 @@ export interface operations {
                      *           "resets_at": "2026-11-21T10:00:00.000Z"
                      *         }
                      *       },
-                     *       "allowed_service_ids": [
-                     *         "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17"
-                     *       ],
+                     *       "allowed_service_ids": null,
                      *       "external": {
                      *         "pay_to": "any",
                      *         "origins": [

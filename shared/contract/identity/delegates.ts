@@ -77,7 +77,10 @@ export const Delegate = z
     wallet_id: WalletId,
     limits: DelegateLimits,
     usage: DelegateUsage,
-    allowed_service_ids: AllowedServices.nullable().meta({ description: 'Null: any service' }),
+    allowed_service_ids: AllowedServices.nullable().meta({
+      description: 'Null: any service',
+      examples: [null],
+    }),
     external,
     approval_above: approvalAbove,
     expires_at: Timestamp.nullable(),
@@ -88,6 +91,17 @@ export const Delegate = z
 
 /** In the far future, because an example must not expire. */
 const FAR = '2099-12-31T00:00:00.000Z';
+/** Of a request. `external` excludes allowed_service_ids. */
+const EXAMPLE = {
+  name: 'Research agent',
+  limits: { per_payment: '500000', daily: '5000000' },
+  external: {
+    pay_to: ['Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u'],
+    origins: ['https://api.example.com'],
+  },
+  approval_above: '1000000',
+  expires_at: FAR,
+};
 
 const byId = z.strictObject({ delegate_id: DelegateId });
 
@@ -99,20 +113,22 @@ export const delegateOperations = {
     http: { method: 'POST', path: '/v1/delegates', status: 201 },
     access: ['jwt'],
     stepUp: true,
-    body: z.strictObject({
-      name: label(80, 'Research agent'),
-      wallet_id: WalletId,
-      limits: z.strictObject({
-        per_payment: MicroUsdc.optional(),
-        daily: MicroUsdc.optional(),
-        monthly: MicroUsdc.optional(),
-        total: MicroUsdc.optional(),
-      }),
-      allowed_service_ids: AllowedServices.optional(),
-      external: external.optional(),
-      approval_above: approvalAbove.optional(),
-      expires_at: Timestamp.optional().meta({ examples: [FAR] }),
-    }),
+    body: z
+      .strictObject({
+        name: label(80, 'Research agent'),
+        wallet_id: WalletId,
+        limits: z.strictObject({
+          per_payment: MicroUsdc.optional(),
+          daily: MicroUsdc.optional(),
+          monthly: MicroUsdc.optional(),
+          total: MicroUsdc.optional(),
+        }),
+        allowed_service_ids: AllowedServices.optional(),
+        external: external.optional(),
+        approval_above: approvalAbove.optional(),
+        expires_at: Timestamp.optional().meta({ examples: [FAR] }),
+      })
+      .meta({ examples: [{ ...EXAMPLE, wallet_id: 'wal_01kaj5w0c0e8h9x2m4n6p8q0rs' }] }),
     idempotency: { secret: 'api_key' },
     output: shownOnce(Delegate.shape, { api_key: z.string().meta({ examples: ['dk_test_Zk3mQ9'] }) }),
     errors: ['not_found'],
@@ -156,7 +172,8 @@ export const delegateOperations = {
         approval_above: approvalAbove,
         expires_at: Timestamp.nullable().meta({ examples: [FAR] }),
       })
-      .partial(),
+      .partial()
+      .meta({ examples: [EXAMPLE] }),
     output: Delegate,
     stepUp: {
       when: 'for a change that lets the key spend more, at other services, at other vendors, without approval, or longer',
