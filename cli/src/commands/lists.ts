@@ -136,6 +136,27 @@ const walletOf = async (client: Client, given: string | undefined): Promise<stri
   throw new UsageError('the account has no wallet', 'Create or link one in the console, under Wallet.');
 };
 
+type Created = Awaited<ReturnType<Client['identity']['createDelegate']>>;
+
+/** The limits and rights of a new key, so that its owner sees what it may do. */
+const rightsOf = ({
+  limits,
+  external,
+  allowed_service_ids,
+  approval_above,
+  expires_at,
+}: Created): [string, string | null][] => [
+  ...LIMITS.map(([field, , flag]): [string, string | null] => {
+    const limit = limits[field];
+    return [flag.slice(2), limit === null ? null : formatUsdc(limit)];
+  }),
+  ['services', allowed_service_ids?.join(' ') ?? null],
+  ['external', external === null ? null : [external.pay_to].flat().join(' ')],
+  ['origins', external?.origins?.join(' ') ?? null],
+  ['approval-above', approval_above === null ? null : formatUsdc(approval_above)],
+  ['expires', expires_at],
+];
+
 const createDelegate = async (context: Context, options: DelegateOptions): Promise<void> => {
   const limits = Object.fromEntries(
     LIMITS.flatMap(([field, option, flag]) => {
@@ -161,10 +182,7 @@ const createDelegate = async (context: Context, options: DelegateOptions): Promi
         ['Delegate', created.delegate_id],
         ['Name', created.name],
         ['Wallet', created.wallet_id],
-        ...LIMITS.map(([field, , flag]): [string, string | null] => {
-          const limit = created.limits[field];
-          return [flag.slice(2), limit === null ? null : formatUsdc(limit)];
-        }),
+        ...rightsOf(created),
       ])}\n${keyLine(context.io, created)}`,
   );
 };
