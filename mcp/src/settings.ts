@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { DEFAULT_URL } from '../../cli/src/context.ts';
 import { configFolder } from '../../cli/src/sign-ins.ts';
 
 /** The settings of one server, from the environment and the command line. */
@@ -17,8 +18,6 @@ export type Settings = {
   http: { port: number; token: string } | null;
 };
 
-/** The gateway of `npm start`. */
-const DEFAULT_URL = 'http://127.0.0.1:3000';
 const DEFAULT_PORT = 8403;
 const SHORTEST_TOKEN = 16;
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;

@@ -109,6 +109,9 @@ export const TransactionHash = z
     examples: ['5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW'],
   });
 
+/** Longest memo of a payment of x402 or MPP. */
+export const MAX_MEMO_BYTES = 256;
+
 /** SHA-256 of the bytes of a transaction's message, in lower-case hexadecimal. */
 export const MessageHash = z.string().regex(/^[0-9a-f]{64}$/);
 

@@ -1,4 +1,5 @@
 import bs58 from 'bs58';
+import { MAX_MEMO_BYTES } from '../../../shared/contract/primitives.ts';
 import { publicKeyFromRaw, verifyBytes } from '../../../shared/lib/ed25519.ts';
 import { PROGRAMS } from '../chain/addresses.ts';
 import { type Network, platformAddresses } from '../chain/model/network.ts';
@@ -46,7 +47,6 @@ const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000n;
 const BUDGET_INSTRUCTIONS = 2;
 /** The budget, two transfers, and a memo for each. More are read by no rule. */
 const MAX_INSTRUCTIONS = 16;
-const MAX_MEMO_BYTES = 256;
 
 const decode = (wire: Uint8Array) => {
   try {

@@ -9,7 +9,7 @@ import {
 
 const forbidden = (message: string) => (): ServiceError => new ServiceError('forbidden', message);
 
-/** An open payment is used within seconds, or expires with its blockhash about a minute later. */
+/** An open payment is used within seconds, or expires within about two minutes. */
 const OPEN_RETRY_SECONDS = 15;
 const tooManyOpen = (message: string) => (): ServiceError =>
   new ServiceError('limit_exceeded', `${message}; repeat with the same payment_attempt_id`, {

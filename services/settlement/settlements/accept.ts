@@ -8,8 +8,9 @@ import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
-import { refreshPayer } from '../payers/payer.ts';
+import type { refreshPayer } from '../payers/payer.ts';
 import type { Payer } from '../payers/store.ts';
+import { evaluateWithPayer } from './evaluate-with-payer.ts';
 import { acceptedEvent, settleJob } from './events.ts';
 import { acceptWithinCaps } from './hourly-caps.ts';
 import { type Attempt, acceptAttempts, type Candidate, type Decision } from './store/accept-attempts.ts';
@@ -22,15 +23,6 @@ type Deps = Parameters<typeof refreshPayer>[0] & {
   relay: Relay;
   terms: TermsCache;
 };
-
-/**
- * A statement that meets a concurrent insert saw an older snapshot. The next one sees the inserted
- * row. More conflicts than this indicate a bug.
- */
-const MAX_CONFLICTS = 5;
-
-const isAboutPayer = (decision: Decision): boolean =>
-  decision === 'payer_unknown' || decision === 'balance_short' || decision === 'allowance_short';
 
 const messagesOf = (attempt: Attempt, payer: Payer, now: number): Message[] => {
   const traceparent = activeTraceparent();
@@ -61,13 +53,9 @@ export type Accept = (attempt: Attempt, options: { payer: Payer; abandonedAt: nu
 export const createAccept = (deps: Deps): Accept => {
   const evaluate = batched((candidates: readonly Candidate[]) => acceptAttempts(deps.pool, candidates));
   return async (attempt, options) => {
-    let { payer } = options;
-    let isRefreshed = false;
-    for (let conflicts = 0; conflicts < MAX_CONFLICTS; ) {
-      await failpoint('settlement.beforeAccept');
-      if (performance.now() >= options.abandonedAt) return 'conflict';
+    const evaluation = await evaluateWithPayer(deps, options, (payer) => {
       const candidate = { attempt, messages: messagesOf(attempt, payer, deps.clock()) };
-      const { decision, outbox } = await acceptWithinCaps(
+      return acceptWithinCaps(
         deps.caps,
         {
           payer: { wallet: payer.owner, accountId: attempt.accountId },
@@ -75,19 +63,13 @@ export const createAccept = (deps: Deps): Accept => {
         },
         (isOverCap) => evaluate({ ...candidate, isOverCap }),
       );
-      if (decision === 'accepted') {
-        await failpoint('settlement.afterAccept');
-        count('quittance_settlements_total', 1, { outcome: 'accepted' });
-        deps.terms.add(attempt, deps.clock());
-        deps.relay.dispatch(outbox);
-        return decision;
-      }
-      if (isAboutPayer(decision) && !isRefreshed) {
-        payer = await refreshPayer(deps, payer);
-        isRefreshed = true;
-      } else if (decision === 'conflict') conflicts += 1;
-      else return decision;
+    });
+    if (evaluation?.decision === 'accepted') {
+      await failpoint('settlement.afterAccept');
+      count('quittance_settlements_total', 1, { outcome: 'accepted' });
+      deps.terms.add(attempt, deps.clock());
+      deps.relay.dispatch(evaluation.outbox);
     }
-    return 'conflict';
+    return evaluation?.decision ?? 'conflict';
   };
 };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   AccountId,
+  MAX_MEMO_BYTES,
   MessageHash,
   MicroUsdc,
   PaymentAttemptId,
@@ -40,7 +41,6 @@ const attempt = {
  * signed and nothing is closed, because the bytes may be used.
  */
 const answered = { message_hash: MessageHash.nullable().optional() };
-const MAX_MEMO_BYTES = 256;
 
 /**
  * Internal operations for payments to vendors that do not use Quittance (docs/design/interop.md,

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { invalid } from '../../../../shared/contract/errors.ts';
+import { MAX_MEMO_BYTES } from '../../../../shared/contract/primitives.ts';
 import type { settlement } from '../../../../shared/contract/settlement.ts';
 import { parseMicro } from '../../../../shared/lib/micro.ts';
 import { v1NetworkOf } from '../../foreign-payments/model/networks.ts';
@@ -28,7 +29,6 @@ type ExternalTerms = {
   mint: string;
 };
 
-const MAX_MEMO_BYTES = 256;
 const FIELD = 'requirement';
 
 /** Version 2 names the price `amount`, version 1 `maxAmountRequired`. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { MicroUsdc, WireTransaction } from '../../../../shared/contract/primitives.ts';
+import { MAX_MEMO_BYTES, MicroUsdc, WireTransaction } from '../../../../shared/contract/primitives.ts';
 import type { settlement } from '../../../../shared/contract/settlement.ts';
 import { v1NetworkOf } from './networks.ts';
 
@@ -29,7 +29,6 @@ export type X402Terms = {
   feePayers: readonly string[];
 };
 
-const MAX_MEMO_BYTES = 256;
 const MAX_RESOURCE = 2048;
 const EXTERNAL_ID = /^[A-Za-z0-9_-]{16,128}$/;
 
