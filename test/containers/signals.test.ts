@@ -3,6 +3,7 @@ import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { waitFor } from '../support/wait.ts';
+import { eachOf } from './command.ts';
 import { docker, folder, inspect, services } from './running.ts';
 
 /**
@@ -36,13 +37,21 @@ beforeAll(async () => {
     ...aliases.map((alias) => `--network-alias=${alias}`),
     ...['--entrypoint', 'node', 'quittance-sandbox:local', '--input-type=module', '--eval', script],
   );
+  await eachOf(waiting, 3, startOne);
 });
 afterAll(async () => {
   await docker('rm', '--force', '--volumes', SILENT, ...waiting.map(containerName));
   await docker('network', 'rm', NETWORK);
 });
 
-const startWaiting = async (name: string): Promise<void> => {
+/** How often the silent server has been connected to from a container. */
+const connectionsOf = async (name: string): Promise<number> => {
+  const { NetworkSettings } = await inspect(containerName(name));
+  const address = NetworkSettings.Networks[NETWORK]!.IPAddress;
+  return (await docker('logs', SILENT)).split(`from ${address};`).length - 1;
+};
+
+const startOne = async (name: string): Promise<void> => {
   const { command, env_file } = services[name]!;
   const variables = Object.assign(
     {},
@@ -53,18 +62,15 @@ const startWaiting = async (name: string): Promise<void> => {
     ...Object.entries(variables).flatMap(([key, value]) => ['--env', `${key}=${value}`]),
     ...['quittance:local', ...command!],
   );
-  const { NetworkSettings } = await inspect(containerName(name));
-  const address = NetworkSettings.Networks[NETWORK]!.IPAddress;
-  await waitFor(
-    () => docker('logs', SILENT),
-    (text) => text.includes(`from ${address};`),
-    60_000,
-    200,
-  );
 };
 
 test.each(waiting)('%s ends on SIGTERM while it waits for its servers, with 143', async (name) => {
-  await startWaiting(name);
+  await waitFor(
+    () => connectionsOf(name),
+    (count) => count > 0,
+    60_000,
+    200,
+  );
   const startedAt = performance.now();
   await docker('stop', '--time', String(GRACE_SECONDS), containerName(name));
   console.info(`${name} ended ${((performance.now() - startedAt) / 1000).toFixed(1)} s after SIGTERM`);
