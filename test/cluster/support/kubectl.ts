@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { stringify } from 'yaml';
 
 /** The only place that runs kubectl. */
 
@@ -82,7 +81,8 @@ export const kubectl = (context: string, namespace: string) => {
       typeof what === 'string'
         ? run(['apply', '--kustomize', what, ...options])
         : run(['apply', '--filename', '-', ...options], {
-            input: what.map((each) => stringify(each, { lineWidth: 0 })).join('---\n'),
+            // JSON, because kubectl reads YAML 1.1, where an unquoted `no` is a boolean.
+            input: what.map((each) => JSON.stringify(each)).join('\n'),
           }),
     /** Waits until a rollout (`deployment/quote`) is complete. */
     rollout: (name: string, timeoutSeconds = 300): Promise<string> =>
