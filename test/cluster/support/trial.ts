@@ -54,7 +54,7 @@ export const waitForTrial = async (own: Kubectl, report: Report): Promise<void> 
     async () => announced(await stateOf(own)),
     ({ waiting }) => waiting.length === 0,
     READY_WITHIN_MS,
-    500,
+    2000,
   );
 };
 
