@@ -75,7 +75,7 @@ export const reportText = (reports: readonly AccountReport[]): string => {
  * The environment of a stack on this machine.
  * @throws Error for any environment but the first, because the stack's file names only its database
  */
-export const placeOf = (stack: Stack, environment: string): Place => {
+export const placeOf = (stack: Pick<Stack, 'environments' | 'postgres_url'>, environment: string): Place => {
   const found = stack.environments[environment];
   if (found === undefined) throw new Error(`this stack has no environment ${environment}`);
   if (environment !== Object.keys(stack.environments)[0])
