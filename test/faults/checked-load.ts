@@ -1,7 +1,7 @@
+import type { Access } from './access.ts';
 import { type Actors, type Client, createActors, createClient } from './client.ts';
 import { type ClientLog, createClientLog } from './client-log.ts';
 import { readFinalState } from './final-state.ts';
-import type { Installation } from './installation.ts';
 import { type Break, judge } from './invariants.ts';
 import { startLoad } from './load.ts';
 import { startMonitor } from './monitor.ts';
@@ -32,7 +32,7 @@ export type CheckedLoad = {
  *   everything must be terminal
  */
 export const startCheckedLoad = async (
-  installation: Installation,
+  installation: Access,
   options: {
     payers: number;
     vendors: number;

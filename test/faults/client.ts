@@ -11,8 +11,8 @@ import {
 import { type Api, balancedApi, createApi, lostBy, must } from '../../deploy/local/seed/api.ts';
 import type { SignIn } from '../../deploy/local/seed/sign-in.ts';
 import { atOnce } from '../support/stack.ts';
+import type { Access } from './access.ts';
 import type { Attempt, ClientLog } from './client-log.ts';
-import type { Installation } from './installation.ts';
 
 /**
  * Longer than any answer of the API takes, so that a missing answer is a fault and not a short
@@ -70,7 +70,7 @@ export type Actors = {
 
 /** Signs all clients up before the faults begin. */
 export const createActors = async (
-  { stack }: Installation,
+  { stack }: Access,
   { payers, vendors }: { payers: number; vendors: number },
 ): Promise<Actors> => {
   const api = createApi(stack.gateway_url);
@@ -93,7 +93,7 @@ export const createActors = async (
 /** Signs up a new payer during the faults; null when that failed. */
 const signUp = async (
   api: Api,
-  stack: Installation['stack'],
+  stack: Access['stack'],
   pays: 'wallet' | 'delegates',
 ): Promise<Newcomer | null> => {
   try {
@@ -115,7 +115,7 @@ const signUp = async (
 /** Clients that record all their calls and answers. */
 export type Client = ReturnType<typeof createClient>;
 
-export const createClient = ({ stack }: Installation, clientLog: ClientLog) => {
+export const createClient = ({ stack }: Access, clientLog: ClientLog) => {
   const api = balancedApi(stack.gateway_urls, { timeoutMs: TIMEOUT_MS });
   const tokens = new Map<Consumer, { at: number; session: Promise<SignIn> }>();
 

@@ -1,7 +1,7 @@
 import { referenceOf } from '../../services/chain-submitter/transactions/reference.ts';
 import { placeOf, reconcile } from '../../tools/reconcile.ts';
+import type { Access } from './access.ts';
 import type { ClientLog } from './client-log.ts';
-import type { Installation } from './installation.ts';
 import { inParallel } from './recovery.ts';
 
 const HANDS = 16;
@@ -70,7 +70,7 @@ const finalizedOf = (signature: string, { transaction, meta }: TransactionJson):
  * Reads the chain and the databases. The chain is read by plain RPC at its default commitment,
  * because only what is final counts.
  */
-export const readFinalState = async (harness: Installation, clientLog: ClientLog) => {
+export const readFinalState = async (harness: Access, clientLog: ClientLog) => {
   const { rpc, query, signers: ours } = harness;
 
   /** All signatures that name an address, oldest pages last. */

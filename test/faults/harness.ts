@@ -12,7 +12,7 @@ import type { Stack } from '../../deploy/local/stack/stack-file.ts';
 import { responds } from '../../deploy/local/stack/tool-specs.ts';
 import { testPrograms } from '../support/programs.ts';
 import { restart } from '../support/restart.ts';
-import { openInstallation } from './installation.ts';
+import { openAccess } from './access.ts';
 import type { Mutation } from './mutations.ts';
 import { startSecondProvider } from './second-provider.ts';
 
@@ -103,7 +103,7 @@ export const startHarness = async (options: {
   });
 
   const keys = environmentKeys(path.resolve(stateDir), 'test');
-  const installation = await openInstallation(running.stack, [
+  const installation = await openAccess(running.stack, [
     keys.feePayer.address,
     ...keys.delegateAuthorities.map(({ address }) => address),
   ]);

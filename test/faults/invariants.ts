@@ -1,16 +1,16 @@
 import type { Consumer } from '../../deploy/local/seed/actors.ts';
 import { isBroken } from '../../tools/reconcile/compare.ts';
 import { untrueRefusals } from '../support/refusals.ts';
+import type { Access } from './access.ts';
 import { type Answer, type Attempt, bodyOf, type ClientLog } from './client-log.ts';
 import type { FinalizedTransaction, FinalState, SettlementRow } from './final-state.ts';
-import type { Installation } from './installation.ts';
 
 /** One invariant that does not hold, with the ids to search for. */
 export type Break = { invariant: string; what: string; attempt?: Attempt };
 
 /** The final state of a campaign, which the invariants check. */
 type Case = {
-  harness: Installation;
+  harness: Access;
   clientLog: ClientLog;
   finalState: FinalState;
   /** How often the chain was forked. Only then may a confirmed transaction be replaced. */

@@ -1,19 +1,18 @@
 import pg from 'pg';
-import type { Stack } from '../../deploy/local/stack/stack-file.ts';
+import type { Stack, StackEnvironment } from '../../deploy/local/stack/stack-file.ts';
 import { chainOf } from '../support/chain.ts';
 
 /** The addresses of an installation with one environment `test`. */
-export type Place = Pick<
-  Stack,
-  'gateway_url' | 'gateway_urls' | 'mail_url' | 'postgres_url' | 'environments'
->;
+export type Addresses = Pick<Stack, 'gateway_url' | 'gateway_urls' | 'mail_url' | 'postgres_url'> & {
+  environments: Record<string, Pick<StackEnvironment, 'rpc_url' | 'usdc_mint' | 'fee_wallet' | 'fee_payer'>>;
+};
 
 /**
  * An installation as clients and invariants use it, however it was started: its addresses, its
  * chain, its database.
  */
-export type Installation = {
-  stack: Place;
+export type Access = {
+  stack: Addresses;
   /** The addresses of its fee payer and of its delegate authorities. */
   signers: readonly string[];
   chain: ReturnType<typeof chainOf>;
@@ -49,10 +48,10 @@ const RECORD_ACCEPTANCES = `
   create constraint trigger record_acceptance after insert on settlement.settlements
     deferrable initially deferred for each row execute function campaign.record_acceptance()`;
 
-/** Removes everything that `openInstallation` adds to the database. */
+/** Removes everything that `openAccess` adds to the database. */
 const FORGET_ACCEPTANCES = 'drop schema if exists campaign cascade';
 
-const rpcAt = (url: string): Installation['rpc'] => {
+const rpcAt = (url: string): Access['rpc'] => {
   let calls = 0;
   return async <T>(method: string, ...params: unknown[]): Promise<T> => {
     const response = await fetch(url, {
@@ -72,10 +71,10 @@ const rpcAt = (url: string): Installation['rpc'] => {
  * payment may be under way.
  * @param signers the addresses of its fee payer and of its delegate authorities
  */
-export const openInstallation = async (
-  stack: Place,
+export const openAccess = async (
+  stack: Addresses,
   signers: readonly string[],
-): Promise<Installation & { close: () => Promise<void> }> => {
+): Promise<Access & { close: () => Promise<void> }> => {
   const environment = stack.environments.test!;
   const database = new pg.Pool({
     connectionString: stack.postgres_url,
