@@ -5,7 +5,7 @@ import { constants, tmpdir } from 'node:os';
 import path from 'node:path';
 import { readCommandLine } from '../../deploy/local/processes/command-line.ts';
 import { run } from './command.ts';
-import { debianPackages, type Packages, whyNoPackages } from './engine/debian-packages.ts';
+import { ArchiveUnreachable, debianPackages, type Packages, whyNoPackages } from './engine/debian-packages.ts';
 import { answeringEngine, type Engine } from './engine/engine.ts';
 import { startDocker, stopUnpacked, unpackDocker } from './engine/unpacked-docker.ts';
 import { imageLines } from './image.ts';
@@ -192,16 +192,18 @@ const stopKept = async (work: string): Promise<void> => {
   step(`stopped and removed: ${work}`);
 };
 
+/** Nothing can be run here. */
+const skip = (why: string): void => {
+  report('skipped');
+  console.error(`containers: ${why}`);
+  process.exitCode = options.optional ? 0 : 1;
+};
+
 const main = async (): Promise<void> => {
   if (options.stop !== undefined) return stopKept(path.resolve(options.stop));
   const answering = options.unpack ? null : await answeringEngine();
   const missing = answering === null ? whyNoEngine() : null;
-  if (missing !== null) {
-    report('skipped');
-    console.error(`containers: ${missing}`);
-    process.exitCode = options.optional ? 0 : 1;
-    return;
-  }
+  if (missing !== null) return skip(missing);
   const open: Open = { work: workFolder() };
   let closing: Promise<void> | undefined;
   const closed = () => {
@@ -216,7 +218,8 @@ const main = async (): Promise<void> => {
     report('passed');
   } catch (error) {
     await closed().catch((failed: Error) => console.error(failed.message));
-    throw error;
+    if (!(error instanceof ArchiveUnreachable)) throw error;
+    skip(error.message);
   }
 };
 
