@@ -4,7 +4,7 @@ import { createParties, payAndReadBack } from './payment.ts';
 import { allHealthy, compose, containerOf, inspect, installation, services } from './running.ts';
 
 /** Proves that the system pays again after each of its servers was restarted. */
-test.each(['nats', 'redis', 'postgres', 'chain'])('a restart of %s: payments succeed again', async (server) => {
+test.each(['nats', 'redis', 'postgres'])('a restart of %s: payments succeed again', async (server) => {
   const parties = await createParties(installation);
   await compose('restart', server);
   const startedAt = performance.now();
@@ -16,7 +16,7 @@ test.each(['nats', 'redis', 'postgres', 'chain'])('a restart of %s: payments suc
         (error: Error) => error.message,
       ),
     (status) => status === 'confirmed',
-    60_000,
+    180_000,
     500,
   );
   console.info(
@@ -27,18 +27,27 @@ test.each(['nats', 'redis', 'postgres', 'chain'])('a restart of %s: payments suc
   expect(State).toMatchObject({ Status: 'running', Health: { Status: 'healthy' } });
 });
 
-test('every line of the programs is JSON, and a line of an unavailable dependency has no stack', async () => {
+type Line = { err?: { type: string; message: string; stack?: string } };
+
+/** The lines of a service's container. Compose begins each with a code for a terminal. */
+const linesOf = async (name: string): Promise<Line[]> => {
+  const text = await compose('logs', '--no-log-prefix', '--no-color', name);
+  const lines = text.replaceAll('\u001b[2K', '').split('\n');
+  return lines.filter(Boolean).map((line) => {
+    try {
+      return JSON.parse(line) as Line;
+    } catch {
+      throw new Error(`${name} has written a line that is not JSON: ${line}`);
+    }
+  });
+};
+
+test('every line of the programs is JSON, and an unavailable server is logged without a stack', async () => {
+  await compose('restart', 'chain');
+  await allHealthy();
   const product = Object.keys(services).filter((name) => services[name]!.image === 'quittance:local');
-  for (const name of product) {
-    const lines = (await compose('logs', '--no-log-prefix', '--no-color', name)).split('\n').filter(Boolean);
-    const parsed = lines.map((line) => {
-      try {
-        return JSON.parse(line) as { err?: { type: string; message: string; stack?: string } };
-      } catch {
-        throw new Error(`${name} has written a line that is not JSON: ${line}`);
-      }
-    });
-    const expected = parsed.filter(({ err }) => /^RpcUnavailable|ECONNREFUSED/.test(`${err?.type} ${err?.message}`));
-    expect([name, expected.filter(({ err }) => err!.stack !== undefined)]).toEqual([name, []]);
-  }
+  const lines = (await Promise.all(product.map(linesOf))).flat();
+  const unavailable = lines.filter(({ err }) => /^(RpcUnavailable|ConnectionError)/.test(err?.type ?? ''));
+  expect(unavailable.length).toBeGreaterThan(0);
+  expect(unavailable.filter(({ err }) => err!.stack !== undefined)).toEqual([]);
 });

@@ -66,7 +66,7 @@ export const allHealthy = async (): Promise<void> => {
       return lines.filter((line) => line !== '' && !line.endsWith(' healthy'));
     },
     (unhealthy) => unhealthy.length === 0,
-    90_000,
+    300_000,
     500,
   );
 };
