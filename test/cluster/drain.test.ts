@@ -9,7 +9,15 @@ import { recordFigures, report } from './support/figures.ts';
 import { type Installation, runningInstallation } from './support/installation.ts';
 import { type Kubectl, KubectlError } from './support/kubectl.ts';
 import { beginLoad, refusedLines } from './support/load.ts';
-import { isReady, POLL_MS, PRODUCT, podsOf, scaleProduct, secondsSince, waitForPods } from './support/pods.ts';
+import {
+  isReady,
+  POLL_MS,
+  PRODUCT,
+  podsOf,
+  scaleProduct,
+  secondsSince,
+  waitForPods,
+} from './support/pods.ts';
 import { waitForTrial } from './support/trial.ts';
 
 /** `single-node` has one pod of each service and no budgets. These are the budgets of `base`. */
