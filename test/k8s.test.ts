@@ -118,13 +118,12 @@ const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rende
     '%s: each container of the image runs one of its services or jobs, as its user',
     (overlay) => {
       // The jobs of the image are shared/jobs.
-      const files = globSync('shared/jobs/*.ts', { cwd: root }).map((file) => path.basename(file, '.ts'));
-      const jobs = files.length > 0 ? files : ['migrate', 'setup-bus'];
+      const jobs = globSync('shared/jobs/*.ts', { cwd: root }).map((file) => path.basename(file, '.ts'));
       for (const object of rendered.get(overlay)!)
         for (const { name, image, args } of podOf(object)?.spec.containers ?? []) {
           if (!image.startsWith('quittance')) continue;
           expect(args).toEqual([name]);
-          expect(object.kind === 'Job' ? jobs : services).toContain(name);
+          expect(['Job', 'CronJob'].includes(object.kind) ? jobs : services).toContain(name);
           expect(podOf(object).spec.securityContext.runAsUser).toBe(10_001);
         }
     },

@@ -55,4 +55,8 @@ export const nameOf = ({ kind, metadata }: Rendered): string =>
 
 /** The template of the pods that an object starts. */
 export const podOf = ({ kind, spec }: Rendered) =>
-  ['Deployment', 'StatefulSet', 'Job'].includes(kind) ? spec.template : undefined;
+  kind === 'CronJob'
+    ? spec.jobTemplate.spec.template
+    : ['Deployment', 'StatefulSet', 'Job'].includes(kind)
+      ? spec.template
+      : undefined;
