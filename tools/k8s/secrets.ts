@@ -23,6 +23,8 @@ export type ClusterEnvironment = {
   namespace: string;
   rpcUrls: readonly string[];
   smtpUrl: string;
+  /** Whether the environment may issue USDC, as only a chain of its own allows. Default false. */
+  issuesUsdc?: boolean;
 };
 
 /**
@@ -68,7 +70,7 @@ export const clusterSecrets = (options: {
     logLevel: 'info',
   };
 
-  for (const [index, { name, namespace, rpcUrls, smtpUrl }] of environments.entries()) {
+  for (const [index, { name, namespace, rpcUrls, smtpUrl, issuesUsdc }] of environments.entries()) {
     const { keys, nats, databaseUrl, ...environment } = running[index]!;
     for (const user of Object.keys(natsRights()) as BusUser[])
       add('Secret', namespace, user, { NATS_PASSWORD: nats.credentials(user).password });
@@ -85,8 +87,9 @@ export const clusterSecrets = (options: {
       );
       // The sandboxes of `npm start` are not real providers, and we do not control the mint of a
       // public network.
-      const { MOONPAY: _1, COINBASE: _2, FUNDING_AUTHORITY_KEY: _3, ...own } = all;
-      add('Secret', namespace, service, only('secret', own));
+      const { MOONPAY: _1, COINBASE: _2, FUNDING_AUTHORITY_KEY, ...own } = all;
+      const authority = issuesUsdc && FUNDING_AUTHORITY_KEY !== undefined ? { FUNDING_AUTHORITY_KEY } : {};
+      add('Secret', namespace, service, { ...only('secret', own), ...authority });
       add('ConfigMap', namespace, 'public-keys', only('public-keys', own));
     }
     const password = superuserPassword(folder);

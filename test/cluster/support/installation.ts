@@ -1,0 +1,69 @@
+import path from 'node:path';
+import { superuserPassword } from '../../../deploy/local/servers/postgres-server.ts';
+import { environmentKeys } from '../../../deploy/local/stack/keys.ts';
+import type { Stack } from '../../../deploy/local/stack/stack-file.ts';
+import { TRIAL_NAMESPACE } from '../../../tools/k8s/trial.ts';
+import { type Forward, type Kubectl, kubectl } from './kubectl.ts';
+
+/** The trial's keys and generated settings. Other installations of this folder are beside it. */
+export const TRIAL_FOLDER = path.resolve(import.meta.dirname, '../../../.local/cluster/trial');
+
+/** The parts of a stack that an installation in a cluster has, so that the clients of a stack can use it. */
+export type ClusterStack = Pick<Stack, 'gateway_url' | 'mail_url' | 'postgres_url'> & {
+  environments: {
+    test: Pick<Stack['environments'][string], 'rpc_url' | 'usdc_mint' | 'fee_wallet' | 'fee_payer'>;
+  };
+};
+
+/** A running installation, reached through forwarded ports. `close` ends them. */
+export type Installation = { kubectl: Kubectl; stack: ClusterStack; close: () => Promise<void> };
+
+/** Opens the trial that is applied in a context: its addresses on this machine. */
+export const openInstallation = async (context: string): Promise<Installation> => {
+  const own = kubectl(context, TRIAL_NAMESPACE);
+  const opened: Forward[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all(opened.map(({ stop }) => stop()));
+  };
+  const forward = async (target: string, port: number): Promise<string> => {
+    const made = await own.forward(target, port);
+    opened.push(made);
+    return `127.0.0.1:${made.port}`;
+  };
+  try {
+    const [gateway, mail, rpc, postgres] = await Promise.all([
+      forward('service/gateway', 3000),
+      forward('service/mail', 8025),
+      forward('service/chain', 8899),
+      forward('service/postgres-rw', 5432),
+    ]);
+    const keys = environmentKeys(TRIAL_FOLDER, 'test');
+    const stack: ClusterStack = {
+      gateway_url: `http://${gateway}`,
+      mail_url: `http://${mail}`,
+      postgres_url: `postgres://postgres:${superuserPassword(TRIAL_FOLDER)}@${postgres}/quittance_test`,
+      environments: {
+        test: {
+          rpc_url: `http://${rpc}`,
+          usdc_mint: keys.mint,
+          fee_wallet: keys.feeWallet.address,
+          fee_payer: keys.feePayer.address,
+        },
+      },
+    };
+    return { kubectl: own, stack, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+};
+
+/**
+ * The installation of a test of the cluster, whose command has set CLUSTER_CONTEXT.
+ */
+export const runningInstallation = (): Promise<Installation> => {
+  const context = process.env.CLUSTER_CONTEXT;
+  if (context === undefined)
+    throw new Error('CLUSTER_CONTEXT is not set: run `npm run cluster -- --context NAME`');
+  return openInstallation(context);
+};

@@ -1,0 +1,10 @@
+// The tests that `npm run containers` runs against its containers. `npm test` does not run them.
+export default {
+  rootDir: '../..',
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: { '\\.ts$': '<rootDir>/test/support/strip-types.js' },
+  testEnvironment: 'node',
+  testMatch: ['<rootDir>/test/containers/*.test.ts'],
+  reporters: ['<rootDir>/test/support/reporter.ts'],
+  testTimeout: 120_000,
+};

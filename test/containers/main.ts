@@ -1,0 +1,221 @@
+// `npm run containers`: builds the image, runs compose.yaml in a container engine, pays, and runs the
+// tests of this folder.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import path from 'node:path';
+import { readCommandLine } from '../../deploy/local/processes/command-line.ts';
+import { run } from './command.ts';
+import { debianPackages, type Packages, whyNoPackages } from './engine/debian-packages.ts';
+import { answeringEngine, type Engine } from './engine/engine.ts';
+import { startDocker, stopUnpacked, unpackDocker } from './engine/unpacked-docker.ts';
+import { imageLines } from './image.ts';
+import { pinnedImages } from './images/pinned-images.ts';
+import { saveImages } from './images/save.ts';
+import { buildStandIns, prepareStandIns } from './images/stand-ins.ts';
+import type { Installation } from './payment.ts';
+import { createProject, installationOf, type Project } from './project.ts';
+
+const USAGE = `Usage: npm run containers -- [options]
+
+Builds deploy/Dockerfile, runs deploy/compose.yaml in a container engine, makes a payment, reads it back
+from the chain, runs the tests in test/containers and removes everything.
+
+The engine is the Docker or Podman with Compose that answers. Where none answers, root on Debian gets
+Docker of Debian's packages, unpacked into a folder and run in namespaces of its own, with stand-ins of
+the official images.
+
+  --only REGEX     runs only the tests whose file matches; "none" runs no test
+  --keep           leaves everything running and prints how to use and how to stop it
+  --stop FOLDER    ends what --keep has left running, and removes the folder
+  --cache FOLDER   keeps the unpacked engine and its images in the folder for the next call
+  --unpack         unpacks an engine even if another one answers
+  --save FOLDER    only builds the images, and writes them as tar files for a cluster
+  --optional       ends with 0 if there is no engine and none can be unpacked
+  --result FILE    writes "passed", "failed" or "skipped" into the file`;
+
+const { values: options } = readCommandLine(USAGE, {
+  options: {
+    only: { type: 'string' },
+    keep: { type: 'boolean' },
+    stop: { type: 'string' },
+    cache: { type: 'string' },
+    unpack: { type: 'boolean' },
+    save: { type: 'string' },
+    optional: { type: 'boolean' },
+    result: { type: 'string' },
+  },
+});
+
+const repository = path.resolve(import.meta.dirname, '../..');
+const startedAt = performance.now();
+const step = (text: string) => {
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  console.log(`${seconds.padStart(6)} s  ${text}`);
+};
+const report = (result: 'passed' | 'failed' | 'skipped') => {
+  if (options.result !== undefined) writeFileSync(options.result, `${result}\n`);
+};
+
+/** Why there is no engine and none can be unpacked. */
+class NoEngineError extends Error {}
+
+const workFolder = (): string => {
+  if (options.cache === undefined) return mkdtempSync(path.join(tmpdir(), 'quittance-containers-'));
+  mkdirSync(options.cache, { recursive: true });
+  return path.resolve(options.cache);
+};
+
+/** The engine, with the base images that the builds need. */
+const openEngine = async (work: string): Promise<Engine> => {
+  const answering = options.unpack ? null : await answeringEngine();
+  if (answering !== null) {
+    step(`engine: ${answering.description}, with the official images`);
+    return answering;
+  }
+  const why = whyNoPackages();
+  if (why !== null)
+    throw new NoEngineError(
+      `no container engine with Compose 2 answers, and none can be unpacked because ${why}: ` +
+        'start Docker or Podman, or run this as root on Debian 12 or newer',
+    );
+  // Lists are read once, and only if something is missing in the cache.
+  let lists: Promise<Packages> | undefined;
+  const packages = () => {
+    lists ??= debianPackages(path.join(work, 'apt'));
+    return lists;
+  };
+  const unpacked = unpackDocker(packages, work).then(() => step('Docker of Debian is unpacked'));
+  const context = prepareStandIns(packages, work).then(() => step('stand-ins are prepared'));
+  await Promise.all([unpacked, context]);
+  const engine = await startDocker(work, options.keep === true);
+  step(`engine: ${engine.description}`);
+  return engine;
+};
+
+const build = async (engine: Engine, project: Project, work: string): Promise<void> => {
+  const pinned = pinnedImages(repository);
+  if (engine.isOwn) {
+    await buildStandIns(engine.docker, work, pinned);
+    step(`stand-ins of ${Object.values(pinned).join(', ')}`);
+  }
+  await run(engine.docker, [...project.compose, 'build'], { log: path.join(work, 'build.log') });
+  step('both images of compose.yaml');
+  for (const line of await imageLines(engine.docker, 'quittance:local', pinned.node))
+    console.log(`          ${line}`);
+};
+
+const up = async (engine: Engine, project: Project, work: string): Promise<void> => {
+  await run(engine.docker, [...project.compose, 'up', '--build', '--wait'], {
+    log: path.join(work, 'up.log'),
+  });
+  const running = await run(engine.docker, [...project.compose, 'ps', '--quiet']);
+  step(`up --build --wait: ${running.trim().split('\n').length} containers run`);
+};
+
+const nodeIn = (engine: Engine, args: readonly string[], env: Record<string, string>, echo: boolean) => {
+  const [command, ...rest] = [...engine.inNetwork, process.execPath, ...args];
+  return run(command!, rest, { cwd: repository, env: { ...process.env, ...env }, echo });
+};
+
+const payOnce = async (engine: Engine, installation: Installation): Promise<void> => {
+  const program = path.join(import.meta.dirname, 'payment.ts');
+  const args = ['--disable-warning=ExperimentalWarning', program, JSON.stringify(installation)];
+  step((await nodeIn(engine, args, {}, false)).trim());
+};
+
+const test = async (engine: Engine, project: Project, installation: Installation): Promise<void> => {
+  const { docker } = engine;
+  const args = [
+    ...['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
+    ...['node_modules/jest/bin/jest.js', '--config', 'test/containers/jest.config.js', '--runInBand'],
+    ...(options.only === undefined ? [] : ['--testPathPatterns', options.only]),
+  ];
+  await nodeIn(engine, args, { CONTAINERS: JSON.stringify({ docker, installation, ...project }) }, true);
+  step('tests');
+};
+
+/** How to use and end what --keep leaves. */
+const usage = (engine: Engine, project: Project, work: string, { gateway_url }: Installation): string => {
+  const docker = [engine.docker, ...project.compose].join(' ');
+  const stop = engine.isOwn
+    ? `npm run containers -- --stop ${work}`
+    : `${docker} down --volumes && rm -r ${work}`;
+  return [
+    'The containers keep running.',
+    `  the API:  ${[...engine.inNetwork, 'curl', `${gateway_url}/openapi.json`].join(' ')}`,
+    `  Compose:  ${docker} ps`,
+    `  stop:     ${stop}`,
+  ].join('\n');
+};
+
+type Open = { work: string; engine?: Engine; project?: Project };
+
+/** Removes all that this call has made. */
+const close = async ({ work, engine, project }: Open): Promise<void> => {
+  if (engine !== undefined && project !== undefined) {
+    await run(engine.docker, [...project.compose, 'down', '--volumes'], { log: path.join(work, 'down.log') });
+    step('down --volumes');
+  }
+  await engine?.stop();
+  const gone = options.cache === undefined ? work : path.join(work, 'project');
+  rmSync(gone, { recursive: true, force: true });
+  step(`removed: the containers${engine?.isOwn ? ', the engine, its namespaces' : ''} and ${gone}`);
+};
+
+const trial = async (open: Open): Promise<void> => {
+  const { work } = open;
+  step(`work folder ${work}`);
+  const engine = await openEngine(work);
+  open.engine = engine;
+  const folder = path.join(work, 'project');
+  rmSync(folder, { recursive: true, force: true });
+  const project = createProject(repository, folder, engine);
+  await build(engine, project, work);
+  if (options.save !== undefined) {
+    const pinned = pinnedImages(repository);
+    for (const line of await saveImages(engine.docker, path.resolve(options.save), repository, pinned))
+      step(line);
+    return;
+  }
+  open.project = project;
+  await up(engine, project, work);
+  const installation = await installationOf(engine, project);
+  await payOnce(engine, installation);
+  if (options.only !== 'none') await test(engine, project, installation);
+  if (options.keep) console.log(usage(engine, project, work, installation));
+};
+
+const main = async (): Promise<void> => {
+  if (options.stop !== undefined) {
+    await stopUnpacked(path.resolve(options.stop));
+    rmSync(path.resolve(options.stop), { recursive: true, force: true });
+    return step(`stopped and removed: ${options.stop}`);
+  }
+  const open: Open = { work: workFolder() };
+  let closing: Promise<void> | undefined;
+  const closed = () => {
+    closing ??= close(open);
+    return closing;
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void closed().finally(() => process.exit(128 + constants.signals[signal])));
+  try {
+    await trial(open);
+    if (!options.keep) await closed();
+    report('passed');
+  } catch (error) {
+    await closed().catch((failed: Error) => console.error(failed.message));
+    if (!(error instanceof NoEngineError)) throw error;
+    report('skipped');
+    console.error(`containers: ${error.message}`);
+    if (!options.optional) process.exitCode = 1;
+  }
+};
+
+try {
+  await main();
+} catch (error) {
+  report('failed');
+  console.error(`containers: ${(error as Error).message}`);
+  process.exitCode = 1;
+}
