@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { readCommandLine, refuse } from '../deploy/local/processes/command-line.ts';
-import type { Stack } from '../deploy/local/stack/stack-file.ts';
+import type { Stack, StackEnvironment } from '../deploy/local/stack/stack-file.ts';
 import { chainAt } from './reconcile/chain.ts';
 import { type AccountReport, comparing, isBroken } from './reconcile/compare.ts';
 import { authoritiesOf, type Query, signedOf, transfersOf, watchedAccounts } from './reconcile/records.ts';
@@ -71,11 +71,16 @@ export const reportText = (reports: readonly AccountReport[]): string => {
   );
 };
 
+type ChainAddresses = Pick<StackEnvironment, 'rpc_url' | 'usdc_mint' | 'fee_wallet' | 'fee_payer'>;
+
 /**
  * The environment of a stack on this machine.
  * @throws Error for any environment but the first, because the stack's file names only its database
  */
-export const placeOf = (stack: Stack, environment: string): Place => {
+export const placeOf = (
+  stack: Pick<Stack, 'postgres_url'> & { environments: Record<string, ChainAddresses> },
+  environment: string,
+): Place => {
   const found = stack.environments[environment];
   if (found === undefined) throw new Error(`this stack has no environment ${environment}`);
   if (environment !== Object.keys(stack.environments)[0])

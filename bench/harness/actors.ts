@@ -1,10 +1,10 @@
 import { type Consumer, createConsumer, createVendor, type Vendor } from '../../deploy/local/seed/actors.ts';
-import { must } from '../../deploy/local/seed/api.ts';
+import { type Api, must } from '../../deploy/local/seed/api.ts';
 import type { SignIn } from '../../deploy/local/seed/sign-in.ts';
 import { fund } from '../../deploy/local/seed/wallet.ts';
 import type { Call } from '../load/job.ts';
 import type { Load } from './load.ts';
-import type { BenchStack } from './stack.ts';
+import type { Stack } from '../../deploy/local/stack/stack-file.ts';
 
 /**
  * Gross amount of every measured payment. After the minimum fee half of it remains for the vendor.
@@ -15,7 +15,10 @@ const BUDGET_MICRO = 10_000_000_000n;
 
 export type Payer = { consumer: Consumer; token: () => Promise<string> };
 
-export const createBenchVendor = ({ api, stack }: BenchStack): Promise<Vendor> =>
+/** What the clients of a benchmark need of an installation. */
+type Target = { api: Api; stack: Pick<Stack, 'gateway_url' | 'mail_url'> };
+
+export const createBenchVendor = ({ api, stack }: Target): Promise<Vendor> =>
   createVendor(api, stack, { price: PRICE_MICRO });
 
 /**
@@ -23,7 +26,7 @@ export const createBenchVendor = ({ api, stack }: BenchStack): Promise<Vendor> =
  * for minutes and a run may take longer, so a token is renewed when it would expire during another
  * round.
  */
-export const createPayers = async (bench: BenchStack, count: number): Promise<Payer[]> => {
+export const createPayers = async (bench: Target, count: number): Promise<Payer[]> => {
   const payers: Payer[] = [];
   // A few at a time, because each waits for a mail and three transactions.
   while (payers.length < count) {
@@ -33,7 +36,7 @@ export const createPayers = async (bench: BenchStack, count: number): Promise<Pa
   return payers;
 };
 
-const createPayer = async ({ api, stack }: BenchStack): Promise<Payer> => {
+const createPayer = async ({ api, stack }: Target): Promise<Payer> => {
   const consumer = await createConsumer(api, stack, { balance: 0n, allowance: BUDGET_MICRO });
   await fund(api, consumer.token, consumer.walletId, BUDGET_MICRO);
   let signIn: SignIn = consumer.signIn;
@@ -62,7 +65,7 @@ export const quoteCall = (vendor: Pick<Vendor, 'apiKey' | 'serviceId'>): Call =>
 
 /** Calls that settle the same number of new quotes, with the payers in turn. */
 export const settleCalls = async (
-  bench: BenchStack,
+  bench: Target,
   load: Load,
   { vendor, payers, count }: { vendor: Vendor; payers: readonly Payer[]; count: number },
 ): Promise<Call[]> => {

@@ -1,15 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { replicas } from '../../deploy/local/stack/programs.ts';
-import { createActors, createClient } from './client.ts';
-import { type ClientLog, createClientLog, spanOf } from './client-log.ts';
+import { startCheckedLoad } from './checked-load.ts';
+import { type ClientLog, spanOf } from './client-log.ts';
 import { allFaults, chooseFaults } from './faults/index.ts';
-import { readFinalState } from './final-state.ts';
 import { startHarness } from './harness.ts';
-import { type Break, judge } from './invariants.ts';
-import { startLoad } from './load.ts';
-import { startMonitor } from './monitor.ts';
+import type { Break } from './invariants.ts';
 import type { Mutation } from './mutations.ts';
-import { recoveryPhase, TERMINAL_MS, type Terminal } from './recovery.ts';
+import type { Terminal } from './recovery.ts';
 import { createRng } from './rng.ts';
 import { schedule } from './schedule.ts';
 
@@ -75,7 +72,7 @@ export const runCampaign = async (options: Options): Promise<Report> => {
     perSecond = 15,
     payers = 8,
     vendors = 3,
-    terminalMs = TERMINAL_MS,
+    terminalMs,
   } = options;
   const rng = createRng(seed);
   const startedAt = Date.now();
@@ -90,14 +87,11 @@ export const runCampaign = async (options: Options): Promise<Report> => {
     print: () => {},
   });
   try {
-    const clientLog = createClientLog();
     const noticed: Break[] = [];
-    const actors = await createActors(harness, { payers, vendors });
-    const client = createClient(harness, clientLog);
+    const load = await startCheckedLoad(harness, { payers, vendors, perSecond, rng, terminalMs, say });
+    const { clientLog, client, actors } = load;
     const fixture = { harness, clientLog, client, actors, breaks: noticed };
     const faults = chooseFaults(allFaults(fixture), options.faults);
-    const monitor = startMonitor(harness);
-    const load = startLoad({ client, actors, clientLog, rng: rng.fork(-1), perSecond });
     say(`the stack runs: ${payers} payers pay ${vendors} vendors, ${faults.length} faults for ${seconds} s`);
 
     const events: Event[] = [];
@@ -118,28 +112,11 @@ export const runCampaign = async (options: Options): Promise<Report> => {
       await sleep(own.int(0, 500));
     }
 
-    await harness.healthy();
-    const healedAt = Date.now();
-    await load.stop();
-    say('recovery phase: no more faults and no new payments');
-    const recovery = await recoveryPhase(harness, { client, clientLog, rng, healedAt, terminalMs });
-    const seen = await monitor.stop();
-    say(
-      `${recovery.openAttempts} attempts were unanswered; the monitor checked ${seen.rounds} times; checking the invariants`,
-    );
-
-    const finalState = await readFinalState(harness, clientLog);
-    say(`read ${finalState.transactions.size} transactions and ${finalState.settlements.length} settlements`);
-    const breaks = [
-      ...noticed,
-      ...seen.breaks,
-      ...judge({ harness, clientLog, finalState, forks: harness.forks, fickle: actors.fickle }),
-    ];
-    if (recovery.allMs === null)
-      breaks.push({ invariant: 'every-attempt-terminal', what: `not within ${terminalMs / 1000} s` });
-    // A campaign in which no payment succeeded proves nothing.
-    if (clientLog.counts().paid === 0)
-      breaks.push({ invariant: 'somebody-paid', what: 'no payment succeeded' });
+    const { breaks: found, terminal } = await load.conclude({
+      forks: () => harness.forks,
+      healed: () => harness.healthy(),
+    });
+    const breaks = [...noticed, ...found];
     const within = ({ from, to }: Event, [first, last]: [number, number]) => first <= to && last >= from;
     const spans = clientLog.attempts.map(spanOf);
     const paidSpans = clientLog.attempts.filter(({ outcome }) => outcome === 'paid').map(spanOf);
@@ -168,7 +145,7 @@ export const runCampaign = async (options: Options): Promise<Report> => {
         named: clientLog.refusals.filter(({ settlementId }) => settlementId !== undefined).length,
       },
       hedged: clientLog.hedged,
-      terminal: recovery,
+      terminal,
     };
   } finally {
     await harness.stop();

@@ -11,8 +11,8 @@ import {
 import { type Api, balancedApi, createApi, lostBy, must } from '../../deploy/local/seed/api.ts';
 import type { SignIn } from '../../deploy/local/seed/sign-in.ts';
 import { atOnce } from '../support/stack.ts';
+import type { Access } from './access.ts';
 import type { Attempt, ClientLog } from './client-log.ts';
-import type { Harness } from './harness.ts';
 
 /**
  * Longer than any answer of the API takes, so that a missing answer is a fault and not a short
@@ -70,7 +70,7 @@ export type Actors = {
 
 /** Signs all clients up before the faults begin. */
 export const createActors = async (
-  { stack }: Harness,
+  { stack }: Access,
   { payers, vendors }: { payers: number; vendors: number },
 ): Promise<Actors> => {
   const api = createApi(stack.gateway_url);
@@ -93,7 +93,7 @@ export const createActors = async (
 /** Signs up a new payer during the faults; null when that failed. */
 const signUp = async (
   api: Api,
-  stack: Harness['stack'],
+  stack: Access['stack'],
   pays: 'wallet' | 'delegates',
 ): Promise<Newcomer | null> => {
   try {
@@ -115,7 +115,7 @@ const signUp = async (
 /** Clients that record all their calls and answers. */
 export type Client = ReturnType<typeof createClient>;
 
-export const createClient = ({ stack }: Harness, clientLog: ClientLog) => {
+export const createClient = ({ stack }: Access, clientLog: ClientLog) => {
   const api = balancedApi(stack.gateway_urls, { timeoutMs: TIMEOUT_MS });
   const tokens = new Map<Consumer, { at: number; session: Promise<SignIn> }>();
 
@@ -147,8 +147,21 @@ export const createClient = ({ stack }: Harness, clientLog: ClientLog) => {
     return { askedAt: call.askedAt, at: Date.now(), status, body };
   };
 
+  /** Records the calls of a sign-up, too. */
+  const recorded: Api = async (call, options) => {
+    const begun = clientLog.ask(call);
+    try {
+      const answer = await api<never>(call, options);
+      clientLog.answered(begun, answer.status, answer.body);
+      return answer;
+    } catch (error) {
+      clientLog.answered(begun, null, { lost: lostBy(error) });
+      throw error;
+    }
+  };
+
   return {
-    signUp: (pays: 'wallet' | 'delegates') => signUp(api, stack, pays),
+    signUp: (pays: 'wallet' | 'delegates') => signUp(recorded, stack, pays),
     /** A quote, requested until there is one; null when the attempt is no longer wanted. */
     quote: async (vendor: Vendor, body: object, wanted: () => boolean): Promise<Quote | null> => {
       while (wanted()) {

@@ -1,7 +1,7 @@
 import { messageHashOf } from '../../services/settlement/foreign-payments/message-hash.ts';
 import { isBroken } from '../../tools/reconcile/compare.ts';
 import { placeOf, reconcile } from '../../tools/reconcile.ts';
-import type { Harness } from './harness.ts';
+import type { Access } from './access.ts';
 import { inParallel } from './recovery.ts';
 
 export const HANDS = 16;
@@ -18,7 +18,7 @@ type TransactionJson = {
 };
 
 /** Reads the chain by plain RPC at its default commitment, because only what is final counts. */
-export const createChainReader = ({ rpc, chain }: Harness) => {
+export const createChainReader = ({ rpc, chain }: Access) => {
   /** All signatures that name an address, oldest pages last. */
   const signaturesOf = async (address: string): Promise<Signature[]> => {
     const all: Signature[] = [];
@@ -56,7 +56,7 @@ export const createChainReader = ({ rpc, chain }: Harness) => {
 };
 
 /** The records of all services that every campaign compares. */
-export const readRecords = async ({ query, stack }: Harness) => {
+export const readRecords = async ({ query, stack }: Access) => {
   const tables = await query<{ schema: string; name: string }>(`
     select table_schema as schema, table_name as name from information_schema.tables
     where table_name in ('outbox', 'quarantine') order by 1, 2`);

@@ -1,9 +1,7 @@
-import path from 'node:path';
-import { environmentKeys } from '../../deploy/local/stack/keys.ts';
 import { referenceOf } from '../../services/chain-submitter/transactions/reference.ts';
 import { placeOf, reconcile } from '../../tools/reconcile.ts';
+import type { Access } from './access.ts';
 import type { ClientLog } from './client-log.ts';
-import type { Harness } from './harness.ts';
 import { inParallel } from './recovery.ts';
 
 const HANDS = 16;
@@ -72,9 +70,8 @@ const finalizedOf = (signature: string, { transaction, meta }: TransactionJson):
  * Reads the chain and the databases. The chain is read by plain RPC at its default commitment,
  * because only what is final counts.
  */
-export const readFinalState = async (harness: Harness, clientLog: ClientLog) => {
-  const { rpc, query, stateDir } = harness;
-  const keys = environmentKeys(path.resolve(stateDir), 'test');
+export const readFinalState = async (harness: Access, clientLog: ClientLog) => {
+  const { rpc, query, signers: ours } = harness;
 
   /** All signatures that name an address, oldest pages last. */
   const signaturesOf = async (address: string): Promise<string[]> => {
@@ -90,7 +87,6 @@ export const readFinalState = async (harness: Harness, clientLog: ClientLog) => 
     }
   };
 
-  const ours = [keys.feePayer.address, ...keys.delegateAuthorities.map(({ address }) => address)];
   const signatures = [...new Set((await Promise.all(ours.map(signaturesOf))).flat())];
   const transactions = await inParallel(signatures, HANDS, async (signature) => {
     const found = await rpc<TransactionJson>('getTransaction', signature, {

@@ -3,16 +3,16 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { connect } from 'nats';
-import pg from 'pg';
 import { identify, isRunning, signal } from '../../deploy/local/processes/process-identity.ts';
+import { environmentKeys } from '../../deploy/local/stack/keys.ts';
 import { type Instances, instanceName, programNames } from '../../deploy/local/stack/programs.ts';
 import { HIGH_HOURLY_CAPS } from '../../deploy/local/stack/settings.ts';
 import { startStack } from '../../deploy/local/stack/stack.ts';
 import type { Stack } from '../../deploy/local/stack/stack-file.ts';
 import { responds } from '../../deploy/local/stack/tool-specs.ts';
-import { chainOf } from '../support/chain.ts';
 import { testPrograms } from '../support/programs.ts';
 import { restart } from '../support/restart.ts';
+import { openAccess } from './access.ts';
 import type { Mutation } from './mutations.ts';
 import { startSecondProvider } from './second-provider.ts';
 
@@ -37,25 +37,6 @@ export const processNames = (instances: Instances = INSTANCES): readonly string[
     Array.from({ length: instances[name] ?? 1 }, (_, index) => instanceName(name, index + 1)),
   ),
 ];
-
-/**
- * When each settlement's acceptance was committed: `created_at` is the beginning of its
- * transaction, which may wait for locks. A deferred trigger runs as the last step of the commit,
- * and delays it by the time that the fault `commits-wait` sets.
- */
-const RECORD_ACCEPTANCES = `
-  create schema campaign;
-  create table campaign.acceptances (settlement_id text primary key, committed_at timestamptz not null);
-  create table campaign.commits (held_ms integer not null);
-  insert into campaign.commits values (0);
-  create function campaign.record_acceptance() returns trigger language plpgsql security definer as $$
-  begin
-    perform pg_sleep((select held_ms from campaign.commits) / 1000.0);
-    insert into campaign.acceptances values (new.settlement_id, clock_timestamp()) on conflict do nothing;
-    return null;
-  end $$;
-  create constraint trigger record_acceptance after insert on settlement.settlements
-    deferrable initially deferred for each row execute function campaign.record_acceptance()`;
 
 /** The system under test as a campaign uses it: its processes, its chain, its database. */
 export type Harness = Awaited<ReturnType<typeof startHarness>>;
@@ -112,15 +93,6 @@ export const startHarness = async (options: {
     secondProvider.stop();
     throw error;
   });
-  const environment = running.stack.environments.test!;
-  const database = new pg.Pool({
-    connectionString: running.stack.postgres_url,
-    max: 4,
-    connectionTimeoutMillis: 3000,
-  });
-  // Its backends are killed like all others.
-  database.on('error', () => {});
-
   const { username, password, host } = new URL(running.stack.nats_url);
   const bus = await connect({
     servers: host,
@@ -130,25 +102,13 @@ export const startHarness = async (options: {
     reconnectTimeWait: 200,
   });
 
-  await database.query(RECORD_ACCEPTANCES);
-  if (mutation?.sql !== undefined) await database.query(mutation.sql);
-
-  let calls = 0;
-  /**
-   * One JSON-RPC call, control methods included. Throws when the chain is unavailable or refuses.
-   */
-  const rpc = async <T>(method: string, ...params: unknown[]): Promise<T> => {
-    const response = await fetch(environment.rpc_url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: ++calls, method, params }),
-      // The chain of a busy machine answers late.
-      signal: AbortSignal.timeout(30_000),
-    });
-    const body = (await response.json()) as { result: T; error?: { message: string } };
-    if (body.error) throw new Error(`${method}: ${body.error.message}`);
-    return body.result;
-  };
+  const keys = environmentKeys(path.resolve(stateDir), 'test');
+  const installation = await openAccess(running.stack, [
+    keys.feePayer.address,
+    ...keys.delegateAuthorities.map(({ address }) => address),
+  ]);
+  const { query, rpc } = installation;
+  if (mutation?.sql !== undefined) await query(mutation.sql);
 
   const pids = (): Record<string, number> =>
     (JSON.parse(readFileSync(running.stackFile, 'utf8')) as Stack).processes;
@@ -175,6 +135,8 @@ export const startHarness = async (options: {
   };
 
   return {
+    ...installation,
+    stack: running.stack,
     chainIsBack,
     /** How often the chain was forked. The faults that fork it count. */
     forks: 0,
@@ -186,18 +148,12 @@ export const startHarness = async (options: {
       if (wrongMs === null) rmSync(clockFile(name), { force: true });
       else writeFileSync(clockFile(name), String(wrongMs));
     },
-    stack: running.stack,
     stateDir,
     slotMs,
     failpointFolder,
-    chain: chainOf(environment),
-    rpc,
-    /** Rows of a query over all schemas, as superuser. */
-    query: async <Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> =>
-      (await database.query<Row>(sql, values)).rows,
     /** Delays each commit of an acceptance by this much, until it is set to 0. */
     holdCommits: async (ms: number): Promise<void> => {
-      await database.query('update campaign.commits set held_ms = $1', [ms]);
+      await query('update campaign.commits set held_ms = $1', [ms]);
     },
     names,
     pids,
@@ -226,7 +182,7 @@ export const startHarness = async (options: {
     },
     stop: async (): Promise<void> => {
       await bus.close();
-      await database.end();
+      await installation.close();
       await running.stop();
       secondProvider.stop();
     },

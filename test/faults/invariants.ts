@@ -1,16 +1,16 @@
 import type { Consumer } from '../../deploy/local/seed/actors.ts';
 import { isBroken } from '../../tools/reconcile/compare.ts';
 import { untrueRefusals } from '../support/refusals.ts';
+import type { Access } from './access.ts';
 import { type Answer, type Attempt, bodyOf, type ClientLog } from './client-log.ts';
 import type { FinalizedTransaction, FinalState, SettlementRow } from './final-state.ts';
-import type { Harness } from './harness.ts';
 
 /** One invariant that does not hold, with the ids to search for. */
 export type Break = { invariant: string; what: string; attempt?: Attempt };
 
 /** The final state of a campaign, which the invariants check. */
 type Case = {
-  harness: Harness;
+  harness: Access;
   clientLog: ClientLog;
   finalState: FinalState;
   /** How often the chain was forked. Only then may a confirmed transaction be replaced. */
@@ -125,6 +125,7 @@ const invariants: Record<string, Invariant> = {
     const add = (owner: string, amount: bigint) => expected.set(owner, (expected.get(owner) ?? 0n) + amount);
     const payers = new Map(clientLog.attempts.map(({ payer }) => [payer.walletId, payer]));
     const vendors = new Map(clientLog.attempts.map(({ vendor }) => [vendor.serviceId, vendor]));
+    add(harness.stack.environments.test!.fee_wallet, harness.feesBefore);
     for (const { owner, amount } of finalState.funded) add(owner, BigInt(amount));
     for (const row of finalState.settlements.filter(isPaid)) {
       const [gross, fee] = [BigInt(row.quote_amount), BigInt(row.fee_amount)];

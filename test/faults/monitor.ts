@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Harness } from './harness.ts';
+import type { Access } from './access.ts';
 import type { Break } from './invariants.ts';
 
 const EVERY_MS = 400;
@@ -34,7 +34,7 @@ const checks: Record<string, string> = {
 /**
  * Checks repeatedly while the faults run. While the database is unavailable, it tries again later.
  */
-export const startMonitor = (harness: Harness) => {
+export const startMonitor = (harness: Pick<Access, 'query'>) => {
   const breaks = new Map<string, Break>();
   let rounds = 0;
   let watching = true;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Access } from './access.ts';
 import type { Client } from './client.ts';
 import type { Attempt, ClientLog } from './client-log.ts';
-import type { Harness } from './harness.ts';
 import type { Rng } from './rng.ts';
 
 /** Every accepted attempt is terminal this long after the faults ended. */
@@ -41,7 +41,7 @@ export type Terminal = {
 
 /** How long after the heal the payments that were open then became terminal. */
 const timesAfter = async (
-  harness: Harness,
+  harness: Pick<Access, 'query'>,
   healedAt: number,
 ): Promise<Pick<Terminal, 'open' | 'p50Ms' | 'p99Ms'>> => {
   const rows = await harness.query<{ ms: number }>(
@@ -59,7 +59,7 @@ const timesAfter = async (
 const SCHEMAS = ['settlement', 'chain_submitter', 'quote', 'wallet', 'funding', 'identity', 'webhook'];
 
 /** Payments and the work behind them that are not terminal, and messages that are not published. */
-export const openWork = async (harness: Harness): Promise<number> => {
+export const openWork = async (harness: Pick<Access, 'query'>): Promise<number> => {
   const [row] = await harness.query<{ open: number }>(`
     select (select count(*) from settlement.settlements where chain_status not in ('finalized', 'failed'))::int
       + (select count(*) from chain_submitter.intents where status not in ('finalized', 'failed'))::int
@@ -72,7 +72,7 @@ export const openWork = async (harness: Harness): Promise<number> => {
  * call, the others have lost all but the id. Then everything must become terminal.
  */
 export const recoveryPhase = async (
-  harness: Harness,
+  harness: Pick<Access, 'query'>,
   {
     client,
     clientLog,

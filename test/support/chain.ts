@@ -3,7 +3,7 @@ import { Connection, PublicKey } from '@solana/web3.js';
 import type { StackEnvironment } from '../../deploy/local/stack/stack-file.ts';
 
 /** The chain as an outsider sees it: a plain web3.js client without code of the services. */
-export const chainOf = (environment: StackEnvironment) => {
+export const chainOf = (environment: Pick<StackEnvironment, 'rpc_url' | 'usdc_mint'>) => {
   const connection = new Connection(environment.rpc_url, 'confirmed');
   const mint = new PublicKey(environment.usdc_mint);
   const tokenAccounts = new Map<string, PublicKey>();

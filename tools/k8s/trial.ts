@@ -5,12 +5,15 @@ import { stringify } from 'yaml';
 import { createLedger } from '../../deploy/local/chain/ledger.ts';
 import { writeAtomically } from '../../deploy/local/processes/atomic-file.ts';
 import { environmentKeys, genesisMint } from '../../deploy/local/stack/keys.ts';
+import { HIGH_HOURLY_CAPS } from '../../deploy/local/stack/settings.ts';
 import type { Manifest } from './manifests.ts';
 import { clusterSecrets } from './secrets.ts';
 
 /** The namespace of k8s/overlays/trial. */
 export const TRIAL_NAMESPACE = 'quittance-trial';
 const ENVIRONMENT = 'test';
+/** A load test makes more calls than the limits of a single client allow. */
+const LIMITS_SCALE = 10_000;
 const overlay = path.resolve(import.meta.dirname, '../../k8s/overlays/trial');
 
 /** An image's name in the manifests, and the name and tag under which the cluster finds it. */
@@ -69,9 +72,17 @@ export const writeTrial = (folder: string, images: readonly RenamedImage[] = [])
     resources: [path.relative(realpathSync(folder), overlay)],
     configMapGenerator: [
       { name: 'settings', namespace: TRIAL_NAMESPACE, behavior: 'merge', envs: ['settings.env'] },
+      { name: 'limits', namespace: TRIAL_NAMESPACE, behavior: 'replace', files: ['limits.json'] },
     ],
     ...(images.length > 0 && { images }),
   };
-  writeAtomically(path.join(folder, 'settings.env'), `GENESIS_HASH=${genesisHash}\n`);
+  const settings = { GENESIS_HASH: genesisHash, ...HIGH_HOURLY_CAPS };
+  writeAtomically(
+    path.join(folder, 'settings.env'),
+    Object.entries(settings)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  );
+  writeAtomically(path.join(folder, 'limits.json'), `${JSON.stringify({ scale: LIMITS_SCALE })}\n`);
   writeAtomically(path.join(folder, 'kustomization.yaml'), stringify(kustomization));
 };

@@ -3,13 +3,14 @@ import { superuserPassword } from '../../../deploy/local/servers/postgres-server
 import { environmentKeys } from '../../../deploy/local/stack/keys.ts';
 import type { Stack } from '../../../deploy/local/stack/stack-file.ts';
 import { TRIAL_NAMESPACE } from '../../../tools/k8s/trial.ts';
-import { type Forward, type Kubectl, kubectl } from './kubectl.ts';
+import { openEdge } from './edge.ts';
+import { type Kubectl, kubectl } from './kubectl.ts';
 
 /** The trial's keys and generated settings. Other installations of this folder are beside it. */
 export const TRIAL_FOLDER = path.resolve(import.meta.dirname, '../../../.local/cluster/trial');
 
 /** The parts of a stack that an installation in a cluster has, so that the clients of a stack can use it. */
-export type ClusterStack = Pick<Stack, 'gateway_url' | 'mail_url' | 'postgres_url'> & {
+export type ClusterStack = Pick<Stack, 'gateway_url' | 'gateway_urls' | 'mail_url' | 'postgres_url'> & {
   environments: {
     test: Pick<Stack['environments'][string], 'rpc_url' | 'usdc_mint' | 'fee_wallet' | 'fee_payer'>;
   };
@@ -21,41 +22,24 @@ export type Installation = { kubectl: Kubectl; stack: ClusterStack; close: () =>
 /** Opens the trial that is applied in a context: its addresses on this machine. */
 export const openInstallation = async (context: string): Promise<Installation> => {
   const own = kubectl(context, TRIAL_NAMESPACE);
-  const opened: Forward[] = [];
-  const close = async (): Promise<void> => {
-    await Promise.all(opened.map(({ stop }) => stop()));
-  };
-  const forward = async (target: string, port: number): Promise<string> => {
-    const made = await own.forward(target, port);
-    opened.push(made);
-    return `127.0.0.1:${made.port}`;
-  };
-  try {
-    const [gateway, mail, rpc, postgres] = await Promise.all([
-      forward('service/gateway', 3000),
-      forward('service/mail', 8025),
-      forward('service/chain', 8899),
-      forward('service/postgres-rw', 5432),
-    ]);
-    const keys = environmentKeys(TRIAL_FOLDER, 'test');
-    const stack: ClusterStack = {
-      gateway_url: `http://${gateway}`,
-      mail_url: `http://${mail}`,
-      postgres_url: `postgres://postgres:${superuserPassword(TRIAL_FOLDER)}@${postgres}/quittance_test`,
-      environments: {
-        test: {
-          rpc_url: `http://${rpc}`,
-          usdc_mint: keys.mint,
-          fee_wallet: keys.feeWallet.address,
-          fee_payer: keys.feePayer.address,
-        },
+  const { addresses, close } = await openEdge(own);
+  const keys = environmentKeys(TRIAL_FOLDER, 'test');
+  const gateway = `http://${addresses.gateway}`;
+  const stack: ClusterStack = {
+    gateway_url: gateway,
+    gateway_urls: [gateway],
+    mail_url: `http://${addresses.mail}`,
+    postgres_url: `postgres://postgres:${superuserPassword(TRIAL_FOLDER)}@${addresses['postgres-rw']}/quittance_test`,
+    environments: {
+      test: {
+        rpc_url: `http://${addresses.chain}`,
+        usdc_mint: keys.mint,
+        fee_wallet: keys.feeWallet.address,
+        fee_payer: keys.feePayer.address,
       },
-    };
-    return { kubectl: own, stack, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+    },
+  };
+  return { kubectl: own, stack, close };
 };
 
 /**

@@ -1,0 +1,89 @@
+import { environmentKeys } from '../../../deploy/local/stack/keys.ts';
+import { openAccess } from '../../faults/access.ts';
+import { type CheckedLoad, startCheckedLoad } from '../../faults/checked-load.ts';
+import type { Call } from '../../faults/client-log.ts';
+import { createRng } from '../../faults/rng.ts';
+import { waitUntil } from '../../support/wait.ts';
+import { report } from './figures.ts';
+import { type Installation, TRIAL_FOLDER } from './installation.ts';
+
+/** The client's own limits of a call. A cluster of one node shares its cores with its load. */
+const TERMINAL_MS = 240_000;
+const PAYERS = 6;
+const VENDORS = 2;
+/** The faults of a test begin when so many payments have been made. */
+const FIRST_PAYMENTS = 5;
+
+/** Payments by the clients of the fault campaign (test/faults), through the Services. */
+export type ClusterLoad = {
+  /** Calls that got no answer, or one with a status of 500 or above. */
+  refused: () => Call[];
+  /** How many attempts began, and how many of them are paid. */
+  counts: () => { attempts: number; paid: number };
+  /**
+   * Ends the load, lets every client repeat its open calls, and compares their answers with chain
+   * and records. Returns what is wrong, one line for each.
+   */
+  conclude: () => Promise<string[]>;
+  /** Ends everything that was started. Has no effect on what `conclude` has ended. */
+  close: () => Promise<void>;
+};
+
+/** Refused calls as lines of text, equal ones counted. */
+export const refusedLines = (calls: readonly Call[]): string[] => {
+  const counts = new Map<string, number>();
+  for (const { what, status, body } of calls) {
+    const line = `${what}: ${status ?? 'no answer'} ${JSON.stringify(body)}`;
+    counts.set(line, (counts.get(line) ?? 0) + 1);
+  }
+  return [...counts].map(([line, count]) => `${count} × ${line}`);
+};
+
+/**
+ * Starts payments at an installation, and resolves when the first ones have been made.
+ * @param perSecond payments that begin per second
+ */
+export const beginLoad = async (
+  { stack }: Pick<Installation, 'stack'>,
+  { perSecond = 4, seed = 19 }: { perSecond?: number; seed?: number } = {},
+): Promise<ClusterLoad> => {
+  const keys = environmentKeys(TRIAL_FOLDER, 'test');
+  const access = await openAccess(stack, [
+    keys.feePayer.address,
+    ...keys.delegateAuthorities.map(({ address }) => address),
+  ]);
+  let load: CheckedLoad | undefined;
+  const close = async (): Promise<void> => {
+    await load?.stop();
+    await access.close();
+  };
+  try {
+    const started = await startCheckedLoad(access, {
+      payers: PAYERS,
+      vendors: VENDORS,
+      perSecond,
+      rng: createRng(seed),
+      terminalMs: TERMINAL_MS,
+      say: report,
+    });
+    load = started;
+    const { clientLog, conclude } = started;
+    await waitUntil(() => clientLog.counts().paid >= FIRST_PAYMENTS, { withinMs: 120_000 });
+    return {
+      refused: () =>
+        [...clientLog.calls].filter(({ at, status }) => at !== null && !(status !== null && status < 500)),
+      counts: clientLog.counts,
+      conclude: async () => {
+        const { breaks } = await conclude();
+        return breaks.map(
+          ({ invariant, what, attempt }) =>
+            `${invariant}: ${what} ${attempt === undefined ? '' : attempt.id}`,
+        );
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+};

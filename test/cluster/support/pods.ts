@@ -1,0 +1,50 @@
+import { programNames } from '../../../deploy/local/stack/programs.ts';
+import { waitFor } from '../../support/wait.ts';
+import type { ClusterObject, Kubectl } from './kubectl.ts';
+
+/** The Deployments of the product, one for each of its programs. */
+export const PRODUCT: readonly string[] = programNames;
+
+/** The pods of a Deployment or StatefulSet, those that are being deleted excluded. */
+export const podsOf = async (own: Kubectl, app: string): Promise<ClusterObject[]> => {
+  const pods = await own.list('pods', '--selector', `app.kubernetes.io/name=${app}`);
+  return pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+};
+
+/** Whether a pod receives calls. */
+export const isReady = ({ status }: ClusterObject): boolean =>
+  (status.conditions ?? []).some(
+    ({ type, status: holds }: { type: string; status: string }) => type === 'Ready' && holds === 'True',
+  );
+
+type ContainerStatus = {
+  restartCount: number;
+  lastState: { terminated?: { exitCode: number; reason: string } };
+};
+
+/** The status of a pod's first container. */
+export const containerOf = ({ status }: ClusterObject): ContainerStatus => status.containerStatuses[0];
+
+/** Waits until a Deployment or StatefulSet has exactly this number of pods, all of them ready. */
+export const waitForPods = (
+  own: Kubectl,
+  app: string,
+  count: number,
+  withinMs = 240_000,
+): Promise<ClusterObject[]> =>
+  waitFor(
+    () => podsOf(own, app),
+    (pods) => pods.length === count && pods.every(isReady),
+    withinMs,
+    200,
+  );
+
+/** Sets the replicas of all Deployments of the product, and waits until they are ready. */
+export const scaleProduct = async (own: Kubectl, replicas: number): Promise<void> => {
+  await own.run(['scale', `--replicas=${replicas}`, ...PRODUCT.map((name) => `deployment/${name}`)]);
+  for (const name of PRODUCT) await waitForPods(own, name, replicas);
+};
+
+/** Seconds since a time of `performance.now()`, rounded to tenths. */
+export const secondsSince = (startedAt: number): number =>
+  Math.round((performance.now() - startedAt) / 100) / 10;
