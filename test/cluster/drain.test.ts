@@ -62,7 +62,9 @@ test('every pod is evicted under load, one of a service at a time, and no call i
       const startedAt = performance.now();
       const tooEarly: string[] = [];
       for (const app of PRODUCT) {
-        const [first, second] = (await waitForPods(own, app, 2)).map(({ metadata }) => metadata.name as string);
+        const [first, second] = (await waitForPods(own, app, 2)).map(
+          ({ metadata }) => metadata.name as string,
+        );
         // The controller of the budgets counts the pods a moment after they are ready.
         await waitFor(() => evict(own, first!), Boolean, 60_000, 200);
         const isRefused = !(await evict(own, second!));

@@ -52,7 +52,11 @@ test('SIGKILL of each process during payments loses no payment and doubles none'
       killed[app] = await kill(app);
       report(`${app} was ready again after ${killed[app].seconds} s`);
       // The next one is killed during payments, too, and not while all clients wait for this one.
-      await waitFor(() => load.counts().paid, (now) => now > paid, READY_WITHIN_MS);
+      await waitFor(
+        () => load.counts().paid,
+        (now) => now > paid,
+        READY_WITHIN_MS,
+      );
     }
     await waitForTrial(installation.kubectl, () => {});
     const wrong = await load.conclude();

@@ -111,7 +111,9 @@ test('limits hold under the load of the footprint benchmark, without a kill or a
     return idle === undefined || load === undefined ? [] : [{ name, resources, idle, load }];
   });
   for (const { name, idle, load, resources } of table)
-    report(`| ${name} | ${shown(idle)} | ${shown(load)} | ${resources.requests.memory}, ${resources.requests.cpu} |`);
+    report(
+      `| ${name} | ${shown(idle)} | ${shown(load)} | ${resources.requests.memory}, ${resources.requests.cpu} |`,
+    );
   recordFigures('limits', { settled, perSecond, table });
 
   expect(table.map(({ name }) => name).sort()).toEqual(

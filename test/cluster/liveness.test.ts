@@ -42,7 +42,11 @@ test('a process that hangs is restarted, and payments recover', async () => {
       );
       const readyAfter = secondsSince(startedAt);
       const { paid } = load.counts();
-      await waitFor(() => load.counts().paid, (now) => now > paid, RESTARTED_WITHIN_MS);
+      await waitFor(
+        () => load.counts().paid,
+        (now) => now > paid,
+        RESTARTED_WITHIN_MS,
+      );
       const { exitCode } = containerOf(restarted).lastState.terminated!;
       hung[app] = { exitCode, readyAfter, paidAfter: secondsSince(startedAt) };
       report(`${app} was ready again after ${readyAfter} s`);

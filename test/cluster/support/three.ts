@@ -7,7 +7,7 @@ import { report } from './figures.ts';
 import { TRIAL_FOLDER } from './installation.ts';
 import { type Kubectl, KubectlError } from './kubectl.ts';
 import type { NodeSignals } from './node-signals.ts';
-import { applyTrial, waitForTrial } from './trial.ts';
+import { applyAgain, waitForTrial } from './trial.ts';
 
 /**
  * The trial with three NATS servers and a Postgres with a synchronous standby
@@ -75,7 +75,7 @@ export const installThree = async (own: Kubectl): Promise<void> => {
 export const removeThree = async (own: Kubectl): Promise<void> => {
   await removeBus(own);
   await selectPrimary(own, null);
-  await applyTrial(own, []);
+  await applyAgain(own);
   await waitForTrial(own, report);
   await own.run(['wait', '--for=delete', 'pod/postgres-1', '--timeout=120s']);
   await own.run(['delete', 'persistentvolumeclaim', 'data-postgres-1', '--ignore-not-found']);

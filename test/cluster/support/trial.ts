@@ -43,12 +43,18 @@ export const waitForTrial = async (own: Kubectl, report: Report): Promise<void> 
   );
 };
 
-/** Applies the trial. Jobs of an earlier run are deleted first, because a Job cannot be changed. */
+/** Writes the trial's folder and applies it. */
 export const applyTrial = async (own: Kubectl, images: Parameters<typeof writeTrial>[1]): Promise<void> => {
   writeTrial(TRIAL_FOLDER, images);
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: TRIAL_NAMESPACE } };
   await own.apply([namespace], '--server-side');
   await own.apply(trialSecrets(TRIAL_FOLDER), '--server-side', '--force-conflicts');
+  await applyAgain(own);
+};
+
+/** Applies the trial as its folder has it, and runs its jobs again. */
+export const applyAgain = async (own: Kubectl): Promise<void> => {
+  // A Job cannot be changed.
   await own.run(['delete', 'jobs', '--all', '--ignore-not-found']);
   await own.apply(TRIAL_FOLDER, '--server-side', '--force-conflicts');
 };
