@@ -20,7 +20,7 @@ import { connect } from 'nats';
 import pg from 'pg';
 import { durables } from '../../shared/bus/topology.ts';
 import { SERVICE_NAMES } from '../../shared/contract/service.ts';
-import { schemaName } from '../../shared/db/migrate.ts';
+import { schemaName } from '../../shared/db/names.ts';
 import { failpoints } from '../../shared/lib/failpoint.ts';
 import { createSupervisor } from '../local/processes/supervisor.ts';
 import { transcript } from '../local/seed/transcript.ts';
