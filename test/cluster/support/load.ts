@@ -70,7 +70,7 @@ export const beginLoad = async (
     });
     load = started;
     const { clientLog, conclude } = started;
-    await waitUntil(() => clientLog.counts().paid >= FIRST_PAYMENTS, { withinMs: 120_000 });
+    await waitUntil(() => clientLog.counts().paid >= FIRST_PAYMENTS, { withinMs: 300_000 });
     return {
       refused: () =>
         [...clientLog.calls].filter(({ at, status }) => at !== null && !(status !== null && status < 500)),
