@@ -12,6 +12,7 @@ import { flowsOfCode } from './support/k8s/code-flows.ts';
 import { allowedFlows } from './support/k8s/flows.ts';
 import { podFindings } from './support/k8s/policies.ts';
 import {
+  isProduct,
   missing,
   nameOf,
   OVERLAYS,
@@ -80,6 +81,12 @@ const INSTALLATIONS = [
     environments: [{ name: 'test', namespace: 'quittance' }],
     gatewayNamespace: 'quittance',
   },
+  {
+    overlays: ['trial'],
+    environments: [{ name: 'test', namespace: 'quittance-trial' }],
+    gatewayNamespace: 'quittance-trial',
+    isTrial: true,
+  },
 ];
 const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rendered.get(overlay)!);
 
@@ -121,7 +128,7 @@ const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rende
       const jobs = globSync('shared/jobs/*.ts', { cwd: root }).map((file) => path.basename(file, '.ts'));
       for (const object of rendered.get(overlay)!)
         for (const { name, image, args } of podOf(object)?.spec.containers ?? []) {
-          if (!image.startsWith('quittance')) continue;
+          if (!isProduct(image)) continue;
           expect(args).toEqual([name]);
           expect(['Job', 'CronJob'].includes(object.kind) ? jobs : services).toContain(name);
           expect(podOf(object).spec.securityContext.runAsUser).toBe(10_001);
@@ -147,6 +154,48 @@ const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rende
     ({ overlays }) => {
       const objects = all(overlays);
       expect([...allowedFlows(objects)].sort()).toEqual([...flowsOfCode(objects)].sort());
+    },
+  );
+
+  test.each(['test', 'live', 'single-node', 'trial'])(
+    '%s: everything that the jobs of a release read is applied with them',
+    (overlay) => {
+      const objects = rendered.get(overlay)!;
+      const phase = objects.filter(({ metadata }) => metadata.labels?.['quittance.dev/phase'] === 'setup');
+      const names = new Set(phase.map(({ kind, metadata }) => `${kind}/${metadata.name}`));
+      const jobs = ['migrate', 'setup-bus'];
+      for (const job of jobs) expect(names).toContain(`Job/${job}`);
+      const read = jobs.flatMap((job) => {
+        const { serviceAccountName, containers } = podOf(
+          phase.find(({ metadata }) => metadata.name === job)!,
+        ).spec;
+        const env: { valueFrom?: { configMapKeyRef?: { name: string } } }[] = containers[0].env;
+        const maps = env.flatMap(({ valueFrom }) => valueFrom?.configMapKeyRef?.name ?? []);
+        return [
+          `ServiceAccount/${serviceAccountName}`,
+          `NetworkPolicy/${job}`,
+          ...maps.map((name) => `ConfigMap/${name}`),
+        ];
+      });
+      expect(read.filter((name) => name.startsWith('ConfigMap/settings-')).length).toBeGreaterThan(0);
+      expect(read.filter((name) => !names.has(name))).toEqual([]);
+      // Nothing that runs in a rollout is among them.
+      expect(phase.filter(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet')).toEqual([]);
+    },
+  );
+
+  test.each(['test', 'live', 'single-node', 'trial'])(
+    '%s: the bus stops by a signal to the process of its own file, or without one',
+    (overlay) => {
+      const objects = rendered.get(overlay)!;
+      const nats = objects.find(({ kind, metadata }) => kind === 'StatefulSet' && metadata.name === 'nats')!;
+      const conf = objects.find(
+        ({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.startsWith('nats-'),
+      )!;
+      const file = /^pid_file: "(.+)"$/m.exec(conf.data['nats.conf'])?.[1];
+      const command: string[] = podOf(nats).spec.containers[0].lifecycle?.preStop.exec.command ?? [];
+      expect(command).toEqual(file === undefined ? [] : ['nats-server', '--signal', `ldm=${file}`]);
+      expect(file === undefined).toBe(nats.spec.replicas === 1);
     },
   );
 

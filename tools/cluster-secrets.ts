@@ -27,7 +27,7 @@ const { values } = readCommandLine(USAGE, {
 });
 
 const print = (manifests: readonly object[]): void =>
-  console.log(manifests.map((each) => stringify(each, { lineWidth: 0 })).join('---\n'));
+  console.log(manifests.map((each) => stringify(each, { lineWidth: 0, version: '1.1' })).join('---\n'));
 
 if (values.trial) {
   const folder = path.join(values.keys, 'trial');

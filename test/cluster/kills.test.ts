@@ -7,7 +7,7 @@ import { recordFigures, report } from './support/figures.ts';
 import { type Installation, runningInstallation } from './support/installation.ts';
 import { beginLoad } from './support/load.ts';
 import { type NodeSignals, openNodeSignals } from './support/node-signals.ts';
-import { containerOf, isReady, PRODUCT, podsOf, secondsSince } from './support/pods.ts';
+import { containerOf, isReady, POLL_MS, PRODUCT, podsOf, secondsSince } from './support/pods.ts';
 import { waitForTrial } from './support/trial.ts';
 
 const VICTIMS = [...PRODUCT, 'nats', 'redis', 'postgres', 'chain'];
@@ -35,7 +35,7 @@ const kill = async (app: string): Promise<{ exitCode: number; seconds: number }>
     () => installation.kubectl.json(['get', 'pod', name]),
     (now) => containerOf(now).restartCount > before && isReady(now),
     READY_WITHIN_MS,
-    200,
+    POLL_MS,
   );
   return {
     exitCode: containerOf(restarted).lastState.terminated!.exitCode,

@@ -6,7 +6,7 @@ import { recordFigures, report } from './support/figures.ts';
 import { type Installation, runningInstallation } from './support/installation.ts';
 import { beginLoad } from './support/load.ts';
 import { type NodeSignals, openNodeSignals } from './support/node-signals.ts';
-import { containerOf, isReady, podsOf, secondsSince } from './support/pods.ts';
+import { containerOf, isReady, POLL_MS, podsOf, secondsSince } from './support/pods.ts';
 
 /** The gateway, which clients call, and the service that they wait for the longest. */
 const VICTIMS = ['settlement', 'gateway'];
@@ -38,7 +38,7 @@ test('a process that hangs is restarted, and payments recover', async () => {
         () => own.json(['get', 'pod', name]),
         (now) => containerOf(now).restartCount > before && isReady(now),
         RESTARTED_WITHIN_MS,
-        200,
+        POLL_MS,
       );
       const readyAfter = secondsSince(startedAt);
       const { paid } = load.counts();

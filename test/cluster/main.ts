@@ -4,45 +4,65 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { readCommandLine, refuse } from '../../deploy/local/processes/command-line.ts';
-import { transcript } from '../../deploy/local/seed/transcript.ts';
+import { displayUsdc } from '../../shared/lib/micro.ts';
 import { TRIAL_NAMESPACE } from '../../tools/k8s/trial.ts';
-import { openInstallation, TRIAL_FOLDER } from './support/installation.ts';
+import { createParties, payAndReadBack } from '../containers/payment.ts';
+import { checkContext, imageRoute } from './support/contexts.ts';
+import { provideImages } from './support/images.ts';
+import { openInstallation } from './support/installation.ts';
 import { kubectl } from './support/kubectl.ts';
-import { applyTrial, deleteTrial, waitForTrial } from './support/trial.ts';
+import { applyTrial, deleteTrial } from './support/trial.ts';
 
 const USAGE = `Usage: npm run cluster -- --context NAME [options]
 
 Applies the overlay \`trial\` in the cluster of a context of kubectl, pays through its gateway, runs the tests of
-test/cluster, and deletes the trial.
+test/cluster, and deletes the trial. The images are built and loaded into the nodes of kind, minikube and k3d, which are
+recognised by the context's name. The nodes pull the images of NATS, Redis and Postgres.
 
-  --context NAME        the context (kubectl config get-contexts)
-  --images-in-nodes     the nodes have the images quittance:0.1.0 and quittance-sandbox:local
-  --only REGEX          run only the test files whose path matches; "none" runs none
-  --keep                do not delete the trial
-  --delete              only delete the trial of an earlier run`;
+  --context NAME         the context (kubectl config get-contexts)
+  --registry HOST/PATH   push the images to this registry, from which the nodes pull them
+  --images-in-nodes      build nothing: the nodes have the images quittance:0.1.0 and quittance-sandbox:local
+  --only REGEX           run only the test files whose path matches; "none" runs none
+  --policies-enforced    fail if the cluster's network plugin does not enforce network policies
+  --keep                 do not delete the trial
+  --delete               only delete the trial of an earlier run`;
 
 const { values } = readCommandLine(USAGE, {
   options: {
     context: { type: 'string' },
+    registry: { type: 'string', default: '' },
     'images-in-nodes': { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
+    'policies-enforced': { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
     delete: { type: 'boolean', default: false },
   },
 });
 const context = values.context ?? refuse(`Pass --context.\n\n${USAGE}`);
+const own = kubectl(context, TRIAL_NAMESPACE);
 const root = path.resolve(import.meta.dirname, '../..');
 const startedAt = performance.now();
 const report = (line: string): void =>
   console.log(`${((performance.now() - startedAt) / 1000).toFixed(1).padStart(6)} s  ${line}`);
 
-/** Makes one payment through the gateway's Service. */
-const pay = async (): Promise<void> => {
-  const installation = await openInstallation(context);
+/** What `work` returns. An error about the machine ends the command without a stack trace. */
+const orRefuse = <T>(work: () => T): T => {
   try {
-    await transcript(installation.stack, () => {}, TRIAL_FOLDER);
+    return work();
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
+};
+
+/** Makes one payment through the gateway's Service and reads it back from the chain. */
+const pay = async (): Promise<void> => {
+  const { stack, close } = await openInstallation(context);
+  try {
+    const installation = { ...stack, ...stack.environments.test };
+    const paid = await payAndReadBack(installation, await createParties(installation));
+    report(`paid ${displayUsdc(paid.grossMicro)}, redeemed and read back from the chain: ${paid.tx_hash}`);
   } finally {
-    await installation.close();
+    await close();
   }
 };
 
@@ -60,26 +80,36 @@ const runTests = async (): Promise<number> => {
   const jest = spawn(process.execPath, args, {
     cwd: root,
     stdio: 'inherit',
-    env: { ...process.env, CLUSTER_CONTEXT: context },
+    env: {
+      ...process.env,
+      CLUSTER_CONTEXT: context,
+      CLUSTER_POLICIES_ENFORCED: String(values['policies-enforced']),
+    },
   });
   const [code] = (await once(jest, 'exit')) as [number | null];
   return code ?? 1;
 };
 
-const own = kubectl(context, TRIAL_NAMESPACE);
-if (values.delete) {
+const removeTrial = async (): Promise<void> => {
   await deleteTrial(own);
   report('the trial is deleted');
-  process.exit(0);
-}
-report('the trial is applied');
-await applyTrial(own, []);
-await waitForTrial(own, report);
-await pay();
-report('a payment through the gateway is settled and redeemed');
-const code = values.only === 'none' ? 0 : await runTests();
-if (!values.keep) {
-  await deleteTrial(own);
-  report('the trial is deleted');
-}
-process.exit(code);
+};
+
+const applyAndTest = async (): Promise<number> => {
+  try {
+    const { registry, 'images-in-nodes': imagesInNodes } = values;
+    const route = orRefuse(() => imageRoute(context, { registry, imagesInNodes }));
+    await applyTrial(own, await provideImages(route, report), report);
+    await pay();
+    return values.only === 'none' ? 0 : await runTests();
+  } catch (error) {
+    report((error as Error).message);
+    return 1;
+  } finally {
+    if (!values.keep) await removeTrial();
+  }
+};
+
+orRefuse(() => checkContext(context));
+if (values.delete) await removeTrial();
+else process.exit(await applyAndTest());

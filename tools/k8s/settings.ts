@@ -61,7 +61,11 @@ export const SOURCES: Record<string, Source> = {
   USDC_MINTS: settings,
   TRUSTED_PROXIES: settings,
   TRACEPARENT_OF_PROXIES: settings,
-  DRAIN_SECONDS: settings,
+  /**
+   * Answers close their connections meanwhile. A connection that a client has not used for that long
+   * is closed without an answer, so a short drain would lose the calls that arrive at that moment.
+   */
+  DRAIN_SECONDS: { value: '10' },
 
   // ---------- quote, settlement, wallet ----------
   FEE_BPS: settings,

@@ -17,7 +17,7 @@ const LIMITS_SCALE = 10_000;
 const overlay = path.resolve(import.meta.dirname, '../../k8s/overlays/trial');
 
 /** An image's name in the manifests, and the name and tag under which the cluster finds it. */
-type RenamedImage = { name: string; newName: string; newTag: string };
+export type RenamedImage = { name: string; newName: string; newTag: string };
 
 /** The seed makes the chain's genesis hash known before the chain runs. */
 const chainSeed = (folder: string): string => {

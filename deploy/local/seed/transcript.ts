@@ -5,15 +5,11 @@ import { Connection, Keypair, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { displayUsdc } from '../../../shared/lib/micro.ts';
 import { writeAtomically } from '../processes/atomic-file.ts';
-import type { StackEnvironment, Stack as WholeStack } from '../stack/stack-file.ts';
+import type { Stack, StackEnvironment } from '../stack/stack-file.ts';
 import { createDelegate, createVendor, type Paid, quoteOf, settleWith } from './actors.ts';
 import { type Api, createApi, must } from './api.ts';
 import { signIn } from './sign-in.ts';
 import { allowSpending, fund, linkWallet } from './wallet.ts';
-
-/** What the payment needs of a stack. An installation in containers or in a cluster has it, too. */
-type Chain = Pick<StackEnvironment, 'rpc_url' | 'usdc_mint' | 'fee_wallet'>;
-type Stack = Pick<WholeStack, 'gateway_url' | 'mail_url'> & { environments: { test?: Chain } };
 
 const VENDOR = 'vendor@example.com';
 const CONSUMER = 'consumer@example.com';
@@ -72,7 +68,7 @@ const seededConsumer = async (api: Api, stack: Stack, { seed, save }: ReturnType
 };
 
 /** USDC of each owner, by the owner's role. */
-const balancesOf = async (chain: Chain, owners: Record<string, string>) => {
+const balancesOf = async (chain: StackEnvironment, owners: Record<string, string>) => {
   const connection = new Connection(chain.rpc_url, 'confirmed');
   const mint = new PublicKey(chain.usdc_mint);
   return Object.fromEntries(
@@ -98,7 +94,7 @@ export const transcript = async (
   print: (line: string) => void,
   stateDir: string,
 ): Promise<void> => {
-  const chain = stack.environments.test;
+  const chain: StackEnvironment | undefined = stack.environments.test;
   if (chain === undefined) return;
   const opened = openSeed(path.join(stateDir, 'seed-test.json'));
   const api = createApi(stack.gateway_url);

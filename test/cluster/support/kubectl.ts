@@ -1,7 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { stringify } from 'yaml';
 
 /** The only place that runs kubectl. */
 
@@ -51,9 +50,7 @@ const openedPort = async (child: ChildProcess, args: readonly string[]): Promise
 export const kubectl = (context: string, namespace: string) => {
   const all = (args: readonly string[]) => ['--context', context, '--namespace', namespace, ...args];
 
-  /** The text that kubectl prints. `input` is its standard input. */
-  const run = async (args: readonly string[], { input = '' }: { input?: string } = {}): Promise<string> => {
-    const child = spawn('kubectl', all(args), { stdio: 'pipe' });
+  const outputOf = async (child: ChildProcessWithoutNullStreams, args: readonly string[], input: string) => {
     // A kubectl that has refused its arguments does not read its input.
     child.stdin.on('error', () => {});
     child.stdin.end(input);
@@ -66,6 +63,17 @@ export const kubectl = (context: string, namespace: string) => {
     return out;
   };
 
+  /** The text that kubectl prints. `input` is its standard input. */
+  const run = (args: readonly string[], { input = '' }: { input?: string } = {}): Promise<string> =>
+    outputOf(spawn('kubectl', all(args), { stdio: 'pipe' }), args, input);
+
+  /** What commands of a shell print, such as those of a page. It ends at the first that fails. */
+  const script = (commands: string): Promise<string> => {
+    const text = `kubectl() { command kubectl --context "$CLUSTER_CONTEXT" "$@"; }\n${commands}`;
+    const env = { ...process.env, CLUSTER_CONTEXT: context };
+    return outputOf(spawn('bash', ['-ec', text], { stdio: 'pipe', env }), ['(a script)'], '');
+  };
+
   /** What `kubectl … --output json` prints. */
   const json = async (args: readonly string[]): Promise<ClusterObject> =>
     JSON.parse(await run([...args, '--output', 'json'])) as ClusterObject;
@@ -74,6 +82,7 @@ export const kubectl = (context: string, namespace: string) => {
     context,
     namespace,
     run,
+    script,
     json,
     /** The items of a list, `list('pods', '--selector', 'app=x')`. */
     list: async (...args: string[]): Promise<ClusterObject[]> => (await json(['get', ...args])).items,
@@ -82,7 +91,8 @@ export const kubectl = (context: string, namespace: string) => {
       typeof what === 'string'
         ? run(['apply', '--kustomize', what, ...options])
         : run(['apply', '--filename', '-', ...options], {
-            input: what.map((each) => stringify(each, { lineWidth: 0 })).join('---\n'),
+            // JSON, because kubectl reads YAML 1.1, where an unquoted `no` is a boolean.
+            input: what.map((each) => JSON.stringify(each)).join('\n'),
           }),
     /** Waits until a rollout (`deployment/quote`) is complete. */
     rollout: (name: string, timeoutSeconds = 300): Promise<string> =>

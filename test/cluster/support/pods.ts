@@ -2,6 +2,9 @@ import { programNames } from '../../../deploy/local/stack/programs.ts';
 import { waitFor } from '../../support/wait.ts';
 import type { ClusterObject, Kubectl } from './kubectl.ts';
 
+/** Each read starts a kubectl, which takes a tenth of a second of a core. */
+export const POLL_MS = 1000;
+
 /** The Deployments of the product, one for each of its programs. */
 export const PRODUCT: readonly string[] = programNames;
 
@@ -36,7 +39,7 @@ export const waitForPods = (
     () => podsOf(own, app),
     (pods) => pods.length === count && pods.every(isReady),
     withinMs,
-    200,
+    POLL_MS,
   );
 
 /** Sets the replicas of all Deployments of the product, and waits until they are ready. */

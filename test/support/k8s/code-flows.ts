@@ -33,6 +33,7 @@ export function flowsOfCode(objects: readonly Rendered[]): Set<string> {
     // A restore waits for the chain.
     if (name === 'restore') for (const to of ['internet', 'internet6']) add(own, to, 443);
     if (name === 'setup-bus') for (const to of beside(pod, 'nats')) add(own, to, 4222);
+    if (name === 'seed') for (const to of beside(pod, 'chain')) add(own, to, 8899);
     if (name === 'nats') add(own, own, 6222);
     if (pod.kind === 'Cluster') {
       add(own, own, 5432, 8000);
@@ -61,7 +62,9 @@ export function flowsOfCode(objects: readonly Rendered[]): Set<string> {
       // A service that calls an address named by a vendor restricts the ports in this file.
       const named = existsSync(path.join(root, `services/${name}/endpoints/model/target.ts`));
       const ports = named ? PORTS.filter((port) => port === 443 || port >= 1024) : [443];
-      for (const to of ['internet', 'internet6']) add(own, to, ...ports);
+      const chains = name === 'chain-submitter' ? beside(pod, 'chain') : [];
+      for (const to of chains) add(own, to, 8899);
+      if (chains.length === 0) for (const to of ['internet', 'internet6']) add(own, to, ...ports);
     }
     if (/from 'nodemailer'/.test(code)) {
       const catchers = beside(pod, 'mail');

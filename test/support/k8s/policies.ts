@@ -1,5 +1,5 @@
 import { STOPS_WITHIN_SECONDS } from '../../../shared/lib/shutdown.ts';
-import { nameOf, podOf, type Rendered } from './render.ts';
+import { isProduct, nameOf, podOf, type Rendered } from './render.ts';
 
 /**
  * The rules for every pod, as findings: the restricted profile of Kubernetes and some additions.
@@ -12,8 +12,9 @@ type Container = Record<string, never> & {
   resources?: Record<'requests' | 'limits', Record<string, string> | undefined>;
 };
 
+/** The sandbox is built where it is used and is in no registry. */
 const PINNED =
-  /@sha256:[0-9a-f]{64}$|:v?\d+\.\d+\.\d+(-[a-z0-9.]+)?$|^postgres:\d+\.\d+$|cloudnative-pg\/postgresql:\d+\.\d+-/;
+  /@sha256:[0-9a-f]{64}$|:v?\d+\.\d+\.\d+(-[a-z0-9.]+)?$|^postgres:\d+\.\d+$|^quittance-sandbox:local$|cloudnative-pg\/postgresql:\d+\.\d+-/;
 
 const containerFindings = ({ image, securityContext = {}, resources }: Container): [string, boolean][] => [
   ['its image is pinned', PINNED.test(image)],
@@ -37,7 +38,7 @@ export const podFindings = (object: Rendered): string[] => {
   const template = podOf(object);
   if (template === undefined) return [];
   const { spec } = template;
-  const service = object.kind === 'Deployment' && spec.containers[0].image.startsWith('quittance');
+  const service = object.kind === 'Deployment' && isProduct(spec.containers[0].image);
   const grace = spec.terminationGracePeriodSeconds ?? 30;
   const rules: [string, boolean][] = [
     [

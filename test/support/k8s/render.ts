@@ -4,7 +4,7 @@ import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
 
 export const root = path.resolve(import.meta.dirname, '../../..');
-export const OVERLAYS = ['test', 'live', 'gateway', 'single-node'] as const;
+export const OVERLAYS = ['test', 'live', 'gateway', 'single-node', 'trial'] as const;
 
 // biome-ignore lint/suspicious/noExplicitAny: read at any depth, checked by its kind's type
 export type Rendered = { kind: string; apiVersion: string; metadata: any } & Record<string, any>;
@@ -52,6 +52,9 @@ export const written = (): Rendered[] =>
 
 export const nameOf = ({ kind, metadata }: Rendered): string =>
   `${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${kind}/${metadata.name}`;
+
+/** Whether an image is the product's, as the manifests name it, and not one of the sandbox. */
+export const isProduct = (image: string): boolean => /^quittance(:|$)/.test(image);
 
 /** The template of the pods that an object starts. */
 export const podOf = ({ kind, spec }: Rendered) =>

@@ -15,8 +15,11 @@ const PACKAGES: Record<string, string> = {
 };
 const NACK = 'jetstream.nats.io';
 
-const groupOf = ({ apiVersion }: Rendered): string => apiVersion.split('/').slice(0, -1).join('/');
-const moduleOf = (object: Rendered): string =>
+/** The API group of an object, empty for the core. */
+export const groupOf = ({ apiVersion }: Pick<Rendered, 'apiVersion'>): string =>
+  apiVersion.split('/').slice(0, -1).join('/');
+/** The module that has an object's type, as test/support/k8s imports it. */
+const moduleOf = (object: Pick<Rendered, 'apiVersion' | 'kind'>): string =>
   groupOf(object) === NACK
     ? './nack.ts'
     : `${PACKAGES[groupOf(object)] ?? 'kubernetes-models'}/${object.apiVersion}/${object.kind}`;
@@ -33,20 +36,28 @@ const options: ts.CompilerOptions = {
   types: [],
 };
 
-/** The compiler's findings about each object, by its name. */
-export const typeErrors = (objects: readonly Rendered[]): string[] => {
-  if (objects.length === 0) return [];
-  const lines = objects.map((object) => {
-    const type = `import('${moduleOf(object)}').I${object.kind}`;
-    return `{ const object: ${type} = ${JSON.stringify(object)}; void object; }`;
-  });
-  const text = ['export {};', ...lines].join('\n');
+/** The type of an object, as TypeScript writes it. */
+export const typeOf = (object: Pick<Rendered, 'apiVersion' | 'kind'>): string =>
+  `import('${moduleOf(object)}').I${object.kind}`;
+
+/** A program of one file that is not on the disk. It may use `typeOf`. */
+export const programOfText = (text: string): { program: ts.Program; source: ts.SourceFile } => {
   const host = ts.createCompilerHost(options);
   const { getSourceFile, fileExists } = host;
   host.getSourceFile = (name, ...rest) =>
     name === file ? ts.createSourceFile(name, text, ts.ScriptTarget.ES2023) : getSourceFile(name, ...rest);
   host.fileExists = (name) => name === file || fileExists(name);
   const program = ts.createProgram([file], options, host);
+  return { program, source: program.getSourceFile(file)! };
+};
+
+/** The compiler's findings about each object, by its name. */
+export const typeErrors = (objects: readonly Rendered[]): string[] => {
+  if (objects.length === 0) return [];
+  const lines = objects.map(
+    (object) => `{ const object: ${typeOf(object)} = ${JSON.stringify(object)}; void object; }`,
+  );
+  const { program } = programOfText(['export {};', ...lines].join('\n'));
   return ts.getPreEmitDiagnostics(program).map(({ file: where, start, messageText }) => {
     const message = ts.flattenDiagnosticMessageText(messageText, ' ');
     const line = where?.fileName === file ? where.getLineAndCharacterOfPosition(start!).line : 0;

@@ -2,13 +2,16 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { clusterSecrets } from '../../../tools/k8s/secrets.ts';
 import { configOf } from '../../../tools/k8s/settings.ts';
+import { trialSecrets } from '../../../tools/k8s/trial.ts';
 import type { WorkloadName } from '../../../tools/k8s/workloads.ts';
-import { nameOf, podOf, type Rendered } from './render.ts';
+import { isProduct, nameOf, podOf, type Rendered } from './render.ts';
 
 /** Environments that run beside each other, as tools/cluster-secrets.ts names them. */
 type Installation = {
   environments: { name: string; namespace: string }[];
   gatewayNamespace: string;
+  /** Whether it is the overlay `trial`, which has more Secrets. */
+  isTrial?: boolean;
 };
 
 /** Names of ConfigMaps, ServiceAccounts, targets and services that no rendered object has. */
@@ -48,11 +51,11 @@ type Sources = ReadonlyMap<string, Record<string, string> | undefined>;
 
 /** The rendered ConfigMaps and Secrets, and those that tools/cluster-secrets.ts creates. */
 export const sourcesOf = (
-  { environments, gatewayNamespace }: Installation,
+  { environments, gatewayNamespace, isTrial = false }: Installation,
   objects: readonly Rendered[],
   folder: string,
 ): Sources => {
-  const made = clusterSecrets({
+  const options = {
     folder,
     environments: environments.map((each) => ({
       ...each,
@@ -60,7 +63,8 @@ export const sourcesOf = (
       smtpUrl: 'smtps://mail.example',
     })),
     gatewayNamespace,
-  }) as Rendered[];
+  };
+  const made = (isTrial ? trialSecrets(folder) : clusterSecrets(options)) as Rendered[];
   // The operator of the database creates this one.
   for (const { kind, metadata } of objects)
     if (kind === 'Cluster')
@@ -121,7 +125,7 @@ export async function settingsFindings(
       findings.push(...missing);
       for (const each of used) allUsed.add(each);
       const { name: process, image } = container;
-      if (!image.startsWith('quittance') || object.kind !== 'Deployment') continue;
+      if (!isProduct(image) || object.kind !== 'Deployment') continue;
       const config = await configOf(process as WorkloadName);
       const unknown = Object.keys(values).filter(
         (name) => !(name in config.shape) && !name.startsWith('OTEL_EXPORTER_PROMETHEUS_'),

@@ -1,0 +1,113 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { type Installation, runningInstallation, TRIAL_FOLDER } from './support/installation.ts';
+import type { ClusterObject } from './support/kubectl.ts';
+import { beginLoad, refusedLines } from './support/load.ts';
+import { PRODUCT, podsOf } from './support/pods.ts';
+import { release } from './support/release.ts';
+
+/**
+ * Proves the release procedure of docs/kubernetes.md by its own commands: the jobs complete before a
+ * pod of the release starts, also with changed settings; a second migration changes nothing; after a
+ * failed migration nothing rolls out, and the running release goes on.
+ */
+let installation: Installation;
+let database: pg.Client;
+const settingsFile = path.join(TRIAL_FOLDER, 'settings.env');
+const settings = readFileSync(settingsFile, 'utf8');
+
+beforeAll(async () => {
+  installation = await runningInstallation();
+  database = new pg.Client({ connectionString: installation.stack.postgres_url });
+  // The tunnel may end first.
+  database.on('error', () => {});
+  await database.connect();
+});
+afterAll(async () => {
+  await database?.end().catch(() => {});
+  writeFileSync(settingsFile, settings);
+  await installation?.close();
+});
+
+const podsOfProduct = async (): Promise<ClusterObject[]> =>
+  (await Promise.all(PRODUCT.map((name) => podsOf(installation.kubectl, name)))).flat();
+const namesOf = (pods: readonly ClusterObject[]): string[] =>
+  pods.map(({ metadata }) => metadata.name as string).sort();
+const completedAt = async (job: string): Promise<number> =>
+  Date.parse((await installation.kubectl.json(['get', 'job', job])).status.completionTime);
+
+/** Every migration that has run, and every column that exists. */
+const schemaOfDatabase = async (): Promise<unknown[]> => {
+  const tables = await database.query<{ schema: string; name: string }>(
+    `select table_schema as schema, table_name as name from information_schema.tables
+     where table_name in ('migrations', 'migrations_shared') order by 1, 2`,
+  );
+  expect(tables.rows.length).toBeGreaterThan(8);
+  const runs: unknown[] = [];
+  for (const { schema, name } of tables.rows)
+    runs.push((await database.query(`select id, name, run_on from "${schema}"."${name}" order by id`)).rows);
+  const columns = await database.query(
+    `select table_schema, table_name, column_name, data_type, is_nullable, column_default
+     from information_schema.columns where table_schema not in ('pg_catalog', 'information_schema')
+     order by 1, 2, ordinal_position`,
+  );
+  return [runs, columns.rows];
+};
+
+test('a release with changed settings: the jobs complete, then every service rolls out, and no call is refused', async () => {
+  const { kubectl } = installation;
+  const [before, schema] = [namesOf(await podsOfProduct()), await schemaOfDatabase()];
+  const load = await beginLoad(installation, { perSecond: 1 });
+  try {
+    // A changed setting gives the ConfigMap another name, which the jobs read, too.
+    appendFileSync(settingsFile, 'LOG_LEVEL=debug\n');
+    expect(await release(kubectl)).toMatch(
+      /configmap\/settings-\w+ created[\s\S]*job.batch\/migrate condition met/,
+    );
+    for (const name of PRODUCT) await kubectl.rollout(`deployment/${name}`);
+    const jobsDone = Math.max(await completedAt('migrate'), await completedAt('setup-bus'));
+    const after = await podsOfProduct();
+    expect(namesOf(after).filter((name) => before.includes(name))).toEqual([]);
+    for (const { metadata } of after)
+      expect(Date.parse(metadata.creationTimestamp)).toBeGreaterThanOrEqual(jobsDone);
+    const wrong = await load.conclude();
+    expect({ refused: refusedLines(load.refused()), wrong }).toEqual({ refused: [], wrong: [] });
+    // The migration has run for a second time.
+    expect(await schemaOfDatabase()).toEqual(schema);
+  } finally {
+    await load.close();
+  }
+}, 900_000);
+
+test('a failed migration ends the release before anything rolls out, and a repaired one continues it', async () => {
+  const { kubectl } = installation;
+  const before = namesOf(await podsOfProduct());
+  const load = await beginLoad(installation, { perSecond: 1 });
+  const rename = (from: string, to: string) =>
+    database.query('update quote.migrations set name = $2 where name = $1', [from, to]);
+  const first = (
+    await database.query<{ name: string }>('select name from quote.migrations order by id limit 1')
+  ).rows[0]!.name;
+  try {
+    writeFileSync(settingsFile, settings);
+    // As if another release had migrated the schema: the order of migrations differs.
+    await rename(first, `${first}_of_another_release`);
+    await expect(release(kubectl, { jobsWithin: '45s' })).rejects.toThrow(
+      /timed out waiting .*jobs\/migrate/,
+    );
+    expect(await kubectl.logs('job/migrate')).toMatch(/order/i);
+    expect(namesOf(await podsOfProduct())).toEqual(before);
+
+    await rename(`${first}_of_another_release`, first);
+    await release(kubectl);
+    for (const name of PRODUCT) await kubectl.rollout(`deployment/${name}`);
+    expect(namesOf(await podsOfProduct()).filter((name) => before.includes(name))).toEqual([]);
+    const wrong = await load.conclude();
+    expect({ refused: refusedLines(load.refused()), wrong }).toEqual({ refused: [], wrong: [] });
+  } finally {
+    await rename(`${first}_of_another_release`, first);
+    await load.close();
+  }
+}, 900_000);
