@@ -88,23 +88,22 @@ const underLoad = async (name: string, lose: () => Promise<void>): Promise<void>
   }
 };
 
-const SERVER = expect.stringMatching(/^nats-[012]$/);
-
-test.each(['meta', 'JOBS', 'EVENTS'])(
-  'the NATS server that leads %s is lost: nothing is lost or paid twice',
-  async (group) => {
-    const leader = (await leadersOfBus(own()))[group]!;
-    expect(leader).toEqual(SERVER);
-    await underLoad(`leader of ${group}`, () => losePod(own(), signals, leader, { volume: false }));
-    expect(await leadersOfBus(own())).toMatchObject({ meta: SERVER, JOBS: SERVER, EVENTS: SERVER });
+// The second loss leaves the primary where it was before the tests.
+test.each([
+  ['postgres-0', 'postgres-1'],
+  ['postgres-1', 'postgres-0'],
+])(
+  'the primary %s is lost with its volume, and %s is promoted: nothing is lost or paid twice',
+  async (primary, standby) => {
+    await hasStandby(own(), primary);
+    await underLoad(`primary ${primary} of Postgres with its volume`, async () => {
+      await losePod(own(), signals, primary, { volume: true });
+      await failOverTo(own(), standby);
+      await hasStandby(own(), standby);
+    });
   },
   600_000,
 );
-
-test('a NATS server that leads is lost with its volume: the next one gets its data from the others', async () => {
-  const leader = (await leadersOfBus(own())).JOBS!;
-  await underLoad('leader of JOBS with its volume', () => losePod(own(), signals, leader, { volume: true }));
-}, 600_000);
 
 test('the standby of Postgres is lost: writes wait until the next one has the data', async () => {
   await underLoad('standby of Postgres with its volume', async () => {
@@ -125,19 +124,20 @@ test('the standby of Postgres is lost: writes wait until the next one has the da
   });
 }, 600_000);
 
-// The second loss leaves the primary where it was before the tests.
-test.each([
-  ['postgres-0', 'postgres-1'],
-  ['postgres-1', 'postgres-0'],
-])(
-  'the primary %s is lost with its volume, and %s is promoted: nothing is lost or paid twice',
-  async (primary, standby) => {
-    await hasStandby(own(), primary);
-    await underLoad(`primary ${primary} of Postgres with its volume`, async () => {
-      await losePod(own(), signals, primary, { volume: true });
-      await failOverTo(own(), standby);
-      await hasStandby(own(), standby);
-    });
+const SERVER = expect.stringMatching(/^nats-[012]$/);
+
+test.each(['meta', 'EVENTS'])(
+  'the NATS server that leads %s is lost: nothing is lost or paid twice',
+  async (group) => {
+    const leader = (await leadersOfBus(own()))[group]!;
+    expect(leader).toEqual(SERVER);
+    await underLoad(`leader of ${group}`, () => losePod(own(), signals, leader, { volume: false }));
+    expect(await leadersOfBus(own())).toMatchObject({ meta: SERVER, JOBS: SERVER, EVENTS: SERVER });
   },
   600_000,
 );
+
+test('a NATS server that leads is lost with its volume: the next one gets its data from the others', async () => {
+  const leader = (await leadersOfBus(own())).JOBS!;
+  await underLoad('leader of JOBS with its volume', () => losePod(own(), signals, leader, { volume: true }));
+}, 600_000);
