@@ -55,6 +55,9 @@ const removeBus = async (own: Kubectl): Promise<void> => {
 
 /** Turns the running trial into three NATS servers and a Postgres with a synchronous standby. */
 export const installThree = async (own: Kubectl): Promise<void> => {
+  const { spec } = await own.json(['get', 'statefulset', 'postgres']);
+  // A run that was killed has left it behind.
+  if (spec.replicas === 2) return hasStandby(own, 'postgres-0');
   writeThree();
   // The rule of the official image does not include replication.
   const rule = 'host replication postgres all scram-sha-256';
