@@ -1,4 +1,4 @@
-import { globSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
@@ -125,13 +125,12 @@ const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rende
     '%s: each container of the image runs one of its services or jobs, as its user',
     (overlay) => {
       // The jobs of the image are shared/jobs.
-      const files = globSync('shared/jobs/*.ts', { cwd: root }).map((file) => path.basename(file, '.ts'));
-      const jobs = files.length > 0 ? files : ['migrate', 'setup-bus'];
+      const jobs = globSync('shared/jobs/*.ts', { cwd: root }).map((file) => path.basename(file, '.ts'));
       for (const object of rendered.get(overlay)!)
         for (const { name, image, args } of podOf(object)?.spec.containers ?? []) {
           if (!isProduct(image)) continue;
           expect(args).toEqual([name]);
-          expect(object.kind === 'Job' ? jobs : services).toContain(name);
+          expect(['Job', 'CronJob'].includes(object.kind) ? jobs : services).toContain(name);
           expect(podOf(object).spec.securityContext.runAsUser).toBe(10_001);
         }
     },
@@ -270,6 +269,28 @@ const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rende
     expect(new Set(given)).toEqual(new Set(wanted));
     expect(new Set(objects.map(nameOf)).size).toBe(objects.length);
     expect(allowedFlows(objects)).toContain('nack-system → quittance-test/nats:4222');
+  });
+
+  test('with the component backup, its two jobs reach the database and one of them the chain, and nothing else', () => {
+    const place = path.join(realpathSync(folder), 'with-backup');
+    mkdirSync(place);
+    const relative = (to: string) => path.relative(place, path.join(root, 'k8s', to));
+    const kustomization = {
+      apiVersion: 'kustomize.config.k8s.io/v1beta1',
+      kind: 'Kustomization',
+      namespace: 'quittance',
+      resources: [relative('overlays/single-node')],
+      components: [relative('components/backup'), relative('components/release')],
+    };
+    writeFileSync(path.join(place, 'kustomization.yaml'), JSON.stringify(kustomization));
+    const objects = render(place);
+    const jobs = objects.filter(({ kind }) => kind === 'CronJob');
+    expect(jobs.map(({ metadata, spec }) => [metadata.name, spec.suspend === true])).toEqual([
+      ['backup', false],
+      ['restore', true],
+    ]);
+    expect(jobs.flatMap(podFindings)).toEqual([]);
+    expect([...allowedFlows(objects)].sort()).toEqual([...flowsOfCode(objects)].sort());
   });
 
   test('these tests can fail: each deliberate fault is found', async () => {

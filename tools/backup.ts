@@ -6,10 +6,10 @@ import { userInfo } from 'node:os';
 import path from 'node:path';
 import { readCommandLine } from '../deploy/local/processes/command-line.ts';
 import type { Stack } from '../deploy/local/stack/stack-file.ts';
+import { dump } from '../shared/backup/dump.ts';
+import { restore } from '../shared/backup/restore.ts';
 import { operatorFields } from '../shared/contract/operator.ts';
-import { dump } from './backup/dump.ts';
-import { restore } from './backup/restore.ts';
-import { Refusal } from './ops/refusal.ts';
+import { Refusal } from '../shared/lib/refusal.ts';
 
 const USAGE = `Usage
   npm run backup -- dump <folder>                     writes all schemas of an environment as of one moment; services continue

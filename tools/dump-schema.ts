@@ -3,7 +3,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { startServers } from '../deploy/local/servers/start-servers.ts';
 import { SERVICE_NAMES, type ServiceName } from '../shared/contract/service.ts';
-import { schemaName } from '../shared/db/migrate.ts';
+import { schemaName } from '../shared/db/names.ts';
 import { createTestDatabase } from '../test/support/database.ts';
 
 /**

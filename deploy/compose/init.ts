@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { SERVICE_NAMES } from '../../shared/contract/service.ts';
-import { roleName } from '../../shared/db/migrate.ts';
+import { roleName } from '../../shared/db/names.ts';
 import { createLedger } from '../local/chain/ledger.ts';
 import { writeAtomically } from '../local/processes/atomic-file.ts';
 import { readCommandLine } from '../local/processes/command-line.ts';

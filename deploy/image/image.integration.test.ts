@@ -20,7 +20,7 @@ import { connect } from 'nats';
 import pg from 'pg';
 import { durables } from '../../shared/bus/topology.ts';
 import { SERVICE_NAMES } from '../../shared/contract/service.ts';
-import { schemaName } from '../../shared/db/migrate.ts';
+import { schemaName } from '../../shared/db/names.ts';
 import { failpoints } from '../../shared/lib/failpoint.ts';
 import { createSupervisor } from '../local/processes/supervisor.ts';
 import { transcript } from '../local/seed/transcript.ts';
@@ -153,6 +153,27 @@ test('the job `migrate` creates every schema in an empty database', async () => 
     code: 78,
   });
 });
+
+test('the job `backup` writes a copy of that database, and `restore` replaces its rows by it', async () => {
+  const copies = path.join(folder, 'copies');
+  mkdirSync(copies);
+  chmodSync(copies, 0o777);
+  const url = databaseUrl(running.stack.postgres_url, 'quittance_image');
+  const common = { POSTGRES_ADMIN_URL: url, BACKUPS_FOLDER: copies };
+  const { copy } = JSON.parse((await runOnce('backup', common)).stdout) as { copy: string };
+  const restore = {
+    ...common,
+    SOLANA_RPC_URLS: running.stack.environments.test!.rpc_url,
+    ACTOR: 'jane',
+    REASON: 'a test',
+  };
+  await expect(runOnce('restore', { ...restore, BACKUP: 'unknown' })).rejects.toMatchObject({
+    code: 64,
+    stdout: expect.stringContaining(copy),
+  });
+  const lines = (await runOnce('restore', { ...restore, BACKUP: copy })).stdout.trim().split('\n');
+  expect(JSON.parse(lines.at(-1)!)).toMatchObject({ msg: 'restored, signing is paused', copy });
+}, 60_000);
 
 test('the job `setup-bus` creates streams and consumers in an empty NATS', async () => {
   const stateDir = path.join(folder, 'bus');

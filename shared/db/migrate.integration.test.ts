@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { SERVICE_NAMES, type ServiceName } from '../contract/service.ts';
-import { migrateEnvironment, roleName, schemaName } from './migrate.ts';
+import { migrateEnvironment } from './migrate.ts';
+import { roleName, schemaName } from './names.ts';
 
 /**
  * Migrated as in a cluster, by the owner of the database, who may create roles and is no superuser.

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import { SERVICE_NAMES } from '../contract/service.ts';
-import { schemaName } from './migrate.ts';
+import { schemaName } from './names.ts';
 
 /**
  * An attacker with the database login of one service cannot read or change the records of another.

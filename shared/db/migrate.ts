@@ -3,19 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { SERVICE_NAMES, type ServiceName } from '../contract/service.ts';
-
-/** The name of folder, schema and role: `-` becomes `_` where SQL requires it. */
-export const schemaName = (service: ServiceName): string => service.replaceAll('-', '_');
-
-/**
- * The login role of a service. Its name includes the database, because roles belong to the server.
- */
-export const roleName = (database: string, service: ServiceName): string =>
-  `${database}_${schemaName(service)}`;
+import { roleName, schemaName } from './names.ts';
 
 /**
  * A path from the repository's root, which is two folders above this file and above the bundled
- * program.
+ * program. Two programs that import this file would share it in another folder, so only the job
+ * `migrate` does.
  */
 const folder = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 

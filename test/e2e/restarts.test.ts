@@ -21,7 +21,8 @@ import { databaseUrl, ensureDatabase, urlAs } from '../../deploy/local/servers/d
 import { type RunningServers, startServers } from '../../deploy/local/servers/start-servers.ts';
 import { environmentKeys } from '../../deploy/local/stack/keys.ts';
 import { type RunningStack, startStack } from '../../deploy/local/stack/stack.ts';
-import { migrateEnvironment, roleName } from '../../shared/db/migrate.ts';
+import { migrateEnvironment } from '../../shared/db/migrate.ts';
+import { roleName } from '../../shared/db/names.ts';
 import { placeOf, reconcile } from '../../tools/reconcile.ts';
 import { chainOf } from '../support/chain.ts';
 import { startChain } from '../support/local-chain.ts';

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { SERVICE_NAMES, type ServiceName } from '../../shared/contract/service.ts';
-import { migrateEnvironment, roleName } from '../../shared/db/migrate.ts';
+import { migrateEnvironment } from '../../shared/db/migrate.ts';
+import { roleName } from '../../shared/db/names.ts';
 
 /** A migrated database for one test file. */
 export type TestDatabase = {

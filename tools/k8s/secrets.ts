@@ -13,7 +13,7 @@ import {
 import { natsRights } from '../../shared/bus/topology.ts';
 import type { BusUser, ServiceName } from '../../shared/contract/service.ts';
 import { SERVICE_NAMES } from '../../shared/contract/service.ts';
-import { roleName } from '../../shared/db/migrate.ts';
+import { roleName } from '../../shared/db/names.ts';
 import { ADMIN } from './bus.ts';
 import type { Manifest } from './manifests.ts';
 import { HTTP_PORT, SOURCES } from './settings.ts';

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { type AccountStatus, identity } from '../../shared/contract/identity.ts';
 import { AccountId } from '../../shared/contract/primitives.ts';
+import { Refusal } from '../../shared/lib/refusal.ts';
 import type { CommandOutput, Table } from './command.ts';
 import type { Operator } from './connect.ts';
-import { Refusal } from './refusal.ts';
 import { tableText } from './table.ts';
 
 type AccountStatusRow = z.infer<typeof AccountStatus>;

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { chainSubmitter, MAX_COSIGNING_FACTOR } from '../../shared/contract/chain-submitter.ts';
+import { Refusal } from '../../shared/lib/refusal.ts';
 import { accountStatusOf, changeTable } from './account-status.ts';
 import type { Command, CommandOutput, Plan } from './command.ts';
 import type { Operator } from './connect.ts';
-import { Refusal } from './refusal.ts';
 import { tableText } from './table.ts';
 
 type Cosigning = z.infer<typeof chainSubmitter.internal.getCosigningLimits.output>;

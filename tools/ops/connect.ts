@@ -4,7 +4,7 @@ import { call } from '../../shared/bus/call.ts';
 import { connectBus, drainBus } from '../../shared/bus/connect.ts';
 import type { InternalName, ServiceContract } from '../../shared/contract/service.ts';
 import { createLogger } from '../../shared/lib/logger.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal } from '../../shared/lib/refusal.ts';
 
 export type Login = { environment: string; url: string; user: string; password: string };
 

@@ -1,8 +1,8 @@
 import { identity, MAX_LIMIT_FACTOR } from '../../shared/contract/identity.ts';
+import { Refusal } from '../../shared/lib/refusal.ts';
 import { accountStatusesOutput, accountStatusOf, changeOutput, changeTable } from './account-status.ts';
 import type { Command, Plan } from './command.ts';
 import type { Operator } from './connect.ts';
-import { Refusal } from './refusal.ts';
 
 const planFactor = async (
   operator: Operator,

@@ -1,7 +1,7 @@
 import { DECISIONS, type Decision } from '../../shared/contract/operator.ts';
+import { Refusal } from '../../shared/lib/refusal.ts';
 import type { Command, Plan } from './command.ts';
 import type { Operator } from './connect.ts';
-import { Refusal } from './refusal.ts';
 import { type ServiceName, serviceContracts, serviceNames } from './service-contracts.ts';
 import { tableText } from './table.ts';
 

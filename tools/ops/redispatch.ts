@@ -1,7 +1,7 @@
 import { SettlementId } from '../../shared/contract/primitives.ts';
 import { settlement } from '../../shared/contract/settlement.ts';
+import { Refusal } from '../../shared/lib/refusal.ts';
 import type { Command } from './command.ts';
-import { Refusal } from './refusal.ts';
 import { tableText } from './table.ts';
 
 export const redispatchCommands: readonly Command[] = [

@@ -2,9 +2,9 @@ import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { operatorFields } from '../../shared/contract/operator.ts';
+import { Refusal } from '../../shared/lib/refusal.ts';
 import type { Attribution, Command, CommandOutput, Plan } from './command.ts';
 import type { Operator } from './connect.ts';
-import { Refusal } from './refusal.ts';
 import { tableText } from './table.ts';
 
 export { Refusal };

@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { migrateEnvironment, roleName } from '../../../shared/db/migrate.ts';
+import { migrateEnvironment } from '../../../shared/db/migrate.ts';
+import { roleName } from '../../../shared/db/names.ts';
 import { bundled } from '../../image/bundle.ts';
 import { writeAtomically } from '../processes/atomic-file.ts';
 import type { Supervisor } from '../processes/supervisor.ts';

@@ -19,6 +19,8 @@ const FIRST_PAYMENTS = 5;
 export type ClusterLoad = {
   /** Calls that got no answer, or one with a status of 500 or above. */
   refused: () => Call[];
+  /** When calls to settle were answered with 200, in milliseconds since the epoch. */
+  paidAt: () => number[];
   /** How many attempts began, and how many of them are paid. */
   counts: () => { attempts: number; paid: number };
   /**
@@ -83,10 +85,14 @@ export const beginLoad = async (
     );
     load = started;
     const { clientLog, conclude } = started;
-    await waitUntil(() => clientLog.counts().paid >= FIRST_PAYMENTS, { withinMs: 120_000 });
+    await waitUntil(() => clientLog.counts().paid >= FIRST_PAYMENTS, { withinMs: 300_000 });
     return {
       refused: () =>
         [...clientLog.calls].filter(({ at, status }) => at !== null && !(status !== null && status < 500)),
+      paidAt: () =>
+        clientLog.attempts.flatMap(({ answers }) =>
+          answers.filter(({ how, status }) => how === 'settle' && status === 200).map(({ at }) => at),
+        ),
       counts: clientLog.counts,
       conclude: async () => {
         const { breaks } = await conclude();

@@ -89,6 +89,12 @@ export const applyTrial = async (
   await waitForTrial(own, report);
 };
 
+/** Applies the trial's folder as the last `applyTrial` wrote it, and runs its jobs again. */
+export const applyAgain = async (own: Kubectl): Promise<void> => {
+  await own.run(['delete', 'jobs', '--all', '--ignore-not-found']);
+  await own.apply(TRIAL_FOLDER, '--server-side', '--force-conflicts');
+};
+
 /** Deletes the trial with its volumes. */
 export const deleteTrial = async (own: Kubectl): Promise<void> => {
   await own.run(['delete', 'namespace', TRIAL_NAMESPACE, '--ignore-not-found', '--timeout=300s']);

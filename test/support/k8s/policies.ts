@@ -55,7 +55,8 @@ export const podFindings = (object: Rendered): string[] => {
     ],
     [
       'labels and selector agree',
-      object.kind === 'Job' || agree(object.spec.selector.matchLabels, template.metadata.labels),
+      ['Job', 'CronJob'].includes(object.kind) ||
+        agree(object.spec.selector.matchLabels, template.metadata.labels),
     ],
     ...(service
       ? ([

@@ -58,4 +58,8 @@ export const isProduct = (image: string): boolean => /^quittance(:|$)/.test(imag
 
 /** The template of the pods that an object starts. */
 export const podOf = ({ kind, spec }: Rendered) =>
-  ['Deployment', 'StatefulSet', 'Job'].includes(kind) ? spec.template : undefined;
+  kind === 'CronJob'
+    ? spec.jobTemplate.spec.template
+    : ['Deployment', 'StatefulSet', 'Job'].includes(kind)
+      ? spec.template
+      : undefined;

@@ -3,8 +3,8 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type pg from 'pg';
 import { from, to } from 'pg-copy-streams';
-import { SERVICE_NAMES } from '../../shared/contract/service.ts';
-import { roleName, schemaName } from '../../shared/db/migrate.ts';
+import { SERVICE_NAMES } from '../contract/service.ts';
+import { roleName, schemaName } from '../db/names.ts';
 
 /** A table with its stored columns, in their order. */
 type Table = { name: string; columns: string[] };

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { z } from 'zod';
-import { Refusal } from '../ops/refusal.ts';
+import { Refusal } from '../lib/refusal.ts';
 import { copyOut, databaseOf, migrationsOf, sequencesOf, tablesOf } from './database.ts';
 
 const Manifest = z.strictObject({
@@ -20,13 +20,14 @@ const Manifest = z.strictObject({
 });
 export type Manifest = z.infer<typeof Manifest>;
 
-const MANIFEST = 'manifest.json';
+/** The last file that is written, so a folder without it is incomplete. */
+export const MANIFEST = 'manifest.json';
 
 /**
  * Writes all schemas of one environment as they were at one moment, while the services run.
  * @param folder must not exist. It holds secrets and e-mail addresses, so only its owner may read
  *   it.
- * @returns its content; a folder without `manifest.json` is incomplete
+ * @returns its content
  */
 export const dump = async (databaseUrl: string, folder: string): Promise<Manifest> => {
   const client = new pg.Client({ connectionString: databaseUrl });

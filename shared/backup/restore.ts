@@ -1,10 +1,12 @@
 import path from 'node:path';
 import pg from 'pg';
-import type { Attribution } from '../ops/command.ts';
-import { Refusal } from '../ops/refusal.ts';
+import { Refusal } from '../lib/refusal.ts';
 import { startWaiting } from './chain.ts';
 import { copyIn, databaseOf, migrationsOf, rolesOf, tablesOf } from './database.ts';
 import { type Manifest, manifestOf } from './dump.ts';
+
+/** Who restores, and why. Both are recorded with the change. */
+type Signed = { actor: string; reason: string };
 
 const quoted = (names: readonly string[]) => names.map((name) => pg.escapeIdentifier(name));
 
@@ -37,12 +39,7 @@ const refuseOther = async (client: pg.Client, { database, migrations }: Manifest
 };
 
 /** Deletes all present rows, copies the rows of the backup and pauses signing, in one commit. */
-const replace = async (
-  client: pg.Client,
-  folder: string,
-  manifest: Manifest,
-  { actor, reason }: Attribution,
-) => {
+const replace = async (client: pg.Client, folder: string, manifest: Manifest, { actor, reason }: Signed) => {
   await client.query('begin');
   const here = await tablesOf(client);
   await client.query(`truncate ${here.map(({ name }) => name).join()}`);
@@ -89,11 +86,7 @@ type Restored = {
 export const restore = async (
   databaseUrl: string,
   folder: string,
-  {
-    rpcUrls,
-    signed,
-    print,
-  }: { rpcUrls: readonly string[]; signed: Attribution; print: (line: string) => void },
+  { rpcUrls, signed, print }: { rpcUrls: readonly string[]; signed: Signed; print: (line: string) => void },
 ): Promise<Restored> => {
   const manifest = manifestOf(folder);
   const client = new pg.Client({ connectionString: databaseUrl });

@@ -1,0 +1,26 @@
+// A job that writes a copy of one environment's database, all schemas as of one moment, while the
+// services run (docs/operations.md, Backup).
+import { z } from 'zod';
+import { addCopy } from '../backup/copies.ts';
+import { loadConfig } from '../lib/config.ts';
+import { Refusal } from '../lib/refusal.ts';
+
+const { POSTGRES_ADMIN_URL, BACKUPS_FOLDER, BACKUPS_KEPT } = loadConfig(
+  z.object({
+    /** A superuser, or a role that may read the schemas of all services. */
+    POSTGRES_ADMIN_URL: z.url({ protocol: /^postgres(ql)?$/ }),
+    /** An existing folder. It holds a folder for each copy. */
+    BACKUPS_FOLDER: z.string().min(1),
+    /** The number of copies that remain. */
+    BACKUPS_KEPT: z.coerce.number().int().min(1).max(1000).default(14),
+  }),
+);
+
+try {
+  const written = await addCopy(POSTGRES_ADMIN_URL, BACKUPS_FOLDER, { keep: BACKUPS_KEPT });
+  console.log(JSON.stringify({ msg: 'backup written', ...written }));
+} catch (error) {
+  if (!(error instanceof Refusal)) throw error;
+  console.error(JSON.stringify({ msg: error.message }));
+  process.exitCode = 64; // EX_USAGE of sysexits.h
+}
