@@ -8,7 +8,7 @@ import { docker, folder, inspect, services } from './running.ts';
 
 /**
  * Proves that SIGTERM ends a container whose program still waits for its servers: the services and
- * both jobs. The servers of these containers accept connections and never answer. An engine that had
+ * both jobs. The servers of these containers accept connections and never answer. An engine that has
  * to wait for the end of the grace period kills, and the exit code is then 137.
  */
 const NETWORK = `quittance-silent-${process.pid}`;
