@@ -61,7 +61,7 @@ export const pingPool = (pool: Pool): Promise<unknown> => pool.query(sql.typeAli
 const ANSWER_WITHIN_MS = 60_000;
 const PAUSE_MS = 500;
 
-/** Errors of the driver without a code: a connection that was not made within `connectionTimeout`. */
+/** The driver's error, without a code, after `connectionTimeout`. */
 const isTimeout = (error: unknown): boolean =>
   hasCause(error, ({ message }) => message === 'timeout expired');
 

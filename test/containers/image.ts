@@ -3,7 +3,7 @@ import { run } from './command.ts';
 const MEGABYTE = 1e6;
 const shown = (bytes: number): string => `${(bytes / MEGABYTE).toFixed(1)} MB`;
 
-export type Layer = { bytes: number; createdBy: string };
+type Layer = { bytes: number; createdBy: string };
 
 /**
  * The layers that an image adds to its base, the last one first, and the base's bytes.

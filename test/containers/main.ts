@@ -1,5 +1,5 @@
-// `npm run containers`: builds the image, runs compose.yaml in a container engine, pays, and runs the
-// tests of this folder.
+// `npm run containers`: builds the image, runs compose.yaml in a container engine, pays, and runs
+// the tests of this folder.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import path from 'node:path';

@@ -25,11 +25,11 @@ export type Installation = {
 };
 
 /** A vendor and a consumer with a funded wallet, created through the public API. */
-export type Parties = { api: Api; vendor: Vendor; consumer: Consumer };
+type Parties = { api: Api; vendor: Vendor; consumer: Consumer };
 
 const ANSWER_MS = 180_000;
 
-/** Repeats calls that are refused because a service is unavailable, which is safe with the same ids. */
+/** Repeats calls that are refused because a service is unavailable: the same ids make it safe. */
 const patientApi = (gatewayUrl: string): Api => {
   const api = createApi(gatewayUrl);
   return (call, options) =>
@@ -92,7 +92,7 @@ export const verifyTransaction = async (installation: Installation, signature: s
 };
 
 /** What a payment cost, in micro-units of USDC. */
-export type Payment = Paid & { grossMicro: bigint; feeMicro: bigint };
+type Payment = Paid & { grossMicro: bigint; feeMicro: bigint };
 
 /**
  * Quotes, settles and redeems through the gateway, and reads the payment back from the chain: the

@@ -36,7 +36,7 @@ export const portsOverride = (composeYaml: string): string => {
 };
 
 /**
- * Copies what git tracks or would add, so that the commands run as in a fresh clone and the checkout
+ * Copies what git tracks or would add: the commands run as in a fresh clone, and the checkout
  * stays as it is. Writes the keys and variables that `npm run compose:init` writes.
  */
 export const createProject = (

@@ -42,7 +42,7 @@ export const containerOf = async (service: string): Promise<string> => {
 };
 
 /** What the engine knows of a container, as far as the tests read it. */
-export type Inspected = {
+type Inspected = {
   State: { Status: string; ExitCode: number; Health?: { Status: string } };
   RestartCount: number;
   Config: { User: string; Image: string };

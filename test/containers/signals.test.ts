@@ -8,8 +8,8 @@ import { docker, folder, inspect, services } from './running.ts';
 
 /**
  * Proves that SIGTERM ends a container whose program still waits for its servers: the services and
- * both jobs. The servers of these containers accept connections and never answer. An engine that had
- * to wait for the end of the grace period kills, and the exit code is then 137.
+ * both jobs. The servers of these containers accept connections and never answer. An engine has
+ * to kill what does not end within the grace period, and the exit code is then 137.
  */
 const NETWORK = `quittance-silent-${process.pid}`;
 const SILENT = `${NETWORK}-server`;

@@ -7,7 +7,7 @@ import { waitFor, waitUntil } from '../../support/wait.ts';
 export type Namespaces = {
   /** The first process, as this machine numbers it. */
   pid: number;
-  /** The process that connects the network with this machine's, as a program without rights does. */
+  /** slirp4netns, which connects the network with that of this machine. */
   networkPid: number;
 };
 
