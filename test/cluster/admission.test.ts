@@ -7,8 +7,9 @@ import { type ClusterObject, type Kubectl, kubectl } from './support/kubectl.ts'
 import { objectsOf } from './support/objects.ts';
 
 /**
- * Proves that the API server admits every object of every overlay, with strict validation of fields,
- * without a warning and with the profile `restricted` enforced; and that it refuses what it should.
+ * Proves that the API server admits every object of every overlay, with strict validation of
+ * fields, without a warning and with the profile `restricted` enforced; and that it refuses what it
+ * should.
  * Nothing is stored: the applies are dry runs of the server.
  */
 const context = process.env.CLUSTER_CONTEXT ?? '';

@@ -9,9 +9,9 @@ import { PRODUCT, podsOf } from './support/pods.ts';
 import { release } from './support/release.ts';
 
 /**
- * Proves the release procedure of docs/kubernetes.md by its own commands: the jobs complete before a
- * pod of the release starts, also with changed settings; a second migration changes nothing; after a
- * failed migration nothing rolls out, and the running release goes on.
+ * Proves the release procedure of docs/kubernetes.md by its own commands: the jobs complete before
+ * a pod of the release starts, also with changed settings; a second migration changes nothing;
+ * after a failed migration nothing rolls out, and the running release goes on.
  */
 let installation: Installation;
 let database: pg.Client;

@@ -50,7 +50,7 @@ describe('every pod', () => {
   });
 
   test('cannot write its root file system, and root is the only part that it is refused', async () => {
-    // The same command writes where a volume is mounted, so a refusal is not an error of the command.
+    // It writes where a volume is mounted, so a refusal is not an error of the command.
     const write =
       'for folder in / /app /etc /usr; do test -d $folder && touch $folder/x && echo $folder; done; true';
     expect(await inEach(['sh', '-c', `{ ${write}; } 2>/dev/null`])).toEqual(all(''));

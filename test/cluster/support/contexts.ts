@@ -8,7 +8,7 @@ export type ImageRoute =
   /** A command that reads an archive of an image, whose path follows its last argument. */
   | { kind: 'archive'; command: string; before: string[]; after: string[] };
 
-export type RouteOptions = { registry: string; imagesInNodes: boolean };
+type RouteOptions = { registry: string; imagesInNodes: boolean };
 
 /** Clusters on this machine, by the names that their tools give to contexts. */
 const LOCAL: { pattern: RegExp; route: (name: string) => ImageRoute }[] = [

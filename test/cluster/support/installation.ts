@@ -9,8 +9,8 @@ import { type Kubectl, kubectl } from './kubectl.ts';
 /** The trial's keys and generated settings. Other installations of this folder are beside it. */
 export const TRIAL_FOLDER = path.resolve(import.meta.dirname, '../../../.local/cluster/trial');
 
-/** The parts of a stack that an installation in a cluster has, so that the clients of a stack can use it. */
-export type ClusterStack = Pick<Stack, 'gateway_url' | 'gateway_urls' | 'mail_url' | 'postgres_url'> & {
+/** The parts of a stack that an installation in a cluster has, for the clients of a stack. */
+type ClusterStack = Pick<Stack, 'gateway_url' | 'gateway_urls' | 'mail_url' | 'postgres_url'> & {
   environments: {
     test: Pick<Stack['environments'][string], 'rpc_url' | 'usdc_mint' | 'fee_wallet' | 'fee_payer'>;
   };

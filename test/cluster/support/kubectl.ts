@@ -18,7 +18,7 @@ export class KubectlError extends Error {
 }
 
 /** A local port that is forwarded to a pod. `stop` resolves when kubectl has ended. */
-export type Forward = { port: number; stop: () => Promise<void> };
+type Forward = { port: number; stop: () => Promise<void> };
 
 const FORWARDING = /Forwarding from 127\.0\.0\.1:(\d+)/;
 const FORWARD_WITHIN_MS = 30_000;

@@ -30,7 +30,7 @@ export const changeConfigMap = async (
   await own.run(['patch', 'configmap', name, '--type', 'merge', '--patch', JSON.stringify({ data })]);
 };
 
-/** Restarts workloads (`deployment/quote`), and waits until the new pods have replaced the old ones. */
+/** Restarts workloads (`deployment/quote`), and waits until new pods have replaced the old ones. */
 export const restart = async (own: Kubectl, workloads: readonly string[]): Promise<void> => {
   await own.run(['rollout', 'restart', ...workloads]);
   for (const name of workloads) await own.rollout(name, ROLLED_WITHIN_SECONDS);
