@@ -1,6 +1,7 @@
 // Proves: SIGKILL of the process of any pod during payments loses no payment and makes none twice.
-// Clients repeat their calls meanwhile. The process is killed from its node (support/node-signals.ts),
-// so its container ends with exit code 137 and is restarted in the same pod.
+// Clients repeat their calls meanwhile. The process is killed from its node
+// (support/node-signals.ts), so its container ends with exit code 137 and is restarted in the same
+// pod.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { waitFor } from '../support/wait.ts';
 import { recordFigures, report } from './support/figures.ts';
@@ -24,7 +25,9 @@ afterAll(async () => {
   await installation?.close();
 });
 
-/** Kills the process of a pod. Returns the exit code of its container, and when it was ready again. */
+/**
+ * Kills the process of a pod. Returns the exit code of its container, and when it was ready again.
+ */
 const kill = async (app: string): Promise<{ exitCode: number; seconds: number }> => {
   const [pod] = await podsOf(installation.kubectl, app);
   const { name } = pod!.metadata;

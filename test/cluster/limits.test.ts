@@ -1,6 +1,6 @@
-// Proves: the requests and limits of the manifests suffice for the load of `npm run bench -- footprint`
-// (settles at concurrency 16). No container is killed or restarted. Prints the memory and the CPU of
-// each pod at rest and under load, as the kubelet measures them.
+// Proves: the requests and limits of the manifests suffice for the load of `npm run bench --
+// footprint` (settles at concurrency 16). No container is killed or restarted. Prints the memory
+// and the CPU of each pod at rest and under load, as the kubelet measures them.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createBenchVendor, createPayers, settleCalls } from '../../bench/harness/actors.ts';
 import { startLoad } from '../../bench/harness/load.ts';
@@ -71,7 +71,10 @@ const measure = async () => {
   };
 };
 
-/** Settles quotes at the footprint benchmark's concurrency. Returns how many, and how many per second. */
+/**
+ * Settles quotes at the footprint benchmark's concurrency. Returns how many, and how many per
+ * second.
+ */
 const settle = async (): Promise<{ settled: number; perSecond: number }> => {
   const bench = { stack: installation.stack, api: createApi(installation.stack.gateway_url) };
   const load = await startLoad();

@@ -6,7 +6,9 @@ import { type Installation, runningInstallation } from './support/installation.t
 import { beginLoad, refusedLines } from './support/load.ts';
 import { podsOf, secondsSince } from './support/pods.ts';
 
-/** A rolling update of the pod that the calls pass through would prove nothing about the product. */
+/**
+ * A rolling update of the pod that the calls pass through would prove nothing about the product.
+ */
 const OURS = 'edge';
 
 let installation: Installation;

@@ -3,7 +3,7 @@ import type { Stack, StackEnvironment } from '../../deploy/local/stack/stack-fil
 import { chainOf } from '../support/chain.ts';
 
 /** The addresses of an installation with one environment `test`. */
-export type Addresses = Pick<Stack, 'gateway_url' | 'gateway_urls' | 'mail_url' | 'postgres_url'> & {
+type Addresses = Pick<Stack, 'gateway_url' | 'gateway_urls' | 'mail_url' | 'postgres_url'> & {
   environments: Record<string, Pick<StackEnvironment, 'rpc_url' | 'usdc_mint' | 'fee_wallet' | 'fee_payer'>>;
 };
 

@@ -9,7 +9,7 @@ import { recoveryPhase, TERMINAL_MS, type Terminal } from './recovery.ts';
 import type { Rng } from './rng.ts';
 
 /** What the clients of a run found out, and which invariants do not hold. */
-export type Conclusion = { breaks: Break[]; terminal: Terminal };
+type Conclusion = { breaks: Break[]; terminal: Terminal };
 
 /** Clients that pay all the time, and the comparison of their answers with chain and records. */
 export type CheckedLoad = {
@@ -18,8 +18,8 @@ export type CheckedLoad = {
   clientLog: ClientLog;
   /**
    * Ends the load, waits until everything is terminal, and checks all invariants.
-   * @param options `forks`: how often the chain was forked. `healed`: resolves when the installation
-   *   is healthy again, while the load still runs
+   * @param options `forks`: how often the chain was forked. `healed`: resolves when the
+   * installation   is healthy again, while the load still runs
    */
   conclude: (options?: { forks?: () => number; healed?: () => Promise<void> }) => Promise<Conclusion>;
   /** Ends the load without a check. Has no effect after `conclude`. */

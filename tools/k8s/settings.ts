@@ -62,8 +62,9 @@ export const SOURCES: Record<string, Source> = {
   TRUSTED_PROXIES: settings,
   TRACEPARENT_OF_PROXIES: settings,
   /**
-   * Answers close their connections meanwhile. A connection that a client has not used for that long
-   * is closed without an answer, so a short drain would lose the calls that arrive at that moment.
+   * Answers close their connections meanwhile. A connection that a client has not used for that
+   * long is closed without an answer, so a short drain would lose the calls that arrive at that
+   * moment.
    */
   DRAIN_SECONDS: { value: '10' },
 

@@ -11,7 +11,8 @@ for (const route of process.env.ROUTES.split(',')) {
       const server = net.connect({ host, port: Number(port), allowHalfOpen: true, noDelay: true });
       client.pipe(server).pipe(client);
       client.on('error', () => server.destroy());
-      // The client's side ends without an error, because kubectl ends the whole forwarding after one.
+      // The client's side ends without an error, because kubectl ends the whole forwarding after
+      // one.
       server.on('error', () => client.end());
       server.on('close', () => client.end());
     })

@@ -86,7 +86,7 @@ const manifests = (image: string): object[] => [
 ];
 
 /** The local addresses (`127.0.0.1:40123`) behind which the Services answer. */
-export type Edge = { addresses: Record<Target, string>; close: () => Promise<void> };
+type Edge = { addresses: Record<Target, string>; close: () => Promise<void> };
 
 /**
  * Starts the pod `edge` unless it runs, and forwards local ports to it. Each connection goes to one

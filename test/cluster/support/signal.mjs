@@ -1,5 +1,5 @@
-// Runs in a pod with the process ids of its node: `node … SIGNAL CONTAINER_ID` sends a signal to the
-// first process of a container and prints its process id.
+// Runs in a pod with the process ids of its node: `node … SIGNAL CONTAINER_ID` sends a signal to
+// the first process of a container and prints its process id.
 import { readdirSync, readFileSync } from 'node:fs';
 
 const [signal, container] = process.argv.slice(-2);

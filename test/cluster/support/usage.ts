@@ -43,7 +43,10 @@ export const samplesIn = (summary: Summary, namespace: string): Map<string, Samp
       ),
   );
 
-/** The newest samples of all containers of a namespace. A kubelet takes one every ten to twenty seconds. */
+/**
+ * The newest samples of all containers of a namespace. A kubelet takes one every ten to twenty
+ * seconds.
+ */
 export const readUsage = async (own: Kubectl): Promise<Map<string, Sample>> => {
   const nodes = await own.list('nodes');
   const all = await Promise.all(
