@@ -19,7 +19,7 @@ export type CheckedLoad = {
   /**
    * Ends the load, waits until everything is terminal, and checks all invariants.
    * @param options `forks`: how often the chain was forked. `healed`: resolves when the
-   * installation   is healthy again, while the load still runs
+   * installation is healthy again, while the load still runs
    */
   conclude: (options?: { forks?: () => number; healed?: () => Promise<void> }) => Promise<Conclusion>;
   /** Ends the load without a check. Has no effect after `conclude`. */
