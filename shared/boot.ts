@@ -3,7 +3,7 @@ import type { Serving } from './bus/serve.ts';
 import { createWaiting, type Waiting } from './bus/wake.ts';
 import type { ServiceName } from './contract/service.ts';
 import { type DbClock, startDbClock } from './db/clock.ts';
-import { connectPool, type Pool, pingPool } from './db/pool.ts';
+import { connectPool, type Pool, pingPool, waitForPool } from './db/pool.ts';
 import type { Consuming, Quarantine } from './events/consume.ts';
 import { outboxGauges } from './events/outbox.ts';
 import { type Relay, startRelay } from './events/relay.ts';
@@ -54,6 +54,7 @@ export const openBase = async (service: ServiceName, config: Config): Promise<Ba
       logger,
     }),
   ]);
+  await waitForPool(pool, logger);
   const clock = await startDbClock(pool, logger);
   return {
     logger,

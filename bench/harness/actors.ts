@@ -2,9 +2,9 @@ import { type Consumer, createConsumer, createVendor, type Vendor } from '../../
 import { type Api, must } from '../../deploy/local/seed/api.ts';
 import type { SignIn } from '../../deploy/local/seed/sign-in.ts';
 import { fund } from '../../deploy/local/seed/wallet.ts';
+import type { Stack } from '../../deploy/local/stack/stack-file.ts';
 import type { Call } from '../load/job.ts';
 import type { Load } from './load.ts';
-import type { Stack } from '../../deploy/local/stack/stack-file.ts';
 
 /**
  * Gross amount of every measured payment. After the minimum fee half of it remains for the vendor.

@@ -39,6 +39,9 @@ const ASSETS = [
   'console/dist/**/*.{html,js,css,svg,br,gz}',
 ];
 
+/** The time of every file: some tools misread a time of 0. */
+const BUILT_AT = new Date('2000-01-01T00:00:00Z');
+
 /** CommonJS packages inside an ES module need `require` and the path of their file. */
 const BANNER = [
   "import { createRequire as createRequireOfBundle } from 'node:module';",
@@ -133,8 +136,11 @@ export const bundle = async (folder: string, modules: readonly string[] = []): P
   // The modes do not depend on the user or the umask of the check-out: the image's user owns
   // nothing and can read everything.
   chmodSync(folder, 0o755);
-  for (const each of globSync('**', { cwd: folder, withFileTypes: true }))
+  const files = globSync('**', { cwd: folder, withFileTypes: true });
+  for (const each of files)
     chmodSync(path.join(each.parentPath, each.name), each.isDirectory() ? 0o755 : 0o644);
+  // The times do not depend on the build, so that two builds make the same layer.
+  for (const each of files) utimesSync(path.join(each.parentPath, each.name), BUILT_AT, BUILT_AT);
 };
 
 const DAY_MS = 86_400_000;
@@ -183,4 +189,5 @@ if (import.meta.main) {
       'The argument is missing or names an existing folder: name a folder that does not exist yet',
     );
   await bundle(path.resolve(folder));
+  utimesSync(folder, BUILT_AT, BUILT_AT);
 }

@@ -23,7 +23,7 @@ test('every stage is based on the slim image of exactly the Node version of pack
   const stages = lines.filter((line) => line.startsWith('FROM ')).map((line) => line.split(' '));
   const named = stages.flatMap(([, , , name]) => name ?? []);
   expect(stages.filter(([, base]) => !/^\$\{NODE\}$/.test(base!) && !named.includes(base!))).toEqual([]);
-  expect(last[0]).toMatch(/^FROM \$\{NODE\}$/);
+  expect(last[0]).toMatch(/^FROM \$\{NODE\} AS program$/);
 });
 
 test('the image runs one program as a numeric user other than root, from files that root owns', () => {

@@ -200,6 +200,30 @@ test('a name that is neither a service nor a job is refused with a list of both'
     });
 });
 
+test('a start that fails prints only lines of JSON', async () => {
+  const passwords = Object.fromEntries(SERVICE_NAMES.map((name) => [name, 'x'.repeat(32)]));
+  const starts: [string, Record<string, string>, RegExp][] = [
+    ['nobody', {}, /the image has no program/],
+    ['quote', {}, /config: NATS_URL: /],
+    [
+      'migrate',
+      {
+        POSTGRES_ADMIN_URL: databaseUrl(running.stack.postgres_url, 'does_not_exist'),
+        DATABASE_PASSWORDS: JSON.stringify(passwords),
+      },
+      /start failed/,
+    ],
+  ];
+  for (const [name, env, reason] of starts) {
+    const { stdout, stderr } = await runOnce(name, env).then(
+      () => ({ stdout: '', stderr: 'it succeeded' }),
+      (error: { stdout: string; stderr: string }) => error,
+    );
+    const lines = `${stdout}${stderr}`.trim().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg).join('\n')).toMatch(reason);
+  }
+});
+
 test('the image contains no test code, and nothing that could arm a failpoint', () => {
   const files = globSync('**/*', { cwd: app });
   expect(files).toContain('services/quote/main.js');

@@ -5,6 +5,10 @@ import { existsSync, globSync } from 'node:fs';
 import path from 'node:path';
 
 const root = import.meta.dirname;
+
+/** A line as the logger of the programs writes it. */
+const logFatal = (fields) => console.error(JSON.stringify({ level: 60, time: Date.now(), ...fields }));
+
 const name = process.argv[2] ?? '';
 const file = ['services/NAME/main.js', 'shared/jobs/NAME.js']
   .map((place) => path.join(root, place.replace('NAME', name)))
@@ -13,9 +17,14 @@ const file = ['services/NAME/main.js', 'shared/jobs/NAME.js']
 if (file === undefined) {
   const services = globSync('services/*/main.js', { cwd: root }).map((place) => place.split('/')[1]);
   const jobs = globSync('shared/jobs/*.js', { cwd: root }).map((place) => path.basename(place, '.js'));
-  console.error(
-    `the image has no program "${name}": name one of ${[...services, ...jobs].sort().join(', ')}`,
-  );
+  const names = [...services, ...jobs].sort().join(', ');
+  logFatal({ msg: `the image has no program "${name}": name one of ${names}` });
   process.exit(78); // EX_CONFIG of sysexits.h
 }
-await import(file);
+try {
+  await import(file);
+} catch (error) {
+  const { name: type, message, stack } = error;
+  logFatal({ service: name, err: { type, message, stack }, msg: 'start failed' });
+  process.exit(1);
+}

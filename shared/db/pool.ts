@@ -1,5 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createPool, createSqlTag, type DatabasePool, type Interceptor, SchemaValidationError } from 'slonik';
 import { z } from 'zod';
+import { hasCause } from '../lib/error-causes.ts';
+import type { Logger } from '../lib/logger.ts';
+import { isUnavailable } from '../lib/unavailable.ts';
 import { createPreparedStatements } from './prepared.ts';
 import { spans } from './spans.ts';
 
@@ -53,3 +57,29 @@ export const connectPool = (url: string, { max }: { max: number }): Promise<Pool
 
 /** Resolves when Postgres answers. */
 export const pingPool = (pool: Pool): Promise<unknown> => pool.query(sql.typeAlias('void')`select`);
+
+const ANSWER_WITHIN_MS = 60_000;
+const PAUSE_MS = 500;
+
+/** Errors of the driver without a code: a connection that was not made within `connectionTimeout`. */
+const isTimeout = (error: unknown): boolean =>
+  hasCause(error, ({ message }) => message === 'timeout expired');
+
+/**
+ * Waits for Postgres at the start, as the bus waits for NATS: a busy machine or a failover must not
+ * count as a failed start, which an engine or a cluster answers with growing pauses.
+ * @throws the last error after a minute, and at once an error that waiting does not mend
+ */
+export const waitForPool = async (pool: Pool, logger: Logger): Promise<void> => {
+  const deadline = performance.now() + ANSWER_WITHIN_MS;
+  for (;;) {
+    try {
+      await pingPool(pool);
+      return;
+    } catch (error) {
+      if (!(isUnavailable(error) || isTimeout(error)) || performance.now() > deadline) throw error;
+      logger.warn({ err: error }, 'Postgres does not answer yet, trying again');
+      await sleep(PAUSE_MS);
+    }
+  }
+};

@@ -65,6 +65,10 @@ export const loadConfig = <S extends z.ZodObject>(
 ): z.infer<S> => {
   const result = schema.safeParse(env);
   if (result.success) return result.data;
-  for (const issue of result.error.issues) console.error(`config: ${issue.path.join('.')}: ${issue.message}`);
+  // JSON like every other line of a process, and without a logger, which needs a valid LOG_LEVEL.
+  for (const { path, message } of result.error.issues)
+    console.error(
+      JSON.stringify({ level: 60, time: Date.now(), msg: `config: ${path.join('.')}: ${message}` }),
+    );
   process.exit(78); // EX_CONFIG of sysexits.h
 };

@@ -4,8 +4,10 @@ import { expect, test } from '@jest/globals';
 
 const logger = path.join(import.meta.dirname, 'logger.ts');
 
+type Line = { msg: string; err?: { type: string; message: string; stack?: string } };
+
 /** The lines that a process has logged when it has ended. */
-const loggedBy = (program: string): Promise<string[]> =>
+const linesOf = (program: string): Promise<Line[]> =>
   new Promise((resolve, reject) => {
     const script = `import { createLogger } from ${JSON.stringify(logger)};
       const logger = createLogger('test', 'info'); ${program}`;
@@ -21,10 +23,11 @@ const loggedBy = (program: string): Promise<string[]> =>
         text
           .split('\n')
           .filter((line) => line !== '')
-          .map((line) => (JSON.parse(line) as { msg: string }).msg),
+          .map((line) => JSON.parse(line) as Line),
       );
     });
   });
+const loggedBy = async (program: string): Promise<string[]> => (await linesOf(program)).map(({ msg }) => msg);
 
 const MANY = Array.from({ length: 200 }, (_, i) => `line ${i}`);
 const logMany = "for (let i = 0; i < 200; i++) logger.info('line ' + i);";
@@ -41,4 +44,22 @@ test.each([
 test('a warning is written at once, after the earlier lines', async () => {
   const killed = "logger.info('before'); logger.warn('warned'); process.kill(process.pid, 'SIGKILL');";
   expect(await loggedBy(killed)).toEqual(['before', 'warned']);
+});
+
+test('an unavailable dependency is logged without a stack, and any other error with its stack', async () => {
+  const logging = (error: string) => `logger.warn({ err: ${error} }, 'failed');`;
+  const lines = await linesOf(
+    [
+      logging("Object.assign(new Error('no answer'), { name: 'RpcUnavailable' })"),
+      logging(
+        "new Error('not read', { cause: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }) })",
+      ),
+      logging("new Error('a bug')"),
+    ].join(''),
+  );
+  expect(lines.map(({ err }) => [err?.message, err?.stack !== undefined])).toEqual([
+    ['no answer', false],
+    ['not read: refused', false],
+    ['a bug', true],
+  ]);
 });

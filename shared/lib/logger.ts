@@ -1,5 +1,7 @@
 import { trace } from '@opentelemetry/api';
 import { pino } from 'pino';
+import { hasCause } from './error-causes.ts';
+import { isUnavailable } from './unavailable.ts';
 
 export type Logger = pino.Logger;
 
@@ -52,12 +54,26 @@ const lines = {
   },
 };
 
+/** The errors of chain-submitter for a provider that does not answer or refuses. */
+const PROVIDER_ERRORS = new Set(['RpcUnavailable', 'RpcRefused']);
+
+/**
+ * The fields of a logged error. An unavailable dependency is expected and is logged again with each
+ * attempt, so its stack is left out.
+ */
+const errorFields = (error: Error): object => {
+  const isExpected = isUnavailable(error) || hasCause(error, ({ name }) => PROVIDER_ERRORS.has(name));
+  const { stack, ...fields } = pino.stdSerializers.err(error);
+  return isExpected ? fields : { ...fields, stack };
+};
+
 /** JSON lines on stdout with trace and span id. */
 export const createLogger = (service: string, level: string): Logger =>
   pino(
     {
       level,
       base: { service },
+      serializers: { err: errorFields },
       redact: { paths: SECRET_FIELDS.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
       mixin: () => {
         const context = trace.getActiveSpan()?.spanContext();

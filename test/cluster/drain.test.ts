@@ -9,7 +9,15 @@ import { recordFigures, report } from './support/figures.ts';
 import { type Installation, runningInstallation } from './support/installation.ts';
 import { type Kubectl, KubectlError } from './support/kubectl.ts';
 import { beginLoad, refusedLines } from './support/load.ts';
-import { isReady, PRODUCT, podsOf, scaleProduct, secondsSince, waitForPods } from './support/pods.ts';
+import {
+  isReady,
+  POLL_MS,
+  PRODUCT,
+  podsOf,
+  scaleProduct,
+  secondsSince,
+  waitForPods,
+} from './support/pods.ts';
 import { waitForTrial } from './support/trial.ts';
 
 /** `single-node` has one pod of each service and no budgets. These are the budgets of `base`. */
@@ -43,14 +51,21 @@ afterAll(() => installation?.close());
 /** Two pods and a budget of each service while `work` runs, one pod and none afterwards. */
 const withTwoReplicas = async (own: Kubectl, work: () => Promise<void>): Promise<void> => {
   const budgets = await budgetsOf(own);
+  const requests = new Map(
+    (await own.list('deployments')).map(({ metadata, spec }) => [
+      metadata.name as string,
+      spec.template.spec.containers[0].resources.requests.cpu as string,
+    ]),
+  );
   expect(budgets).toHaveLength(PRODUCT.length);
   try {
     await own.apply(budgets, '--server-side');
-    await scaleProduct(own, 2);
+    // Two pods of each service, and a third one meanwhile, fit on a small node only in this way.
+    await scaleProduct(own, 2, () => '10m');
     await work();
   } finally {
     await own.run(['delete', 'poddisruptionbudgets', ...PRODUCT, '--ignore-not-found']);
-    await scaleProduct(own, 1);
+    await scaleProduct(own, 1, (name) => requests.get(name)!);
   }
 };
 
@@ -62,18 +77,16 @@ test('every pod is evicted under load, one of a service at a time, and no call i
       const startedAt = performance.now();
       const tooEarly: string[] = [];
       for (const app of PRODUCT) {
-        const [first, second] = (await waitForPods(own, app, 2)).map(
-          ({ metadata }) => metadata.name as string,
-        );
+        const [first, second] = await waitForPods(own, app, 2);
         // The controller of the budgets counts the pods a moment after they are ready.
-        await waitFor(() => evict(own, first!), Boolean, 60_000, 200);
+        await waitFor(() => evict(own, first!), Boolean, 60_000, POLL_MS);
         const isRefused = !(await evict(own, second!));
         const replacement = (await podsOf(own, app)).filter(({ metadata }) => metadata.name !== second);
         // If the replacement was ready that soon, the second eviction was allowed.
         if (!isRefused && !replacement.some(isReady)) tooEarly.push(app);
         if (isRefused) {
           await waitForPods(own, app, 2);
-          await waitFor(() => evict(own, second!), Boolean, 60_000, 200);
+          await waitFor(() => evict(own, second!), Boolean, 60_000, POLL_MS);
         }
         await waitForPods(own, app, 2);
         report(`${secondsSince(startedAt)} s  both pods of ${app} are replaced`);

@@ -107,6 +107,10 @@ const build = async (engine: Engine, project: Project, work: string): Promise<vo
 const up = async (engine: Engine, project: Project, work: string): Promise<void> => {
   await run(engine.docker, [...project.compose, 'up', '--build', '--wait'], {
     log: path.join(work, 'up.log'),
+  }).catch(async (error: Error) => {
+    const states = await run(engine.docker, [...project.compose, 'ps', '--all']);
+    const logs = await run(engine.docker, [...project.compose, 'logs', '--tail', '10']);
+    throw new Error(`${error.message}\n${states}\n${logs}`);
   });
   const running = await run(engine.docker, [...project.compose, 'ps', '--quiet']);
   step(`up --build --wait: ${running.trim().split('\n').length} containers run`);

@@ -11,8 +11,9 @@ import {
   settleWith,
   type Vendor,
 } from '../../deploy/local/seed/actors.ts';
-import { type Api, createApi, must } from '../../deploy/local/seed/api.ts';
+import { type Answer, type Api, createApi, must } from '../../deploy/local/seed/api.ts';
 import { displayUsdc } from '../../shared/lib/micro.ts';
+import { waitFor } from '../support/wait.ts';
 
 /** The addresses of a running installation of the environment `test` over the local chain. */
 export type Installation = {
@@ -26,9 +27,34 @@ export type Installation = {
 /** A vendor and a consumer with a funded wallet, created through the public API. */
 export type Parties = { api: Api; vendor: Vendor; consumer: Consumer };
 
+const ANSWER_MS = 60_000;
+
+/** Repeats calls that are refused because a service is unavailable, which is safe with the same ids. */
+const patientApi = (gatewayUrl: string): Api => {
+  const api = createApi(gatewayUrl);
+  return (call, options) =>
+    waitFor(
+      () => api(call, options),
+      ({ status }) => status !== 503,
+      ANSWER_MS,
+      200,
+    ) as ReturnType<typeof api<never>>;
+};
+
+/** Settles a quote and repeats the attempt until the payment is confirmed on chain. */
+export const settleUntilPaid = async (
+  { api, consumer }: Parties,
+  quote: { quote_token: string },
+): Promise<Paid> => {
+  const attempt = crypto.randomUUID();
+  const isPaid = ({ status, body }: Answer<Paid>) => status === 200 && body.tx_hash !== null;
+  const settle = () => settleWith(api, consumer.token, quote, attempt);
+  return (await waitFor(settle, isPaid, ANSWER_MS, 200)).body;
+};
+
 /** Creates a vendor and a consumer who can pay 100 USDC. */
 export const createParties = async (installation: Installation): Promise<Parties> => {
-  const api = createApi(installation.gateway_url);
+  const api = patientApi(installation.gateway_url);
   const vendor = await createVendor(api, installation);
   return { api, vendor, consumer: await createConsumer(api, installation) };
 };
@@ -84,7 +110,7 @@ export const payAndReadBack = async (installation: Installation, parties: Partie
   const before = await balances();
   const quote = await quoteOf(api, vendor);
   const [grossMicro, feeMicro] = [BigInt(quote.quote_amount), BigInt(quote.fee_amount)];
-  const paid: Paid = await must(settleWith(api, consumer.token, quote), 'settle');
+  const paid = await settleUntilPaid(parties, quote);
   await must(
     api(`POST /v1/settlements/${paid.settlement_id}/redeem`, {
       token: vendor.apiKey,

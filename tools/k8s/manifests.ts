@@ -15,6 +15,7 @@ export type Manifest = {
 /** The time for load balancers to remove the endpoint, before SIGTERM is sent. */
 const PRE_STOP_SECONDS = 5;
 const GRACE_SECONDS = PRE_STOP_SECONDS + STOPS_WITHIN_SECONDS + 10;
+const HUNG_GRACE_SECONDS = PRE_STOP_SECONDS + 10;
 
 /** Argo CD starts these after the jobs of k8s/base/setup, its wave 1. */
 const afterSetup = { annotations: { 'argocd.argoproj.io/sync-wave': '2' } };
@@ -49,7 +50,11 @@ const container = (name: WorkloadName, { resources }: Workload, env: EnvVar[]) =
   // These two check only the event loop, because restarting a process does not repair a failed
   // database.
   startupProbe: probe('/v1/health', { periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 90 }),
-  livenessProbe: probe('/v1/health', { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 }),
+  // A process that hangs finishes nothing, so its successor does not wait for the whole grace.
+  livenessProbe: {
+    ...probe('/v1/health', { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 }),
+    terminationGracePeriodSeconds: HUNG_GRACE_SECONDS,
+  },
   readinessProbe: probe('/v1/health/ready', { periodSeconds: 5, timeoutSeconds: 4, failureThreshold: 2 }),
   lifecycle: { preStop: { sleep: { seconds: PRE_STOP_SECONDS } } },
   resources: {

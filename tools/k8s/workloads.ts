@@ -12,11 +12,12 @@ export type Workload = {
 };
 
 /**
- * Memory as measured by `npm run bench -- footprint` (figures in docs/kubernetes.md), with a
- * reserve for the SDK of traces. The CPU is that at 42 payments a second, at least a tenth of a
- * core. The memory limit is twice the request.
+ * Memory: the working set that the kubelet has measured under load (test/cluster/limits.test.ts,
+ * figures in docs/kubernetes.md), with a reserve for the SDK of traces. The CPU is that at 42
+ * payments a second, at least a tenth of a core, and the autoscaler's measure. Limits are at least
+ * three times the working set, because a burst of calls needs memory for a moment.
  */
-const small = { cpu: '100m', memory: '128Mi', memoryLimit: '256Mi' };
+const small = { cpu: '100m', memory: '96Mi', memoryLimit: '256Mi' };
 
 const WORKLOADS: Record<ServiceName | 'gateway' | 'webhook', Workload> = {
   gateway: { reaches: ['nats', 'redis'], replicas: { min: 2, max: 6 }, resources: small },
@@ -24,7 +25,7 @@ const WORKLOADS: Record<ServiceName | 'gateway' | 'webhook', Workload> = {
   settlement: {
     reaches: ['nats', 'postgres'],
     replicas: { min: 2, max: 4 },
-    resources: { cpu: '150m', memory: '160Mi', memoryLimit: '320Mi' },
+    resources: { cpu: '150m', memory: '96Mi', memoryLimit: '320Mi' },
   },
   wallet: { reaches: ['nats', 'postgres'], replicas: { min: 2, max: 4 }, resources: small },
   // The providers of deposits.
@@ -33,7 +34,7 @@ const WORKLOADS: Record<ServiceName | 'gateway' | 'webhook', Workload> = {
   'chain-submitter': {
     reaches: ['nats', 'postgres', 'rpc'],
     replicas: { min: 2, max: 6 },
-    resources: { cpu: '200m', memory: '256Mi', memoryLimit: '512Mi' },
+    resources: { cpu: '200m', memory: '128Mi', memoryLimit: '512Mi' },
   },
   webhook: { reaches: ['nats', 'postgres', 'vendors'], replicas: { min: 2, max: 4 }, resources: small },
 };

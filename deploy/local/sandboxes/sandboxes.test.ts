@@ -185,6 +185,13 @@ test('Coinbase refuses a purchase for an invalid address', async () => {
   expect(await code(coinbase().open({ ...purchase(), owner: 'not-an-address' }))).toBe('conflict');
 });
 
+test('the server’s address shows a page that names both providers', async () => {
+  const response = await fetch(`${base}/`);
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html']);
+  const text = await response.text();
+  for (const name of ['/moonpay/', '/coinbase/']) expect(text).toContain(name);
+});
+
 test('another host name is refused, so a foreign page cannot pay here', async () => {
   const response = await app.inject({ url: '/health', headers: { host: 'rebound.example.com' } });
   expect(response.statusCode).toBe(421);

@@ -3,10 +3,15 @@ import { registerCoinbase } from './coinbase.ts';
 import type { SandboxConfig } from './config.ts';
 import { createDelivery } from './delivery.ts';
 import { registerMoonpay } from './moonpay.ts';
-import { PAGE_HEADERS } from './page.ts';
+import { PAGE_HEADERS, page } from './page.ts';
 import { createPurchaseFlow } from './purchase-flow.ts';
 import { openPurchases } from './purchases.ts';
 import { openTreasury } from './treasury.ts';
+
+/** For a person who opens the server's address. A purchase has its own address. */
+const START = `<p>This server replaces MoonPay (<code>/moonpay/</code>) and Coinbase Onramp
+(<code>/coinbase/</code>). Start a deposit in the console or by <code>POST /v1/deposits/fiat</code>. The
+answer has the address of the provider's page for that purchase.</p>`;
 
 /** The server of both providers, before it listens: `/moonpay/…` and `/coinbase/…`. */
 export const createSandboxes = (config: SandboxConfig): FastifyInstance => {
@@ -39,6 +44,7 @@ export const createSandboxes = (config: SandboxConfig): FastifyInstance => {
     }
   });
   app.get('/health', () => ({ status: 'ok' }));
+  app.get('/', (_request, reply) => reply.type('text/html').send(page('Fiat providers', START)));
   void app.register(
     async (scope) =>
       registerMoonpay(scope, { keys: moonpay, purchases, flow, webhookUrl: webhookUrl('moonpay') }),

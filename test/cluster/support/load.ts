@@ -11,6 +11,7 @@ import { type Installation, TRIAL_FOLDER } from './installation.ts';
 const TERMINAL_MS = 240_000;
 const PAYERS = 6;
 const VENDORS = 2;
+const TRIES = 5;
 /** The faults of a test begin when so many payments have been made. */
 const FIRST_PAYMENTS = 5;
 
@@ -41,6 +42,18 @@ export const refusedLines = (calls: readonly Call[]): string[] => {
   return [...counts].map(([line, count]) => `${count} × ${line}`);
 };
 
+/** Repeats the sign-ups, one of which an installation refuses that has just been rolled out. */
+const untilStarted = async (start: () => Promise<CheckedLoad>): Promise<CheckedLoad> => {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await start();
+    } catch (error) {
+      if (tries === TRIES) throw error;
+      report(`the sign-ups are repeated: ${(error as Error).message}`);
+    }
+  }
+};
+
 /**
  * Starts payments at an installation, and resolves when the first ones have been made.
  * @param perSecond payments that begin per second
@@ -60,14 +73,16 @@ export const beginLoad = async (
     await access.close();
   };
   try {
-    const started = await startCheckedLoad(access, {
-      payers: PAYERS,
-      vendors: VENDORS,
-      perSecond,
-      rng: createRng(seed),
-      terminalMs: TERMINAL_MS,
-      say: report,
-    });
+    const started = await untilStarted(() =>
+      startCheckedLoad(access, {
+        payers: PAYERS,
+        vendors: VENDORS,
+        perSecond,
+        rng: createRng(seed),
+        terminalMs: TERMINAL_MS,
+        say: report,
+      }),
+    );
     load = started;
     const { clientLog, conclude } = started;
     await waitUntil(() => clientLog.counts().paid >= FIRST_PAYMENTS, { withinMs: 300_000 });

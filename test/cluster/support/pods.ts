@@ -28,24 +28,45 @@ type ContainerStatus = {
 /** The status of a pod's first container. */
 export const containerOf = ({ status }: ClusterObject): ContainerStatus => status.containerStatuses[0];
 
-/** Waits until a Deployment or StatefulSet has exactly this number of pods, all of them ready. */
-export const waitForPods = (
+/**
+ * Waits until a Deployment or StatefulSet has exactly this number of pods, all of them ready.
+ * Returns their names.
+ */
+export const waitForPods = async (
   own: Kubectl,
   app: string,
   count: number,
   withinMs = 240_000,
-): Promise<ClusterObject[]> =>
-  waitFor(
-    () => podsOf(own, app),
-    (pods) => pods.length === count && pods.every(isReady),
+): Promise<string[]> => {
+  const pods = await waitFor(
+    async () =>
+      (await podsOf(own, app)).map((pod) => ({ name: pod.metadata.name as string, isReady: isReady(pod) })),
+    (now) => now.length === count && now.every((pod) => pod.isReady),
     withinMs,
     POLL_MS,
   );
+  return pods.map(({ name }) => name);
+};
 
-/** Sets the replicas of all Deployments of the product, and waits until they are ready. */
-export const scaleProduct = async (own: Kubectl, replicas: number): Promise<void> => {
-  await own.run(['scale', `--replicas=${replicas}`, ...PRODUCT.map((name) => `deployment/${name}`)]);
-  for (const name of PRODUCT) await waitForPods(own, name, replicas);
+/**
+ * Sets the replicas of all Deployments of the product and the CPU that each pod requests, and waits
+ * until they are ready.
+ * @param cpu by the Deployment's name, `100m`
+ */
+export const scaleProduct = async (
+  own: Kubectl,
+  replicas: number,
+  cpu: (name: string) => string,
+): Promise<void> => {
+  for (const name of PRODUCT) {
+    const container = { name, resources: { requests: { cpu: cpu(name) } } };
+    const patch = { spec: { replicas, template: { spec: { containers: [container] } } } };
+    await own.run(['patch', 'deployment', name, '--patch', JSON.stringify(patch)]);
+  }
+  for (const name of PRODUCT) {
+    await own.rollout(`deployment/${name}`);
+    await waitForPods(own, name, replicas);
+  }
 };
 
 /** Seconds since a time of `performance.now()`, rounded to tenths. */

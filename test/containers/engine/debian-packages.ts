@@ -24,7 +24,7 @@ export const whyNoPackages = (): string | null => {
 };
 
 /** The mirror that this machine's apt uses for the main archive. */
-const mirrorOf = (targets: string): string =>
+export const mirrorOf = (targets: string): string =>
   targets
     .split('\n')
     .map((line) => line.split(' '))

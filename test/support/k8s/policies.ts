@@ -73,6 +73,11 @@ export const podFindings = (object: Rendered): string[] => {
             ),
           ],
           [
+            'its successor does not wait long for a process that hangs',
+            spec.containers[0].livenessProbe.terminationGracePeriodSeconds <
+              spec.containers[0].lifecycle.preStop.sleep.seconds + STOPS_WITHIN_SECONDS,
+          ],
+          [
             'the readiness probe tests its dependencies',
             spec.containers[0].readinessProbe.httpGet.path === '/v1/health/ready',
           ],

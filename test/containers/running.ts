@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parse } from 'yaml';
+import { waitFor } from '../support/wait.ts';
+import { run } from './command.ts';
+import type { Installation } from './payment.ts';
+
+/** What `npm run containers` hands to the tests of its folder. */
+type Given = { docker: string; installation: Installation; folder: string; compose: string[] };
+const given = (): Given => {
+  if (process.env.CONTAINERS === undefined)
+    throw new Error('these tests need running containers: start them by `npm run containers`');
+  return JSON.parse(process.env.CONTAINERS) as Given;
+};
+export const { installation, folder } = given();
+
+/** Runs the engine's client and returns its output without the last line break. */
+export const docker = async (...args: string[]): Promise<string> =>
+  (await run(given().docker, args)).trimEnd();
+export const compose = (...args: string[]): Promise<string> => docker(...given().compose, ...args);
+
+type Service = { image: string; command?: string[]; env_file?: string[]; profiles?: string[] };
+const { services: all } = parse(readFileSync(path.join(folder, 'deploy/compose.yaml'), 'utf8'), {
+  merge: true,
+}) as { services: Record<string, Service> };
+/** The services of compose.yaml that run, by name. */
+export const services = Object.fromEntries(
+  Object.entries(all).filter(([, { profiles }]) => profiles === undefined),
+);
+
+/** The container of a service, also if it has ended. */
+export const containerOf = (service: string): Promise<string> => compose('ps', '--all', '--quiet', service);
+
+/** What the engine knows of a container, as far as the tests read it. */
+export type Inspected = {
+  State: { Status: string; ExitCode: number; Health?: { Status: string } };
+  RestartCount: number;
+  Config: { User: string; Image: string };
+  HostConfig: { ReadonlyRootfs: boolean; CapDrop: string[]; Privileged: boolean };
+  NetworkSettings: { Networks: Record<string, { IPAddress: string }> };
+};
+export const inspect = async (container: string): Promise<Inspected> =>
+  (JSON.parse(await docker('inspect', container)) as Inspected[])[0]!;
+
+/** Runs a script with Node inside a service's container and returns what it prints. */
+export const nodeIn = (service: string, script: string): Promise<string> =>
+  compose('exec', '--no-TTY', service, 'node', '--input-type=module', '--eval', script);
+
+/** Waits until every container that has a health check reports that it is healthy. */
+export const allHealthy = async (): Promise<void> => {
+  const containers = (await compose('ps', '--quiet')).split('\n');
+  await waitFor(
+    async () => {
+      const format = '{{if .State.Health}}{{.Name}} {{.State.Health.Status}}{{end}}';
+      const lines = (await docker('inspect', '--format', format, ...containers)).split('\n');
+      return lines.filter((line) => line !== '' && !line.endsWith(' healthy'));
+    },
+    (unhealthy) => unhealthy.length === 0,
+    90_000,
+    500,
+  );
+};
