@@ -19,7 +19,7 @@ test('the build downloads no front end, which no line of the Dockerfile needs', 
 test('every image that deploy/ pins and the tests need has a stand-in', () => {
   const pinned = pinnedImages(root);
   const stages = [...read('test/containers/images/Dockerfile').matchAll(/^FROM base AS (\S+)$/gm)];
-  expect(stages.map(([, name]) => name).sort()).toEqual(Object.keys(pinned).sort());
+  expect(new Set(stages.map(([, name]) => name))).toEqual(new Set(Object.keys(pinned)));
   const { services } = parse(read('deploy/compose.yaml'), { merge: true }) as {
     services: Record<string, { image: string; profiles?: string[] }>;
   };

@@ -94,6 +94,21 @@ const copyLicences = (inputs: readonly string[], folder: string): void => {
   }
 };
 
+/**
+ * koffi is a native module, so it stays a package beside the programs: its JavaScript and its
+ * binary for this platform. Only a configured `pkcs11:` key loads it (docs/adr/0048).
+ */
+const NATIVE = [
+  'node_modules/koffi/{package.json,index.js,src/koffi/index.js,src/koffi/src/*.js}',
+  'node_modules/@koromix/koffi-*/{package.json,index.js,*/koffi.node}',
+];
+
+const copyNative = (folder: string): string[] => {
+  const files = NATIVE.flatMap((pattern) => globSync(pattern, { cwd: root }));
+  for (const file of files) copy(path.join(root, file), path.join(folder, file));
+  return files;
+};
+
 const copy = (from: string, to: string): void => {
   mkdirSync(path.dirname(to), { recursive: true });
   cpSync(from, to);
@@ -117,7 +132,7 @@ export const bundle = async (folder: string, modules: readonly string[] = []): P
     mainFields: ['module', 'main'],
     plugins: [withoutClient],
     // `debug` colours its output if this package is installed, which is so only in development.
-    external: ['supports-color'],
+    external: ['supports-color', 'koffi'],
     target: `node${process.versions.node.split('.')[0]}`,
     chunkNames: 'chunks/[name]-[hash]',
     // Read only if a service runs with --enable-source-maps, which costs it 15 to 30 MB.
@@ -127,7 +142,7 @@ export const bundle = async (folder: string, modules: readonly string[] = []): P
     metafile: true,
     logLevel: 'error',
   });
-  copyLicences(Object.keys(metafile.inputs), folder);
+  copyLicences([...Object.keys(metafile.inputs), ...copyNative(folder)], folder);
   for (const file of ASSETS.flatMap((pattern) => globSync(pattern, { cwd: root })))
     copy(path.join(root, file), path.join(folder, file));
   for (const file of ['main.mjs', 'signals.mjs'])

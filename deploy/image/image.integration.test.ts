@@ -244,6 +244,12 @@ test('the image contains no test code, and nothing that could arm a failpoint', 
   ).toEqual([]);
 });
 
+test('the image calls native libraries, which keys on PKCS#11 tokens need', async () => {
+  const code = "const { default: koffi } = await import('koffi'); console.log(koffi.load(null).func('getpid', 'int', [])())";
+  const { stdout } = await run(node, ['--input-type=module', '--eval', code], { cwd: app, ...user });
+  expect(Number(stdout)).toBeGreaterThan(1);
+});
+
 /** The packages inside a program, by the licences beside it: `@scope+name@1.2.3`. */
 const held = () =>
   globSync('licences/*', { cwd: app }).map((place) => path.basename(place).replace('+', '/'));

@@ -9,6 +9,7 @@ import { ensureConsole } from './setup/console.mjs';
 import { ensureNodeModules } from './setup/modules.mjs';
 import { ensurePromtool } from './setup/promtool.mjs';
 import { ensureServers } from './setup/servers.mjs';
+import { ensureSofthsm } from './setup/softhsm.mjs';
 
 const say = (line) => console.log(`set-up: ${line}`);
 
@@ -20,6 +21,7 @@ try {
     ensureConsole(say);
   }
   if (process.argv.includes('--promtool')) ensurePromtool(say);
+  if (process.argv.includes('--softhsm')) ensureSofthsm(say);
 } catch (error) {
   console.error(`set-up failed: ${error.message}`);
   process.exit(1);

@@ -5,7 +5,7 @@ import { serviceConfig } from '../../shared/lib/config.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
 import type { Limits } from './limits/fee-budgets.ts';
 import { TOKEN_ACCOUNT_LAMPORTS } from './limits/lamports.ts';
-import { NumberedSecretKeys, newestFirst, SecretKey } from './transactions/signer.ts';
+import { addressOf, NumberedSecretKeys, newestFirst, SecretKey } from './transactions/key-settings.ts';
 
 /** At least ten token accounts, because one account may use a tenth of it. */
 const LamportBudget = (fallback: bigint) =>
@@ -14,6 +14,8 @@ const LamportBudget = (fallback: bigint) =>
     .min(10n * TOKEN_ACCOUNT_LAMPORTS)
     .max(2n ** 62n)
     .default(fallback);
+
+const AbsolutePath = z.string().startsWith('/', 'must be an absolute path');
 
 export const config = z
   .object({
@@ -36,6 +38,13 @@ export const config = z
     FEE_WALLET: SolanaAddress,
     /** Mint authority of test USDC; without it nothing is funded. */
     FUNDING_AUTHORITY_KEY: SecretKey.optional(),
+    /**
+     * The shared library of the PKCS#11 token whose keys are configured as `pkcs11:` URIs
+     * (docs/signing-keys.md). A URI can name another one.
+     */
+    PKCS11_MODULE: AbsolutePath.optional(),
+    /** A file that contains the PIN of the token. It is read at each login. */
+    PKCS11_PIN_FILE: AbsolutePath.optional(),
     PUBLIC_KEYS: PublicKeyList,
     /** `units:microLamports`; absent: no compute budget instruction. */
     COMPUTE_BUDGET: z
@@ -85,8 +94,9 @@ export const config = z
     if (ENVIRONMENT === 'live' && urls.length < 2) refuse('live needs two providers');
     // A fee payer that is also an authority would move tokens in any transaction whose fee it pays.
     const numbered = [...value.FEE_PAYER_KEYS, ...value.DELEGATE_AUTHORITY_KEYS];
-    const addresses = [...numbered.map(({ signer }) => signer), value.FUNDING_AUTHORITY_KEY].flatMap((key) =>
-      key === undefined ? [] : [key.publicKey],
+    // The addresses of the other keys are compared when their tokens are open.
+    const addresses = [...numbered.map(({ key }) => key), value.FUNDING_AUTHORITY_KEY].flatMap((key) =>
+      key === undefined ? [] : (addressOf(key) ?? []),
     );
     if (new Set(addresses).size !== addresses.length)
       context.addIssue({ code: 'custom', path: ['FEE_PAYER_KEYS'], message: 'the keys must be different' });

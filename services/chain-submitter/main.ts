@@ -55,6 +55,7 @@ import { getAttemptReport } from './operator/get-attempt-report.ts';
 import { getSigning } from './operator/get-signing.ts';
 import { quarantineResolver } from './operator/quarantine.ts';
 import { setSigningPaused } from './operator/set-signing-paused.ts';
+import { openSigners } from './transactions/open-signers.ts';
 import { cancelPrepared } from './user-signed/cancel-prepared.ts';
 import { checkPayoutAddress } from './user-signed/check-payout-address.ts';
 import { describeWallet } from './user-signed/describe-wallet.ts';
@@ -71,11 +72,15 @@ const config = loadConfig(schema);
 const base = await openBase('chain-submitter', config);
 const { bus, pool, clock, relay, logger, quarantine } = base;
 
-const signers = {
-  feePayers: config.FEE_PAYER_KEYS.map(({ signer }) => signer),
-  delegateAuthorities: config.DELEGATE_AUTHORITY_KEYS.map(({ signer }) => signer),
-  fundingAuthority: config.FUNDING_AUTHORITY_KEY ?? null,
+/** Ends the process with a fault that an operator must correct. */
+const refuseToStart = (error: unknown, message: string): never => {
+  logger.fatal({ err: error }, message);
+  process.exit(78); // EX_CONFIG of sysexits.h
 };
+
+const { numbers, ...signers } = await openSigners(config, logger).catch((error: unknown) =>
+  refuseToStart(error, 'a configured key cannot be used'),
+);
 const feePayers = signers.feePayers.map(({ publicKey }) => publicKey);
 const network: Network = {
   mint: config.USDC_MINT,
@@ -91,8 +96,7 @@ const rpc = openRpcPool(config.SOLANA_RPC_URLS);
 try {
   await verifyNetwork(rpc, { genesisHash: config.GENESIS_HASH, network, logger });
 } catch (error) {
-  logger.fatal({ err: error }, 'chain differs from the configuration');
-  process.exit(78); // EX_CONFIG of sysexits.h
+  refuseToStart(error, 'chain differs from the configuration');
 }
 
 const caps = hourlyLimits(config);
@@ -125,17 +129,7 @@ const parts = {
   hints: createHints(),
 };
 const deps = { ...parts, executor: createExecutor(parts) };
-const signing = {
-  pool,
-  network,
-  lamportsOf,
-  numbers: new Map(
-    [...config.FEE_PAYER_KEYS, ...config.DELEGATE_AUTHORITY_KEYS].map(({ number, signer }) => [
-      signer.publicKey,
-      number,
-    ]),
-  ),
-};
+const signing = { pool, network, lamportsOf, numbers };
 const worker = await startWorker(deps, () => ({
   jobs: [
     everyMs(SECOND_MS, 'sweep', () => sweep(deps), logger),

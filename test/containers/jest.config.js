@@ -6,5 +6,5 @@ export default {
   testEnvironment: 'node',
   testMatch: ['<rootDir>/test/containers/*.test.ts'],
   reporters: ['<rootDir>/test/support/reporter.ts'],
-  testTimeout: 120_000,
+  testTimeout: 600_000,
 };

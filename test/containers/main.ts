@@ -5,7 +5,7 @@ import { constants, tmpdir } from 'node:os';
 import path from 'node:path';
 import { readCommandLine } from '../../deploy/local/processes/command-line.ts';
 import { run } from './command.ts';
-import { debianPackages, type Packages, whyNoPackages } from './engine/debian-packages.ts';
+import { ArchiveUnreachable, debianPackages, type Packages, whyNoPackages } from './engine/debian-packages.ts';
 import { answeringEngine, type Engine } from './engine/engine.ts';
 import { startDocker, stopUnpacked, unpackDocker } from './engine/unpacked-docker.ts';
 import { imageLines } from './image.ts';
@@ -56,28 +56,24 @@ const report = (result: 'passed' | 'failed' | 'skipped') => {
   if (options.result !== undefined) writeFileSync(options.result, `${result}\n`);
 };
 
-/** Why there is no engine and none can be unpacked. */
-class NoEngineError extends Error {}
-
 const workFolder = (): string => {
   if (options.cache === undefined) return mkdtempSync(path.join(tmpdir(), 'quittance-containers-'));
   mkdirSync(options.cache, { recursive: true });
   return path.resolve(options.cache);
 };
 
-/** The engine, with the base images that the builds need. */
-const openEngine = async (work: string): Promise<Engine> => {
-  const answering = options.unpack ? null : await answeringEngine();
-  if (answering !== null) {
-    step(`engine: ${answering.description}, with the official images`);
-    return answering;
-  }
+/** Why no container can run on this machine, or null. */
+const whyNoEngine = (): string | null => {
   const why = whyNoPackages();
-  if (why !== null)
-    throw new NoEngineError(
-      `no container engine with Compose 2 answers, and none can be unpacked because ${why}: ` +
-        'start Docker or Podman, or run this as root on Debian 12 or newer',
-    );
+  if (why === null) return null;
+  return (
+    `no container engine with Compose 2 answers, and none can be unpacked because ${why}: ` +
+    'start Docker or Podman, or run this as root on Debian 12 or newer'
+  );
+};
+
+/** Unpacks an engine and prepares the base images that the builds need. */
+const unpackEngine = async (work: string): Promise<Engine> => {
   // Lists are read once, and only if something is missing in the cache.
   let lists: Promise<Packages> | undefined;
   const packages = () => {
@@ -166,10 +162,11 @@ const close = async ({ work, engine, project }: Open): Promise<void> => {
   step(`removed: the containers${engine?.isOwn ? ', the engine, its namespaces' : ''} and ${gone}`);
 };
 
-const trial = async (open: Open): Promise<void> => {
+const trial = async (open: Open, answering: Engine | null): Promise<void> => {
   const { work } = open;
   step(`work folder ${work}`);
-  const engine = await openEngine(work);
+  if (answering !== null) step(`engine: ${answering.description}, with the official images`);
+  const engine = answering ?? (await unpackEngine(work));
   open.engine = engine;
   const folder = path.join(work, 'project');
   rmSync(folder, { recursive: true, force: true });
@@ -189,12 +186,24 @@ const trial = async (open: Open): Promise<void> => {
   if (options.keep) console.log(usage(engine, project, work, installation));
 };
 
+const stopKept = async (work: string): Promise<void> => {
+  await stopUnpacked(work);
+  rmSync(work, { recursive: true, force: true });
+  step(`stopped and removed: ${work}`);
+};
+
+/** Nothing can be run here. */
+const skip = (why: string): void => {
+  report('skipped');
+  console.error(`containers: ${why}`);
+  process.exitCode = options.optional ? 0 : 1;
+};
+
 const main = async (): Promise<void> => {
-  if (options.stop !== undefined) {
-    await stopUnpacked(path.resolve(options.stop));
-    rmSync(path.resolve(options.stop), { recursive: true, force: true });
-    return step(`stopped and removed: ${options.stop}`);
-  }
+  if (options.stop !== undefined) return stopKept(path.resolve(options.stop));
+  const answering = options.unpack ? null : await answeringEngine();
+  const missing = answering === null ? whyNoEngine() : null;
+  if (missing !== null) return skip(missing);
   const open: Open = { work: workFolder() };
   let closing: Promise<void> | undefined;
   const closed = () => {
@@ -204,15 +213,13 @@ const main = async (): Promise<void> => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void closed().finally(() => process.exit(128 + constants.signals[signal])));
   try {
-    await trial(open);
+    await trial(open, answering);
     if (!options.keep) await closed();
     report('passed');
   } catch (error) {
     await closed().catch((failed: Error) => console.error(failed.message));
-    if (!(error instanceof NoEngineError)) throw error;
-    report('skipped');
-    console.error(`containers: ${error.message}`);
-    if (!options.optional) process.exitCode = 1;
+    if (!(error instanceof ArchiveUnreachable)) throw error;
+    skip(error.message);
   }
 };
 

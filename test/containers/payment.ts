@@ -27,7 +27,7 @@ export type Installation = {
 /** A vendor and a consumer with a funded wallet, created through the public API. */
 export type Parties = { api: Api; vendor: Vendor; consumer: Consumer };
 
-const ANSWER_MS = 60_000;
+const ANSWER_MS = 180_000;
 
 /** Repeats calls that are refused because a service is unavailable, which is safe with the same ids. */
 const patientApi = (gatewayUrl: string): Api => {

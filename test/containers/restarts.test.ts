@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { waitFor } from '../support/wait.ts';
 import { createParties, payAndReadBack } from './payment.ts';
-import { allHealthy, compose, containerOf, inspect, installation } from './running.ts';
+import { allHealthy, compose, containerOf, inspect, installation, services } from './running.ts';
 
 /** Proves that the system pays again after each of its servers was restarted. */
 test.each(['nats', 'redis', 'postgres'])('a restart of %s: payments succeed again', async (server) => {
@@ -16,7 +16,7 @@ test.each(['nats', 'redis', 'postgres'])('a restart of %s: payments succeed agai
         (error: Error) => error.message,
       ),
     (status) => status === 'confirmed',
-    60_000,
+    180_000,
     500,
   );
   console.info(
@@ -25,4 +25,29 @@ test.each(['nats', 'redis', 'postgres'])('a restart of %s: payments succeed agai
   await allHealthy();
   const { State } = await inspect(await containerOf(server));
   expect(State).toMatchObject({ Status: 'running', Health: { Status: 'healthy' } });
+});
+
+type Line = { err?: { type: string; message: string; stack?: string } };
+
+/** The lines of a service's container. Compose begins each with a code for a terminal. */
+const linesOf = async (name: string): Promise<Line[]> => {
+  const text = await compose('logs', '--no-log-prefix', '--no-color', name);
+  const lines = text.replaceAll('\u001b[2K', '').split('\n');
+  return lines.filter(Boolean).map((line) => {
+    try {
+      return JSON.parse(line) as Line;
+    } catch {
+      throw new Error(`${name} has written a line that is not JSON: ${line}`);
+    }
+  });
+};
+
+test('every line of the programs is JSON, and an unavailable server is logged without a stack', async () => {
+  await compose('restart', 'chain');
+  await allHealthy();
+  const product = Object.keys(services).filter((name) => services[name]!.image === 'quittance:local');
+  const lines = (await Promise.all(product.map(linesOf))).flat();
+  const unavailable = lines.filter(({ err }) => /^(RpcUnavailable|ConnectionError)/.test(err?.type ?? ''));
+  expect(unavailable.length).toBeGreaterThan(0);
+  expect(unavailable.filter(({ err }) => err!.stack !== undefined)).toEqual([]);
 });

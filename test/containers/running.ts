@@ -28,8 +28,18 @@ export const services = Object.fromEntries(
   Object.entries(all).filter(([, { profiles }]) => profiles === undefined),
 );
 
+/** The containers by service, read once: a restart keeps the container. */
+let containers: Promise<Map<string, string>> | undefined;
+const readContainers = async (): Promise<Map<string, string>> => {
+  const lines = await compose('ps', '--all', '--format', '{{.Service}} {{.ID}}');
+  return new Map(lines.split('\n').map((line) => line.split(' ') as [string, string]));
+};
+
 /** The container of a service, also if it has ended. */
-export const containerOf = (service: string): Promise<string> => compose('ps', '--all', '--quiet', service);
+export const containerOf = async (service: string): Promise<string> => {
+  containers ??= readContainers();
+  return (await containers).get(service)!;
+};
 
 /** What the engine knows of a container, as far as the tests read it. */
 export type Inspected = {
@@ -43,8 +53,8 @@ export const inspect = async (container: string): Promise<Inspected> =>
   (JSON.parse(await docker('inspect', container)) as Inspected[])[0]!;
 
 /** Runs a script with Node inside a service's container and returns what it prints. */
-export const nodeIn = (service: string, script: string): Promise<string> =>
-  compose('exec', '--no-TTY', service, 'node', '--input-type=module', '--eval', script);
+export const nodeIn = async (service: string, script: string): Promise<string> =>
+  docker('exec', await containerOf(service), 'node', '--input-type=module', '--eval', script);
 
 /** Waits until every container that has a health check reports that it is healthy. */
 export const allHealthy = async (): Promise<void> => {
@@ -56,7 +66,7 @@ export const allHealthy = async (): Promise<void> => {
       return lines.filter((line) => line !== '' && !line.endsWith(' healthy'));
     },
     (unhealthy) => unhealthy.length === 0,
-    90_000,
+    300_000,
     500,
   );
 };

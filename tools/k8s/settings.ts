@@ -119,6 +119,8 @@ export const SOURCES: Record<string, Source> = {
   FEE_PAYER_KEYS: secret,
   DELEGATE_AUTHORITY_KEYS: secret,
   FUNDING_AUTHORITY_KEY: secret,
+  PKCS11_MODULE: settings,
+  PKCS11_PIN_FILE: settings,
   COMPUTE_BUDGET: settings,
   SETTLE_FEES_LAMPORTS_PER_DAY: settings,
   SETTLE_RENT_LAMPORTS_PER_DAY: settings,

@@ -26,6 +26,7 @@ import { findIntent, insertExternalIntent, insertFailedPayment } from '../intent
 import type { Caps } from '../limits/spending-caps.ts';
 import { isPaused } from '../operator/store/settings.ts';
 import { assemble, hashMessage } from '../transactions/message.ts';
+import { signForCaller } from '../transactions/sign-for-caller.ts';
 import { type Signers, signFor } from '../transactions/signer.ts';
 import { checkBalances } from './balances.ts';
 import { refuseIfLost } from './lost-record.ts';
@@ -140,7 +141,7 @@ const sign = async (
 ): Promise<ExternalMessage> => {
   const message = buildExternalMessage(terms, { mint, blockhash });
   checkExternalPolicy(message, terms, mint);
-  const [signature] = await signFor(signers, [terms.authority], message);
+  const [signature] = await signForCaller(signFor(signers, [terms.authority], message));
   await failpoint('submitter.afterSign');
   return {
     message_hash: hashMessage(message),

@@ -33,6 +33,7 @@ import type { OwnBudgets } from '../limits/own-budgets.ts';
 import type { Caps } from '../limits/spending-caps.ts';
 import { isPaused } from '../operator/store/settings.ts';
 import { assemble } from '../transactions/message.ts';
+import { signForCaller } from '../transactions/sign-for-caller.ts';
 import { type Signers, signFor } from '../transactions/signer.ts';
 import { isCommitted } from '../transactions/store/transactions.ts';
 import type { ForeignCommit, ForeignIntent } from './group-commit.ts';
@@ -136,7 +137,7 @@ const sign = async (
   { message, feePayer, signature }: SignedPayment,
   height: number,
 ): Promise<Generation> => {
-  const [own] = await signFor(signers, [feePayer], message);
+  const [own] = await signForCaller(signFor(signers, [feePayer], message));
   await failpoint('submitter.afterSign');
   return {
     signature: bs58.encode(own!),

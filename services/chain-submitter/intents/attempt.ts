@@ -18,7 +18,7 @@ import { type Caps, reservePayment } from '../limits/spending-caps.ts';
 import { assemble, compileMessage, findCreationIndex } from '../transactions/message.ts';
 import { planTransaction } from '../transactions/plan.ts';
 import { checkPolicy, signersOf } from '../transactions/policy.ts';
-import { type Signers, signFor } from '../transactions/signer.ts';
+import { type Signers, SignerUnavailable, signFor } from '../transactions/signer.ts';
 import { findOnChainPayment } from './adoption.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { errorKind, type Failure, otherFailure, settleFailure } from './model/failure.ts';
@@ -26,7 +26,7 @@ import type { Order, OwnOrder, SettleOrder } from './model/order.ts';
 import { type ClaimedIntent, reviveTransaction } from './store/intents.ts';
 import { transition } from './transition.ts';
 
-/** Delay after a failure of the providers or of the fee payer. */
+/** Delay after a failure of the providers, of the fee payer or of the signer. */
 export const TROUBLE_MS = 1000;
 /** Delay after a used-up cap or budget, and after a refusal by the policy. */
 export const CAPPED_MS = 15_000;
@@ -237,6 +237,21 @@ const signAndBroadcast = async (deps: AttemptDeps, intent: ClaimedIntent, draft:
   }
 };
 
+/** Null while a key cannot be used. Nothing has been signed, so the intent waits. */
+const signOrWait = async (
+  { signers, network, logger }: AttemptDeps,
+  { intent_id: intent }: ClaimedIntent,
+  { order, message }: Pick<Draft, 'order' | 'message'>,
+): Promise<Uint8Array[] | null> => {
+  try {
+    return await signFor(signers, signersOf(order, network), message);
+  } catch (error) {
+    if (!(error instanceof SignerUnavailable)) throw error;
+    logger.error({ err: error, intent }, 'signer unavailable, intent waits');
+    return null;
+  }
+};
+
 const signWithinCaps = async (
   deps: AttemptDeps,
   intent: ClaimedIntent,
@@ -250,7 +265,11 @@ const signWithinCaps = async (
     deps.logger.error({ intent: intent.intent_id, cap }, 'hourly cap reached, payment waits');
     return { waitMs: CAPPED_MS };
   }
-  const signatures = await signFor(deps.signers, signersOf(order, deps.network), message);
+  const signatures = await signOrWait(deps, intent, { order, message });
+  if (signatures === null) {
+    reserved?.release();
+    return { waitMs: TROUBLE_MS };
+  }
   await failpoint('submitter.afterSign');
   const signed = {
     signature: bs58.encode(signatures[0]!),

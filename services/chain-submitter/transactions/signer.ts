@@ -1,15 +1,48 @@
 import bs58 from 'bs58';
-import { z } from 'zod';
-import { privateKeyFromSeed, rawPublicKey, signBytes } from '../../../shared/lib/ed25519.ts';
+import {
+  privateKeyFromSeed,
+  publicKeyFromRaw,
+  rawPublicKey,
+  signBytes,
+  verifyBytes,
+} from '../../../shared/lib/ed25519.ts';
 
 /**
- * The port for signing (rule 13), which a KMS can implement. Only this file of the service has
- * access to private keys.
+ * The port for signing (rule 13): a key in memory, on a PKCS#11 token, or in a KMS
+ * (docs/signing-keys.md). Only this file of the service has access to private keys in memory.
  */
-type Signer = {
+export type Signer = {
   publicKey: string;
-  /** 64-byte Ed25519 signature over message bytes. */
+  /**
+   * 64-byte Ed25519 signature over message bytes, which is valid.
+   * @throws SignerUnavailable while the key cannot be used
+   */
   sign: (message: Uint8Array) => Promise<Uint8Array>;
+};
+
+/** Nothing was signed. The same call may succeed later. */
+export class SignerUnavailable extends Error {}
+
+/**
+ * A signer whose key is elsewhere. A wrong signature is refused here, so that it is never sent.
+ * @param signElsewhere returns the 64-byte signature
+ */
+export const externalSigner = (publicKey: string, signElsewhere: Signer['sign']): Signer => {
+  const key = publicKeyFromRaw(bs58.decode(publicKey));
+  return {
+    publicKey,
+    sign: async (message) => {
+      const signature = await signElsewhere(message).catch((cause: unknown) => {
+        const reason = cause instanceof Error ? cause.message : 'It failed.';
+        throw new SignerUnavailable(`The key ${publicKey} cannot sign. ${reason}`, { cause });
+      });
+      if (!verifyBytes(message, signature, key))
+        throw new SignerUnavailable(
+          `The signature of the key ${publicKey} is wrong and was discarded. Check the token or KMS.`,
+        );
+      return signature;
+    },
+  };
 };
 
 /**
@@ -25,49 +58,6 @@ export const keySigner = (secretKey: string): Signer => {
     throw new RangeError('The public half of the secret key does not match its private half.');
   return { publicKey, sign: async (message) => signBytes(message, key) };
 };
-
-/** The zod schema of a setting that holds the base58 text of a 64-byte secret key. */
-export const SecretKey = z.string().transform((text, context): Signer => {
-  try {
-    return keySigner(text);
-  } catch {
-    context.addIssue({ code: 'custom', message: 'must be a 64-byte secret key in base58' });
-    return z.NEVER;
-  }
-});
-
-type NumberedSigner = { number: number; signer: Signer };
-
-/**
- * The zod schema of a setting that holds distinct `number:key` pairs, comma separated. Keeps their
- * order.
- */
-export const NumberedSecretKeys = z.string().transform((text, context): NumberedSigner[] => {
-  const numbered = text.split(',').map((part) => {
-    const [number, key, ...rest] = part.trim().split(':');
-    const parsed = SecretKey.safeParse(key);
-    return /^[1-9][0-9]{0,5}$/.test(number ?? '') && rest.length === 0 && parsed.success
-      ? { number: Number(number), signer: parsed.data }
-      : null;
-  });
-  const valid = numbered.filter((entry) => entry !== null);
-  const distinct = (values: unknown[]) => new Set(values).size === numbered.length;
-  if (
-    !distinct(valid.map(({ number }) => number)) ||
-    !distinct(valid.map(({ signer }) => signer.publicKey))
-  ) {
-    context.addIssue({
-      code: 'custom',
-      message: 'must be number:secret-key, comma separated, all different',
-    });
-    return z.NEVER;
-  }
-  return valid;
-});
-
-/** The keys by number, highest first. */
-export const newestFirst = (keys: readonly NumberedSigner[]): NumberedSigner[] =>
-  [...keys].sort((a, b) => b.number - a.number);
 
 /**
  * All keys of this service. Fee payers only pay fees and rent, and delegate authorities only move

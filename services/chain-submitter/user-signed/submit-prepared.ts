@@ -27,6 +27,7 @@ import type { Cosigned, Cosigning } from '../limits/cosigning.ts';
 import { NotCreatable } from '../limits/token-account-rent.ts';
 import { isPaused } from '../operator/store/settings.ts';
 import { assemble, decodeMessage, disassemble, findCreationIndex } from '../transactions/message.ts';
+import { signForCaller } from '../transactions/sign-for-caller.ts';
 import type { Signers } from '../transactions/signer.ts';
 import { findPreparation, type PreparationRow, submitPreparation } from './store/preparations.ts';
 import { unlessSubmitted } from './unless-submitted.ts';
@@ -130,7 +131,7 @@ const bytesFor = async (
   await withBudgetRefusal(clock, cosigning.check(cosigned));
   await simulate(deps, message, order);
 
-  const own = await feePayer.sign(message);
+  const own = await signForCaller(feePayer.sign(message));
   await failpoint('submitter.afterSign');
   return {
     signature: bs58.encode(own),

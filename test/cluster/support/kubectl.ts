@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 
 /** An object of the API server, read at any depth. */
 // biome-ignore lint/suspicious/noExplicitAny: objects of any kind
-export type ClusterObject = { kind: string; metadata: any } & Record<string, any>;
+export type ClusterObject = { apiVersion: string; kind: string; metadata: any } & Record<string, any>;
 
 /** kubectl ended with another code than 0. The message has its arguments and its stderr. */
 export class KubectlError extends Error {

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { eachOf, run } from '../command.ts';
@@ -16,12 +16,18 @@ export type Packages = {
   unpack: (names: readonly string[], root: string) => Promise<void>;
 };
 
-/** Why packages cannot be unpacked on this machine, or null. */
+/** Why an engine cannot be unpacked and run on this machine, or null. */
 export const whyNoPackages = (): string | null => {
   if (process.platform !== 'linux' || !existsSync('/etc/debian_version')) return 'this machine is not Debian';
   if (process.getuid?.() !== 0) return 'this user is not root';
-  return existsSync(KEYRING) ? null : `the keys of Debian's archive are missing (${KEYRING})`;
+  if (!existsSync(KEYRING)) return `the keys of Debian's archive are missing (${KEYRING})`;
+  if (!existsSync('/dev/net/tun')) return 'the kernel offers no network devices for programs (/dev/net/tun)';
+  const namespaces = ['--net', '--mount', '--pid', '--fork', '--kill-child', 'true'];
+  return spawnSync('unshare', namespaces).status === 0 ? null : 'root may not create namespaces here';
 };
+
+/** Debian's archive cannot be reached, so nothing can be unpacked. */
+export class ArchiveUnreachable extends Error {}
 
 /** The mirror that this machine's apt uses for the main archive. */
 export const mirrorOf = (targets: string): string =>
@@ -61,7 +67,9 @@ export const debianPackages = async (folder: string): Promise<Packages> => {
     'Debug::NoLocking=1',
   ].flatMap((each) => ['-o', each]);
   const apt = (...args: string[]) => run('apt-get', ['-qq', ...settings, ...args]);
-  await apt('update');
+  await apt('-o', 'APT::Update::Error-Mode=any', 'update').catch((error: Error) => {
+    throw new ArchiveUnreachable(`Debian's archive cannot be read: ${error.message}`);
+  });
   return {
     unpack: async (names, root) => {
       const archives = path.join(folder, `archives-${path.basename(root)}`);

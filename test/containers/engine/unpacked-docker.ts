@@ -24,7 +24,7 @@ const PACKAGES = [
   'mount',
 ];
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin';
-const START_MS = 60_000;
+const START_MS = 120_000;
 const END_MS = 15_000;
 export const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
 
