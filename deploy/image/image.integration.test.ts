@@ -245,7 +245,8 @@ test('the image contains no test code, and nothing that could arm a failpoint', 
 });
 
 test('the image calls native libraries, which keys on PKCS#11 tokens need', async () => {
-  const code = "const { default: koffi } = await import('koffi'); console.log(koffi.load(null).func('getpid', 'int', [])())";
+  const code =
+    "const { default: koffi } = await import('koffi'); console.log(koffi.load(null).func('getpid', 'int', [])())";
   const { stdout } = await run(node, ['--input-type=module', '--eval', code], { cwd: app, ...user });
   expect(Number(stdout)).toBeGreaterThan(1);
 });

@@ -79,7 +79,7 @@ export const openAccess = async (
   const database = new pg.Pool({
     connectionString: stack.postgres_url,
     max: 4,
-    connectionTimeoutMillis: 3000,
+    connectionTimeoutMillis: 15_000,
   });
   // Its backends are killed like all others.
   database.on('error', () => {});

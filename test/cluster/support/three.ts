@@ -74,8 +74,15 @@ export const installThree = async (own: Kubectl): Promise<void> => {
   await hasStandby(own, 'postgres-0');
 };
 
-/** Turns it into the trial again. The primary is `postgres-0`. */
+/**
+ * Turns it into the trial again.
+ * @throws if a failed test has left another primary than `postgres-0`, whose data would be lost
+ */
 export const removeThree = async (own: Kubectl): Promise<void> => {
+  const { spec } = await own.json(['get', 'service', 'postgres-rw']);
+  const primary = spec.selector['statefulset.kubernetes.io/pod-name'];
+  if (primary !== 'postgres-0')
+    throw new Error(`the primary is ${primary}: delete the trial with npm run cluster -- --delete`);
   await removeBus(own);
   await selectPrimary(own, null);
   await applyAgain(own);

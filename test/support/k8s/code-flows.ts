@@ -31,9 +31,10 @@ export function flowsOfCode(objects: readonly Rendered[]): Set<string> {
     if (['migrate', 'backup', 'restore'].includes(name))
       for (const to of beside(pod, 'postgres')) add(own, to, 5432);
     // A restore waits for the chain.
-    if (name === 'restore') for (const to of ['internet', 'internet6']) add(own, to, 443);
+    if (name === 'restore' && beside(pod, 'chain').length === 0)
+      for (const to of ['internet', 'internet6']) add(own, to, 443);
     if (name === 'setup-bus') for (const to of beside(pod, 'nats')) add(own, to, 4222);
-    if (name === 'seed') for (const to of beside(pod, 'chain')) add(own, to, 8899);
+    if (['seed', 'restore'].includes(name)) for (const to of beside(pod, 'chain')) add(own, to, 8899);
     if (name === 'nats') add(own, own, 6222);
     if (pod.kind === 'Cluster') {
       add(own, own, 5432, 8000);

@@ -54,7 +54,8 @@ const baseBackup = (done, failed) => {
   let error = null;
   const ignore = () => {};
   return {
-    submit: (connection) => connection.query("BASE_BACKUP (LABEL 'join', CHECKPOINT 'fast', WAL true, MANIFEST 'no')"),
+    submit: (connection) =>
+      connection.query("BASE_BACKUP (LABEL 'join', CHECKPOINT 'fast', WAL true, MANIFEST 'no')"),
     handleRowDescription: ignore,
     handleDataRow: ignore,
     handleCommandComplete: ignore,
