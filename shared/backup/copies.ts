@@ -12,7 +12,9 @@ import path from 'node:path';
 import { Refusal } from '../lib/refusal.ts';
 import { dump, MANIFEST } from './dump.ts';
 
-/** The UTC time at which the copy began, without characters that a shell or a file system reserves. */
+/**
+ * The UTC time at which the copy began, without characters that a shell or a file system reserves.
+ */
 const COPY = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ$/;
 const PARTIAL = /^\.partial-/;
 /** No dump takes so long, so what is older was left behind by a process that died. */

@@ -119,9 +119,8 @@ test('limits hold under the load of the footprint benchmark, without a kill or a
     );
   recordFigures('limits', { settled, perSecond, table });
 
-  expect(table.map(({ name }) => name).sort()).toEqual(
-    before.map(({ spec }) => spec.containers[0].name as string).sort(),
-  );
+  const measured = new Set(table.map(({ name }) => name));
+  expect(measured).toEqual(new Set(before.map(({ spec }) => spec.containers[0].name)));
   expect(settled).toBeGreaterThan(0);
   expect(
     table.filter(({ load, resources }) => load.megabytes * 2 ** 20 > 0.9 * quantity(resources.limits.memory)),

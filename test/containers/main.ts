@@ -5,7 +5,12 @@ import { constants, tmpdir } from 'node:os';
 import path from 'node:path';
 import { readCommandLine } from '../../deploy/local/processes/command-line.ts';
 import { run } from './command.ts';
-import { ArchiveUnreachable, debianPackages, type Packages, whyNoPackages } from './engine/debian-packages.ts';
+import {
+  ArchiveUnreachable,
+  debianPackages,
+  type Packages,
+  whyNoPackages,
+} from './engine/debian-packages.ts';
 import { answeringEngine, type Engine } from './engine/engine.ts';
 import { startDocker, stopUnpacked, unpackDocker } from './engine/unpacked-docker.ts';
 import { imageLines } from './image.ts';

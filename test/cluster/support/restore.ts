@@ -11,7 +11,10 @@ const JOB_WITHIN_MS = 600_000;
 /** The services, without the servers that they use. */
 const SERVICES = 'app.kubernetes.io/part-of=quittance,!quittance.dev/server';
 
-/** Waits until a job has ended, and deletes it. Returns whether it succeeded, and the objects that it logged. */
+/**
+ * Waits until a job has ended, and deletes it. Returns whether it succeeded, and the objects that
+ * it logged.
+ */
 const endOf = async (
   own: Kubectl,
   job: string,

@@ -48,7 +48,9 @@ const unpacking = () => {
   };
 };
 
-/** The command BASE_BACKUP. Each part of its answer begins with a letter: n, a new archive; d, data. */
+/**
+ * The command BASE_BACKUP. Each part of its answer begins with a letter: n, a new archive; d, data.
+ */
 const baseBackup = (done, failed) => {
   let unpack = unpacking();
   let error = null;
