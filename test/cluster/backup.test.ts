@@ -120,7 +120,7 @@ test('after a restore, payments since the copy are found on the chain, and nothi
   expect(await paid(next)).not.toBe('');
   expect(await balance()).toBe(left - BigInt(next.quote.quote_amount));
 
-  // The payer who does not return is found: both sides and the fee, and nothing else.
+  // The payer who has not returned is found: both sides and the fee, and nothing else.
   const findings = await waitFor(
     () => reconcileTrial(installation),
     (list) => list.length === 3,
@@ -132,6 +132,9 @@ test('after a restore, payments since the copy are found on the chain, and nothi
       kind: 'unrecorded',
       what: expect.stringContaining(hashes.get(lost.id)!),
     });
+  // The payer returns after all. The ledgers of the tests that follow then find every payment.
+  expect(await paid(lost)).toBe(hashes.get(lost.id));
+  expect(await reconcileTrial(installation)).toEqual([]);
   const audit = await operate(own(), 'audit', '--json');
   expect(JSON.parse(audit.out)).toContainEqual(
     expect.objectContaining({ action: 'backup.restore', actor: 'jane', reason: 'the volume is gone' }),
