@@ -1,11 +1,10 @@
-import { globSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { networkOf } from '../deploy/local/stack/networks.ts';
 import { programNames } from '../deploy/local/stack/programs.ts';
-import { durables, STREAMS } from '../shared/bus/topology.ts';
 import { METRICS } from '../shared/lib/metrics-catalog.ts';
 import type { WorkloadName } from '../tools/k8s/workloads.ts';
 import { flowsOfCode } from './support/k8s/code-flows.ts';
@@ -244,53 +243,6 @@ const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rende
         expect(metadata.query).toContain(`environment="${overlay}"`);
       }
     }
-  });
-
-  test('with NACK there is no job for the bus, and a resource for each of its streams and consumers', () => {
-    const relative = (place: string) => path.relative(realpathSync(folder), path.join(root, 'k8s', place));
-    const kustomization = {
-      apiVersion: 'kustomize.config.k8s.io/v1beta1',
-      kind: 'Kustomization',
-      namespace: 'quittance-test',
-      resources: [relative('overlays/test')],
-      components: [relative('components/nack')],
-    };
-    writeFileSync(path.join(folder, 'kustomization.yaml'), JSON.stringify(kustomization));
-    const objects = render(realpathSync(folder));
-    const ofKind = (wanted: string) => objects.filter(({ kind }) => kind === wanted);
-    expect(ofKind('Job').map(({ metadata }) => metadata.name)).toEqual(['migrate']);
-    expect(new Set(ofKind('Stream').map(({ spec }) => spec.name))).toEqual(new Set(Object.values(STREAMS)));
-    const wanted = durables().map(({ stream, durable, filter }) => [stream, durable, filter]);
-    const given = ofKind('Consumer').map(({ spec }) => [
-      spec.streamName,
-      spec.durableName,
-      spec.filterSubject,
-    ]);
-    expect(new Set(given)).toEqual(new Set(wanted));
-    expect(new Set(objects.map(nameOf)).size).toBe(objects.length);
-    expect(allowedFlows(objects)).toContain('nack-system → quittance-test/nats:4222');
-  });
-
-  test('with the component backup, its two jobs reach the database and one of them the chain, and nothing else', () => {
-    const place = path.join(realpathSync(folder), 'with-backup');
-    mkdirSync(place);
-    const relative = (to: string) => path.relative(place, path.join(root, 'k8s', to));
-    const kustomization = {
-      apiVersion: 'kustomize.config.k8s.io/v1beta1',
-      kind: 'Kustomization',
-      namespace: 'quittance',
-      resources: [relative('overlays/single-node')],
-      components: [relative('components/backup'), relative('components/release')],
-    };
-    writeFileSync(path.join(place, 'kustomization.yaml'), JSON.stringify(kustomization));
-    const objects = render(place);
-    const jobs = objects.filter(({ kind }) => kind === 'CronJob');
-    expect(jobs.map(({ metadata, spec }) => [metadata.name, spec.suspend === true])).toEqual([
-      ['backup', false],
-      ['restore', true],
-    ]);
-    expect(jobs.flatMap(podFindings)).toEqual([]);
-    expect([...allowedFlows(objects)].sort()).toEqual([...flowsOfCode(objects)].sort());
   });
 
   test('these tests can fail: each deliberate fault is found', async () => {
