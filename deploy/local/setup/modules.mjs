@@ -31,13 +31,18 @@ export function ensureNodeModules(lockHash, say) {
 
 /**
  * Whether `npm install` was run by hand. npm's record of node_modules then matches the lock file.
+ * Optional packages of others depend on the machine. Our own must be there.
  */
 function isInstalled() {
   try {
     const there = packagesIn(path.join(modules, '.package-lock.json'));
     const locked = packagesIn(path.join(repositoryRoot, 'package-lock.json'));
+    const own = new Set(
+      Object.keys(locked[''].optionalDependencies ?? {}).map((name) => `node_modules/${name}`),
+    );
     return Object.entries(locked).every(
-      ([at, { integrity, optional }]) => at === '' || optional || there[at]?.integrity === integrity,
+      ([at, { integrity, optional }]) =>
+        at === '' || (optional && !own.has(at)) || there[at]?.integrity === integrity,
     );
   } catch {
     return false;
