@@ -33,9 +33,9 @@ import { type RunningStack, startStack } from '../local/stack/stack.ts';
 import { bundle, NODE_FLAGS } from './bundle.ts';
 
 /**
- * No container engine runs here. The test builds the folder that the Dockerfile copies with the
- * same code. It runs everything in the folder against real servers as a user who owns nothing and
- * may write nothing, so that a missing file is detected.
+ * The test builds the folder that the Dockerfile copies with the same code. It runs everything in
+ * the folder against real servers as a user who owns nothing and may write nothing, so that a
+ * missing file is detected.
  */
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
