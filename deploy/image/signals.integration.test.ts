@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -20,7 +20,30 @@ import { bundled } from './bundle.ts';
 const root = path.resolve(import.meta.dirname, '../..');
 const folder = mkdtempSync(path.join(tmpdir(), 'signals-'));
 const files = composeFiles(folder);
-const variables = (name: string) => parseEnv(files[`${name}.env`]!);
+
+/** The name of a copy without any row, which `restore` accepts before it connects. */
+const COPY = '2026-11-21T16-23-59Z';
+const writeCopy = (): void => {
+  const manifest = {
+    format: 1,
+    database: 'quittance_test',
+    taken_at: '2026-11-21T16:23:59Z',
+    migrations: {},
+    tables: [],
+    sequences: [],
+  };
+  mkdirSync(path.join(folder, COPY));
+  writeFileSync(path.join(folder, COPY, 'manifest.json'), JSON.stringify(manifest));
+};
+
+/** The variables in compose.yaml. The two jobs for backups are not part of it. */
+const variables = (name: string): NodeJS.Dict<string> => {
+  if (name !== 'backup' && name !== 'restore') return parseEnv(files[`${name}.env`]!);
+  const { POSTGRES_ADMIN_URL } = parseEnv(files['migrate.env']!);
+  const { SOLANA_RPC_URLS } = parseEnv(files['chain-submitter.env']!);
+  const operator = { BACKUP: COPY, ACTOR: 'jane', REASON: 'ticket 1042' };
+  return { POSTGRES_ADMIN_URL, SOLANA_RPC_URLS, BACKUPS_FOLDER: folder, ...operator };
+};
 
 /**
  * If a namespace cannot be created, the exit code still distinguishes a handler from the default
@@ -57,6 +80,7 @@ const started = new Set<ChildProcess>();
 const ports = createPortPicker();
 
 beforeAll(async () => {
+  writeCopy();
   programs = await bundled();
   silent = createServer((socket) => {
     connected.add(socket.on('error', () => {}));
