@@ -45,11 +45,14 @@ afterAll(async () => {
   await docker('network', 'rm', NETWORK);
 });
 
-/** How often the silent server has been connected to from a container. */
-const connectionsOf = async (name: string): Promise<number> => {
+/**
+ * How often the silent server has been connected to from a container since a time. A container that
+ * has ended leaves its address to the next one.
+ */
+const connectionsOf = async (name: string, since: string): Promise<number> => {
   const { NetworkSettings } = await inspect(containerName(name));
   const address = NetworkSettings.Networks[NETWORK]!.IPAddress;
-  return (await docker('logs', SILENT)).split(`from ${address};`).length - 1;
+  return (await docker('logs', '--since', since, SILENT)).split(`from ${address};`).length - 1;
 };
 
 const startOne = async (name: string): Promise<void> => {
@@ -67,9 +70,10 @@ const startOne = async (name: string): Promise<void> => {
 
 /** Starts a program, ends it while it waits, and returns its exit code. */
 const exitCodeOf = async (name: string): Promise<number> => {
+  const since = new Date().toISOString();
   await startOne(name);
   await waitFor(
-    () => connectionsOf(name),
+    () => connectionsOf(name, since),
     (count) => count > 0,
     WAIT_MS,
     200,
