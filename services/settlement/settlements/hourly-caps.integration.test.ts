@@ -9,6 +9,7 @@ import {
   admin,
   base,
   capLimits,
+  database,
   delegateOf,
   deps,
   operator,
@@ -209,17 +210,14 @@ test('the caps refill with the next hour', async () => {
   const payer = consumer();
   expect(await attempt(payer)).toBe('accepted');
   expect(await attempt(payer)).toEqual(refusal(/one wallet/));
-  await admin.query(`create table public.clock_offset as select interval '1 hour' as shift;
-    grant select on public.clock_offset to public`);
-  try {
+  await database.withClock('1 hour', async () => {
     const before = base.clock.now();
     await until(
       async () => base.clock.now(),
       (now) => now - before > 3_500_000,
     );
-    expect(await attempt(payer)).toBe('accepted');
-    expect(await attempt(payer)).toEqual(refusal(/one wallet/));
-  } finally {
-    await admin.query('drop table public.clock_offset');
-  }
+    const fresh = () => quote(USDC, { expiresInMs: 2 * 3_600_000 });
+    expect(await attempt(payer, fresh())).toBe('accepted');
+    expect(await attempt(payer, fresh())).toEqual(refusal(/one wallet/));
+  });
 });
