@@ -1,37 +1,15 @@
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { expect, test as plainTest } from '@jest/globals';
 import { durables, STREAMS } from '../shared/bus/topology.ts';
 import { flowsOfCode } from './support/k8s/code-flows.ts';
 import { allowedFlows } from './support/k8s/flows.ts';
 import { podFindings } from './support/k8s/policies.ts';
-import { missing, nameOf, type Rendered, render, root } from './support/k8s/render.ts';
+import { missing, nameOf, renderWith } from './support/k8s/render.ts';
 
 /** Checks the components of k8s/ that an overlay of an installation adds. */
 
 const why = missing();
 if (why !== null) console.warn(`k8s: the components are skipped: ${why}`);
 const test = why === null ? plainTest : plainTest.skip;
-
-/** Renders an overlay with more components. */
-const renderWith = (overlay: string, namespace: string, components: readonly string[]): Rendered[] => {
-  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'k8s-')));
-  try {
-    const relative = (place: string) => path.relative(folder, path.join(root, 'k8s', place));
-    const kustomization = {
-      apiVersion: 'kustomize.config.k8s.io/v1beta1',
-      kind: 'Kustomization',
-      namespace,
-      resources: [relative(`overlays/${overlay}`)],
-      components: components.map((component) => relative(`components/${component}`)),
-    };
-    writeFileSync(path.join(folder, 'kustomization.yaml'), JSON.stringify(kustomization));
-    return render(folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-};
 
 test('with NACK there is no job for the bus, and a resource for each of its streams and consumers', () => {
   const objects = renderWith('test', 'quittance-test', ['nack']);

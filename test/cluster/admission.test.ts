@@ -1,10 +1,7 @@
-import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { OVERLAYS, root } from '../support/k8s/render.ts';
+import { OVERLAYS, render, renderWith } from '../support/k8s/render.ts';
 import { type Added, addDefinitions, addNamespaces } from './support/definitions.ts';
 import { type ClusterObject, type Kubectl, kubectl } from './support/kubectl.ts';
-import { objectsOf } from './support/objects.ts';
 
 /**
  * Proves that the API server admits every object of every overlay, with strict validation of
@@ -19,7 +16,6 @@ const REFUSE_WARNINGS = '--warnings-as-errors';
 
 /** The overlay `test` with NACK in place of the job for the bus. */
 const NACK = 'test with NACK';
-const folder = path.join(root, '.local/cluster/admission');
 const rendered = new Map<string, ClusterObject[]>();
 const added: Added[] = [];
 const own: Kubectl = kubectl(context, TRIAL);
@@ -36,19 +32,8 @@ const named = (overlay: string, kind: string, name: string): ClusterObject =>
   );
 
 beforeAll(async () => {
-  mkdirSync(folder, { recursive: true });
-  const relative = (place: string) => path.relative(realpathSync(folder), path.join(root, 'k8s', place));
-  const nack = {
-    apiVersion: 'kustomize.config.k8s.io/v1beta1',
-    kind: 'Kustomization',
-    namespace: 'quittance-test',
-    resources: [relative('overlays/test')],
-    components: [relative('components/nack')],
-  };
-  writeFileSync(path.join(folder, 'kustomization.yaml'), JSON.stringify(nack));
-  for (const overlay of OVERLAYS)
-    rendered.set(overlay, await objectsOf(own, path.join(root, 'k8s/overlays', overlay)));
-  rendered.set(NACK, await objectsOf(own, folder));
+  for (const overlay of OVERLAYS) rendered.set(overlay, render(overlay));
+  rendered.set(NACK, renderWith('test', 'quittance-test', ['nack']));
   const all = [...rendered.values()].flat();
   added.push(await addDefinitions(own, all));
   const unique = new Map(
@@ -64,7 +49,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all(added.map(({ remove }) => remove()));
-  rmSync(folder, { recursive: true, force: true });
 });
 
 describe('is admitted', () => {

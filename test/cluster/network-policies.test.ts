@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { flowsOfCode } from '../support/k8s/code-flows.ts';
 import { allowedFlows } from '../support/k8s/flows.ts';
+import { render } from '../support/k8s/render.ts';
 import { type Installation, runningInstallation, TRIAL_FOLDER } from './support/installation.ts';
 import type { ClusterObject } from './support/kubectl.ts';
-import { objectsOf } from './support/objects.ts';
 
 /**
  * Proves that the API server has stored every network policy as it is written, and that the stored
@@ -19,7 +19,7 @@ const isOfTests = ({ metadata }: ClusterObject): boolean => /^edge(-to-|$)/.test
 
 beforeAll(async () => {
   installation = await runningInstallation();
-  rendered = await objectsOf(installation.kubectl, TRIAL_FOLDER);
+  rendered = render(TRIAL_FOLDER);
   stored = (await installation.kubectl.list('networkpolicies')).filter((each) => !isOfTests(each));
 });
 afterAll(() => installation?.close());

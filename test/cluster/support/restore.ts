@@ -4,6 +4,7 @@ import { type Ops, opsAt } from '../../support/ops.ts';
 import { waitFor } from '../../support/wait.ts';
 import { type Installation, TRIAL_FOLDER } from './installation.ts';
 import type { Kubectl } from './kubectl.ts';
+import { secretValue } from './secrets.ts';
 
 /** The commands of docs/kubernetes.md, Backup, as an operator runs them. */
 
@@ -83,13 +84,13 @@ export const loseServer = async (own: Kubectl, name: string): Promise<void> => {
 
 /** Runs `npm run ops -- …` through a forwarded port of the bus, as its user `operator`. */
 export const operate = async (own: Kubectl, ...words: string[]): Promise<Ops> => {
-  const { data } = await own.json(['get', 'secret', 'operator']);
+  const password = await secretValue(own, 'operator', 'NATS_PASSWORD');
   const forward = await own.forward('service/nats', 4222);
   try {
     return await opsAt('', {
       NATS_URL: `nats://127.0.0.1:${forward.port}`,
       NATS_USER: 'operator',
-      NATS_PASSWORD: Buffer.from(data.NATS_PASSWORD, 'base64').toString(),
+      NATS_PASSWORD: password,
     })(...words);
   } finally {
     await forward.stop();

@@ -1,7 +1,7 @@
 import { trialSecrets } from '../../../tools/k8s/trial.ts';
+import { render } from '../../support/k8s/render.ts';
 import { TRIAL_FOLDER } from './installation.ts';
 import type { Kubectl } from './kubectl.ts';
-import { objectsOf } from './objects.ts';
 
 /** How long a rolling update may take on a busy node. */
 const ROLLED_WITHIN_SECONDS = 600;
@@ -38,9 +38,7 @@ export const restart = async (own: Kubectl, workloads: readonly string[]): Promi
 
 /** Runs a job of the release again, and waits until it is complete. */
 export const repeatJob = async (own: Kubectl, name: string): Promise<void> => {
-  const job = (await objectsOf(own, TRIAL_FOLDER)).find(
-    ({ kind, metadata }) => kind === 'Job' && metadata.name === name,
-  );
+  const job = render(TRIAL_FOLDER).find(({ kind, metadata }) => kind === 'Job' && metadata.name === name);
   await own.run(['delete', 'job', name]);
   await own.apply([job!], '--server-side');
   await own.run(['wait', '--for=condition=complete', '--timeout=300s', `job/${name}`]);

@@ -1,8 +1,8 @@
 import { type RenamedImage, TRIAL_NAMESPACE, trialSecrets, writeTrial } from '../../../tools/k8s/trial.ts';
+import { render } from '../../support/k8s/render.ts';
 import { waitFor } from '../../support/wait.ts';
 import { TRIAL_FOLDER } from './installation.ts';
 import type { ClusterObject, Kubectl } from './kubectl.ts';
-import { objectsOf } from './objects.ts';
 
 const READY_WITHIN_MS = 600_000;
 
@@ -73,7 +73,7 @@ export const applyTrial = async (
   report: Report,
 ): Promise<void> => {
   writeTrial(TRIAL_FOLDER, images);
-  const objects = await objectsOf(own, TRIAL_FOLDER);
+  const objects = render(TRIAL_FOLDER);
   const apply = (what: readonly object[]) => own.apply(what, '--server-side', '--force-conflicts');
   await apply(objects.filter(({ kind }) => kind === 'Namespace'));
   await apply(trialSecrets(TRIAL_FOLDER));

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
 
@@ -38,6 +39,25 @@ export const render = (overlay: string): Rendered[] => {
   );
   if (status !== 0) throw new Error(`${overlay}: ${stderr}`);
   return parse(stdout);
+};
+
+/** Renders an overlay with more components. @throws with the message of kustomize */
+export const renderWith = (overlay: string, namespace: string, components: readonly string[]): Rendered[] => {
+  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'k8s-')));
+  try {
+    const relative = (place: string) => path.relative(folder, path.join(root, 'k8s', place));
+    const kustomization = {
+      apiVersion: 'kustomize.config.k8s.io/v1beta1',
+      kind: 'Kustomization',
+      namespace,
+      resources: [relative(`overlays/${overlay}`)],
+      components: components.map((component) => relative(`components/${component}`)),
+    };
+    writeFileSync(path.join(folder, 'kustomization.yaml'), JSON.stringify(kustomization));
+    return render(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 };
 
 /**
