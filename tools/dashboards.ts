@@ -43,6 +43,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
             unit: 'reqps',
             queries: [
               { expr: rate('quittance_quotes_total'), legend: 'quoted' },
+              { expr: rate('quittance_declines_total'), legend: 'declined' },
               { expr: rate('quittance_settlements_total', 'outcome'), legend: '{{outcome}}' },
               { expr: rate('quittance_redeem_latency_seconds_count'), legend: 'redeemed' },
               { expr: rate('quittance_expired_unredeemed_total'), legend: 'expired unredeemed' },

@@ -20,6 +20,7 @@ import { deviceOperations } from './devices/operations.ts';
 import { keyOperations } from './keys/operations.ts';
 import { mailGauges } from './mails/gauges.ts';
 import { createMailer } from './mails/mailer.ts';
+import { declined } from './mails/on-settlement-declined.ts';
 import { endpointDisabled } from './mails/on-webhook-endpoint-disabled.ts';
 import { startSendMails } from './mails/send-mails.ts';
 import { accountStatusOperations } from './operator/operations.ts';
@@ -102,7 +103,12 @@ const consuming = [
       batchWindowMs: BATCH_WINDOW_MS,
     },
   ),
-  subscribe(bus, settlement, { approvalRequested: approvalRequested(deps) }, base.quarantine),
+  subscribe(
+    bus,
+    settlement,
+    { approvalRequested: approvalRequested(deps), declined: declined(deps) },
+    base.quarantine,
+  ),
   subscribe(bus, webhook, { endpointDisabled: endpointDisabled(deps) }, base.quarantine),
 ];
 

@@ -101,6 +101,13 @@ create table mailed_approvals (
 );
 CREATE INDEX mailed_approvals_by_expiry ON mailed_approvals USING btree (expires_at);
 
+create table mailed_declines (
+  account_id text collate "C" not null,
+  mailed_at timestamp with time zone not null,
+  constraint mailed_declines_pkey PRIMARY KEY (account_id),
+  constraint mailed_declines_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id)
+);
+
 create table mails (
   mail_id bigint generated always as identity not null,
   kind text not null,

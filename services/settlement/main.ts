@@ -12,6 +12,9 @@ import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { approvalOperations } from './approvals/operations.ts';
 import { requestApproval } from './approvals/request-approval.ts';
 import { config as schema } from './config.ts';
+import { declineOperations } from './declines/operations.ts';
+import { purgeOldDeclines } from './declines/purge.ts';
+import { createRecordDecline } from './declines/record-decline.ts';
 import { delegateOperations } from './delegates/operations.ts';
 import { externalPaymentOperations } from './external-payments/operations.ts';
 import { resumeExternal } from './external-payments/resume-external.ts';
@@ -101,6 +104,7 @@ const deps: Deps = {
   relay,
   waiting,
   terms: createTermsCache(),
+  recordDecline: createRecordDecline({ pool, relay, clock: clock.now, logger }),
   caps: createHourlyCaps(createBudgets(pool, clock.now), limits),
   quarantine,
   findWallet: (account_id, wallet_id) =>
@@ -150,6 +154,7 @@ await runService(base, {
   serving: serve(bus, settlement, {
     ...settlementOperations(deps),
     ...approvalOperations(deps),
+    ...declineOperations(deps),
     ...delegateOperations(deps),
     ...refundOperations(deps),
     ...feeAccountOperations({
@@ -190,6 +195,7 @@ await runService(base, {
       logger,
     ),
     everyMs(HOUR_MS, 'deleteOldSpending', () => deleteOldSpending(pool), logger),
+    everyMs(HOUR_MS, 'purgeOldDeclines', purgeOldDeclines({ pool }), logger),
   ],
   gauges: [collectAttempts(pool), collectIntake(pool), collectCaps(pool, limits)],
 });

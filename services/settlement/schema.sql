@@ -40,6 +40,34 @@ create table consumptions (
   constraint consumptions_settlement_id_fkey FOREIGN KEY (settlement_id) REFERENCES settlements(settlement_id)
 );
 
+create table declines (
+  decline_id text collate "C" not null,
+  account_id text collate "C" not null,
+  delegate_id text collate "C",
+  payment_attempt_id text collate "C" not null,
+  quote_id text collate "C" not null,
+  vendor_account_id text collate "C" not null,
+  service_id uuid not null,
+  amount bigint not null,
+  reason text collate "C" not null,
+  code text collate "C" not null,
+  limit_micro bigint,
+  left_micro bigint,
+  resets_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  constraint declines_pkey PRIMARY KEY (decline_id),
+  constraint declines_amount_check CHECK (amount > 0),
+  constraint declines_check CHECK ((limit_micro IS NULL) = (left_micro IS NULL) AND (resets_at IS NULL OR limit_micro IS NOT NULL)),
+  constraint declines_left_micro_check CHECK (left_micro >= 0),
+  constraint declines_limit_micro_check CHECK (limit_micro >= 0)
+);
+CREATE INDEX declines_by_delegate ON declines USING btree (account_id, delegate_id, decline_id DESC) WHERE (delegate_id IS NOT NULL);
+CREATE INDEX declines_by_payer ON declines USING btree (account_id, decline_id DESC);
+CREATE INDEX declines_by_service ON declines USING btree (service_id, decline_id DESC);
+CREATE INDEX declines_by_time ON declines USING btree (created_at);
+CREATE INDEX declines_by_vendor ON declines USING btree (vendor_account_id, decline_id DESC);
+CREATE UNIQUE INDEX declines_once ON declines USING btree (quote_id, account_id, COALESCE(delegate_id, ''::text), reason);
+
 create table delegates (
   delegate_id text collate "C" not null,
   account_id text collate "C" not null,
@@ -80,6 +108,18 @@ create table delegates (
   constraint delegates_version_check CHECK (version > 0)
 );
 CREATE INDEX delegates_by_account ON delegates USING btree (account_id, delegate_id);
+
+create table exhausted_limits (
+  delegate_id text collate "C" not null,
+  name text not null,
+  limit_micro bigint not null,
+  period text collate "C" not null,
+  decline_id text collate "C" not null,
+  created_at timestamp with time zone not null,
+  constraint exhausted_limits_pkey PRIMARY KEY (delegate_id, name, limit_micro, period),
+  constraint exhausted_limits_name_check CHECK (name = ANY (ARRAY['daily'::text, 'monthly'::text, 'total'::text]))
+);
+CREATE INDEX exhausted_limits_by_time ON exhausted_limits USING btree (created_at);
 
 create table fee_accounts (
   account_id text collate "C" not null,

@@ -78,6 +78,25 @@ export const SAFE_ACTIONS = [
 export type SafeAction = (typeof SAFE_ACTIONS)[number];
 
 /**
+ * The limits that a payment is compared with: those of the delegate, the balance of the wallet, and
+ * what the wallet allows.
+ */
+export const LIMIT_NAMES = ['per_payment', 'daily', 'monthly', 'total', 'balance', 'allowance'] as const;
+export type LimitName = (typeof LIMIT_NAMES)[number];
+
+/** The limit that refused a payment. Amounts are digits of micro-units. */
+type LimitFigures = {
+  name: LimitName;
+  /** The amount of the payment. */
+  asked: string;
+  limit: string;
+  /** What no other payment has used or holds; never negative. */
+  left: string;
+  /** When a daily or monthly limit starts again, ISO 8601. Null for the others. */
+  resets_at: string | null;
+};
+
+/**
  * Everything that an error may report to the caller besides its code and message. Internal details
  * do not belong here.
  */
@@ -89,6 +108,8 @@ export type ErrorExtras = {
   settlement_id?: string;
   /** The approval that the payment needs. */
   approval_id?: string;
+  /** The limit that refused the payment. Only its payer gets it. */
+  limit?: LimitFigures;
   retryAfterSeconds?: number;
 };
 

@@ -58,6 +58,8 @@ export const EVENT_IDENTITY: { readonly [N in EventName]: Identity<EventPayload<
   'settlement.expired': ofSettlement,
   'settlement.approvalRequested': ['approval_id'],
   'settlement.approvalDecided': ['approval_id', 'status'],
+  'settlement.declined': ['decline_id'],
+  'settlement.delegateExhausted': ['decline_id'],
   'wallet.delegationChanged': ['wallet_id', 'slot', 'status'],
   // After a fork an object may have the same status by another transaction.
   'funding.moved': ['object_id', 'status', 'tx_hash'],

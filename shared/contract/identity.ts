@@ -23,5 +23,10 @@ export const identity = service({
   internal,
   events,
   jobs: {},
-  consumes: ['settlement.issued', 'settlement.approvalRequested', 'webhook.endpointDisabled'],
+  consumes: [
+    'settlement.issued',
+    'settlement.approvalRequested',
+    'settlement.declined',
+    'webhook.endpointDisabled',
+  ],
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ERRORS, type ErrorCode, MONEY_MOVED, SAFE_ACTIONS } from './errors.ts';
+import { ERRORS, type ErrorCode, LIMIT_NAMES, MONEY_MOVED, SAFE_ACTIONS } from './errors.ts';
 import { exampleOf, type Json } from './examples.ts';
 import { IDEMPOTENT_REPLAYED, IdempotencyKey } from './idempotency.ts';
 import { contractList } from './index.ts';
@@ -278,6 +278,20 @@ const errorSchema = (): Json => ({
           $ref: '#/components/schemas/SettlementId',
           description:
             'The account’s own settlement of the quote or the attempt. It is never shown to another account.',
+        },
+        limit: {
+          type: 'object',
+          required: ['name', 'asked', 'limit', 'left', 'resets_at'],
+          description:
+            'The limit that refused the payment, in micro-units. `asked`: the amount of the payment. `left`: what no ' +
+            'other payment has used or holds. `resets_at`: when a daily or monthly limit starts again.',
+          properties: {
+            name: { enum: LIMIT_NAMES },
+            asked: { $ref: '#/components/schemas/MicroUsdc' },
+            limit: { $ref: '#/components/schemas/MicroUsdcOrZero' },
+            left: { $ref: '#/components/schemas/MicroUsdcOrZero' },
+            resets_at: { anyOf: [{ $ref: '#/components/schemas/Timestamp' }, { type: 'null' }] },
+          },
         },
       },
     },

@@ -4,6 +4,13 @@ import { internal } from './settlement/internal.ts';
 import { operations } from './settlement/operations.ts';
 
 export { Approval } from './settlement/approvals.ts';
+export {
+  DECLINE_CODES,
+  DECLINE_REASONS,
+  Decline,
+  type DeclineReason,
+  VENDOR_CODE,
+} from './settlement/declines.ts';
 export type { ExternalRequirement } from './settlement/external.ts';
 export { DelegateSpending, MAX_PAID_LISTED, MAX_QUOTES_LISTED } from './settlement/internal.ts';
 export { ChainStatus, Settlement, SettlementStatus } from './settlement/operations.ts';

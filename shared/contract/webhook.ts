@@ -32,6 +32,8 @@ export const webhook = service({
     'settlement.expired',
     'settlement.approvalRequested',
     'settlement.approvalDecided',
+    'settlement.declined',
+    'settlement.delegateExhausted',
     'funding.withdrawalChanged',
     'funding.refundChanged',
     'funding.depositChanged',

@@ -76,6 +76,16 @@ export const insertOutbox = (db: Db, messages: readonly Message[]): Promise<read
 type Fragment = ReturnType<typeof sql.fragment>;
 
 /**
+ * Inserts those of the messages that belong to rows of the same statement.
+ * @param matching the rest of the statement after `from … as message`: joins and a condition
+ * @returns a statement that returns the id, the message id and the payload of each inserted row
+ */
+export const insertMatching = (messages: readonly Message[], matching: Fragment): Fragment => sql.fragment`
+  insert into outbox (subject, msg_id, payload, traceparent)
+  select message.* from ${outboxValues(messages)} ${matching}
+  returning outbox_id, msg_id, payload`;
+
+/**
  * A time in the format of payloads.
  * @param time an expression of type timestamptz
  */

@@ -20,7 +20,8 @@ type IdPrefix =
   | 'txn'
   | 'evt'
   | 'whe'
-  | 'apr';
+  | 'apr'
+  | 'dcl';
 
 /**
  * A TypeID: the prefix and a UUIDv7 in base32. Ids sort by time, so keyset pages need no second

@@ -1,4 +1,5 @@
 import { type BusUser, SERVICE_NAMES } from '../contract/service.ts';
+import { DECLINE_REASONS } from '../contract/settlement.ts';
 import { DELIVERY_ERRORS } from '../contract/webhook.ts';
 
 /**
@@ -88,6 +89,18 @@ export const METRICS = {
     ['settlement'],
     { outcome: ['requested', 'approved', 'denied'] },
     'Payments of delegates that wait for approval, and decisions of owners.',
+  ),
+  quittance_declines_total: counter(
+    '{decline}',
+    ['settlement'],
+    { reason: DECLINE_REASONS },
+    'Payments of quotes that were refused, once for each quote, payer and reason.',
+  ),
+  quittance_decline_failures_total: counter(
+    '{decline}',
+    ['settlement'],
+    { cause: ['error', 'timeout'] },
+    'Refusals that were answered without a recorded decline. After a time-out it may still be recorded.',
   ),
   quittance_settlement_failures_total: counter(
     '{settlement}',

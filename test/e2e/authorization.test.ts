@@ -68,6 +68,8 @@ const RECIPES: Record<string, Recipe> = {
   'settlement.list': { foreign: 'hidden' },
   'settlement.get': {},
   'settlement.listApprovals': { foreign: 'hidden' },
+  // A stranger who tried to pay Ada’s quote sees the refusal of it, which names the quote.
+  'settlement.listDeclines': { foreign: 200 },
   'settlement.getApproval': {},
   'settlement.denyApproval': {},
   // The bytes are no transaction, for whatever service.

@@ -83,6 +83,28 @@ export const acceptModel = (
     return isExisting ? 'existing' : 'accepted';
   };
 
+  /** The limit that a decision compared the amount with. */
+  const comparedWith = ({ wallet_id, delegate_id }: Values, decision: string) => {
+    const payer = payers.get(wallet_id);
+    const delegate = delegates.get(delegate_id ?? '');
+    const left = delegate === undefined ? null : leftOf(delegate);
+    const compared: Record<
+      string,
+      readonly [limit: bigint | null | undefined, left: bigint | null | undefined]
+    > = {
+      over_per_payment: [delegate?.per_payment, delegate?.per_payment],
+      over_daily: [delegate?.daily, left?.daily],
+      over_monthly: [delegate?.monthly, left?.monthly],
+      over_total: [delegate?.total, left?.total],
+      ...(payer && {
+        balance_short: [payer.balance, payer.balance - heldOf(payer)],
+        allowance_short: [payer.allowance, payer.allowance - heldOf(payer)],
+      }),
+    };
+    const [limit_micro = null, left_micro = null] = compared[decision] ?? [];
+    return { limit_micro, left_micro, decided_at: appNow() };
+  };
+
   const violatesIndex = (values: Values): boolean =>
     [...settlements.values()].some(
       (row) => isAttempt(row, values) || (off !== 'unique quote index' && isPaying(row, values)),
@@ -121,11 +143,13 @@ export const acceptModel = (
     });
     return decided.map(({ values, decision }) => {
       const { settlement_id } = values;
-      if (decision !== 'accepted') return { settlement_id, decision, outbox: [] };
-      if (violatesIndex(values)) return { settlement_id, decision: 'conflict', outbox: [] };
+      const compared = comparedWith(values, decision);
+      if (decision !== 'accepted') return { settlement_id, decision, outbox: [], ...compared };
+      if (violatesIndex(values)) return { settlement_id, decision: 'conflict', outbox: [], ...compared };
       insert(values);
       const messagesOfRow = outgoing.filter(({ payload }) => payload.settlement_id === settlement_id);
-      return { settlement_id, decision, outbox: insertOutbox(JSON.stringify(messagesOfRow)) };
+      const outbox = insertOutbox(JSON.stringify(messagesOfRow));
+      return { settlement_id, decision, outbox, ...compared };
     });
   };
 

@@ -225,6 +225,8 @@ export const startSettlement = (
     quarantine: async ({ reason }) => harness.fail('no event contradicts a record', reason),
     waiting,
     terms: createTermsCache(),
+    // A decline is no record of money, and no other statement reads it.
+    recordDecline: async () => {},
     caps: {
       reserve: async () => ({ release: () => {} }),
       refillsInSeconds: () => 3600,

@@ -8,6 +8,7 @@ import { delegateOperations } from '../../services/identity/delegates/operations
 import { deviceOperations } from '../../services/identity/devices/operations.ts';
 import { keyOperations } from '../../services/identity/keys/operations.ts';
 import { createMailer } from '../../services/identity/mails/mailer.ts';
+import { declined } from '../../services/identity/mails/on-settlement-declined.ts';
 import { startSendMails } from '../../services/identity/mails/send-mails.ts';
 import { accountStatusOperations } from '../../services/identity/operator/operations.ts';
 import { passkeyOperations } from '../../services/identity/passkeys/operations.ts';
@@ -197,7 +198,7 @@ export const startIdentity = async () => {
   const approvals = subscribe(
     bus,
     settlement,
-    { approvalRequested: approvalRequested(deps) },
+    { approvalRequested: approvalRequested(deps), declined: declined(deps) },
     quarantineInto(pool, logger),
   );
   cleanups.push(subscription.stop, approvals.stop);
@@ -301,9 +302,9 @@ export const startIdentity = async () => {
       if (name === 'issued') lastPublished = Math.max(lastPublished, seq);
     },
     /** Waits until every published event is handled and every mail is sent. */
-    allHandledAndMailed: async (): Promise<void> => {
+    allHandledAndMailed: async (event: 'issued' | 'declined' = 'issued'): Promise<void> => {
       const jsm = await watcher.nc.jetstreamManager();
-      const { stream, durable } = eventDurable('identity', 'settlement', 'issued');
+      const { stream, durable } = eventDurable('identity', 'settlement', event);
       for (;;) {
         const { ack_floor } = await jsm.consumers.info(stream, durable);
         const { rows } = await admin.query('select from identity.mails limit 1');

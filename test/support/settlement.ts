@@ -1,6 +1,8 @@
 import pg from 'pg';
 import { approvalOperations } from '../../services/settlement/approvals/operations.ts';
 import { requestApproval } from '../../services/settlement/approvals/request-approval.ts';
+import { declineOperations } from '../../services/settlement/declines/operations.ts';
+import { createRecordDecline } from '../../services/settlement/declines/record-decline.ts';
 import { listDelegateSpending } from '../../services/settlement/delegates/list-delegate-spending.ts';
 import { delegateOperations } from '../../services/settlement/delegates/operations.ts';
 import { upsertDelegate } from '../../services/settlement/delegates/upsert-delegate.ts';
@@ -88,8 +90,10 @@ export const capLimits = {
 export const reversedEvents: { settlement_id: string; redeemed: boolean }[] = [];
 /** The published events of issued settlements. */
 export const issuedEvents: { settlement_id: string }[] = [];
+/** The published events of declines, by name. */
+export const declineEvents: { event: string; decline_id: string; [field: string]: unknown }[] = [];
 /** The published events of approvals, by name. */
-export const approvalEvents: { name: string; approval_id: string; status: string }[] = [];
+export const approvalEvents: { event: string; approval_id: string; status: string }[] = [];
 
 const notServed = (): never => {
   throw new Error('The quote service is not part of this fixture.');
@@ -110,6 +114,7 @@ const createDeps = (): Deps => ({
   quarantine: base.quarantine,
   waiting: base.waiting,
   terms: createTermsCache(),
+  recordDecline: createRecordDecline({ ...base, clock: base.clock.now }),
   caps: createHourlyCaps(createBudgets(base.pool, base.clock.now), capLimits),
   findWallet: (account_id, wallet_id) =>
     call(base.bus, wallet, 'find', { account_id, ...(wallet_id !== null && { wallet_id }) }),
@@ -134,17 +139,16 @@ const createDeps = (): Deps => ({
 
 const listenToEvents = async (): Promise<void> => {
   listener = await testBus.as('admin' as BusUser);
-  listener.nc.subscribe('evt.settlement.reversed', {
-    callback: (_error, msg) => void reversedEvents.push(msg.json()),
-  });
-  listener.nc.subscribe('evt.settlement.issued', {
-    callback: (_error, msg) => void issuedEvents.push(msg.json()),
-  });
-  for (const name of ['approvalRequested', 'approvalDecided']) {
-    listener.nc.subscribe(`evt.settlement.${name}`, {
-      callback: (_error, msg) => void approvalEvents.push({ name, ...(msg.json() as object) } as never),
-    });
-  }
+  const collect = (into: object[], ...events: string[]) => {
+    for (const event of events)
+      listener.nc.subscribe(`evt.settlement.${event}`, {
+        callback: (_error, msg) => void into.push({ event, ...(msg.json() as object) }),
+      });
+  };
+  collect(reversedEvents, 'reversed');
+  collect(issuedEvents, 'issued');
+  collect(approvalEvents, 'approvalRequested', 'approvalDecided');
+  collect(declineEvents, 'declined', 'delegateExhausted');
   await listener.nc.flush();
 };
 
@@ -176,6 +180,7 @@ export const startFixture = async (): Promise<void> => {
   const serving = serve(bus, settlement, {
     ...settlementOperations(deps),
     ...approvalOperations(deps),
+    ...declineOperations(deps),
     ...delegateOperations(deps),
     ...refundOperations(deps),
     ...feeAccountOperations({ ...deps, quoteFees: async () => notServed() }),

@@ -41,6 +41,8 @@ export interface Operations {
     getApproval(input: Input<'settlement.getApproval'>, options?: CallOptions): Answer<'settlement.getApproval'>;
     /** Deny a payment that waits for approval. A repeat, also of an approved one that is not used yet, denies it. `POST /v1/approvals/:approval_id/deny`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     denyApproval(input: Input<'settlement.denyApproval'>, options?: CallOptions): Answer<'settlement.denyApproval'>;
+    /** List declines. Payments of quotes that were refused, with the reason. A service key lists those of its service’s quotes. An access token lists the account’s own, or with `role=vendor` those of the quotes of all its services. A delegate key lists its own. `GET /v1/declines`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    listDeclines(input?: Input<'settlement.listDeclines'>, options?: CallOptions): Listing<'settlement.listDeclines'>;
     /** Pay a vendor of x402 that does not use Quittance. Signs the payment that a vendor’s 402 asks for, and returns the header that presents it. A repeat with the same payment_attempt_id returns the same signed payment and never pays twice. The vendor’s facilitator broadcasts it. A delegate needs `external`, and its limits apply. Send the vendor’s answer to `POST /v1/payments/:settlement_id/report`. `POST /v1/payments`. Errors: conflict, insufficient_funds, delegation_inactive, limit_exceeded, approval_required, approval_denied, approval_expired, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     payExternal(input: Input<'settlement.payExternal'>, options?: CallOptions): Answer<'settlement.payExternal'>;
     /** Report a vendor’s answer to an outgoing payment. A hint, so that the payment is seen sooner. The chain decides: a report of a failure releases nothing, because the vendor may still use the signed payment. `POST /v1/payments/:settlement_id/report`. Errors: not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
@@ -244,6 +246,7 @@ export const OPERATIONS = {
     listApprovals: {"method":"GET","path":"/v1/approvals","query":["cursor","limit","status"],"list":true},
     getApproval: {"method":"GET","path":"/v1/approvals/:approval_id"},
     denyApproval: {"method":"POST","path":"/v1/approvals/:approval_id/deny","repeatable":true},
+    listDeclines: {"method":"GET","path":"/v1/declines","query":["cursor","limit","quote_id","service_id","delegate_id","code","role"],"list":true},
     payExternal: {"method":"POST","path":"/v1/payments","body":true,"repeatable":true,"timeoutSeconds":20},
     reportExternal: {"method":"POST","path":"/v1/payments/:settlement_id/report","body":true,"repeatable":true,"timeoutSeconds":10},
     getFees: {"method":"GET","path":"/v1/accounts/me/fees"},
@@ -348,6 +351,10 @@ export type ApprovalStatus = components['schemas']['ApprovalStatus'];
 export type ChainStatus = components['schemas']['ChainStatus'];
 export type CompactToken = components['schemas']['CompactToken'];
 export type Currency = components['schemas']['Currency'];
+export type Decline = components['schemas']['Decline'];
+export type DeclineId = components['schemas']['DeclineId'];
+export type DeclineLimit = components['schemas']['DeclineLimit'];
+export type DeclineReason = components['schemas']['DeclineReason'];
 export type Delegate = components['schemas']['Delegate'];
 export type DelegateId = components['schemas']['DelegateId'];
 export type DelegateLimits = components['schemas']['DelegateLimits'];

@@ -340,6 +340,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/declines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List declines
+         * @description Payments of quotes that were refused, with the reason. A service key lists those of its service’s quotes. An access token lists the account’s own, or with `role=vendor` those of the quotes of all its services. A delegate key lists its own.
+         *
+         *     Limit: 120 per minute per account.
+         */
+        get: operations["settlement.listDeclines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/payments": {
         parameters: {
             query?: never;
@@ -2014,6 +2036,15 @@ export interface components {
                 safe_action?: "retry_same_attempt" | "read_settlement" | "new_quote" | "top_up" | "raise_limit" | "await_approval" | "stop";
                 /** @description The account’s own settlement of the quote or the attempt. It is never shown to another account. */
                 settlement_id?: components["schemas"]["SettlementId"];
+                /** @description The limit that refused the payment, in micro-units. `asked`: the amount of the payment. `left`: what no other payment has used or holds. `resets_at`: when a daily or monthly limit starts again. */
+                limit?: {
+                    /** @enum {unknown} */
+                    name: "per_payment" | "daily" | "monthly" | "total" | "balance" | "allowance";
+                    asked: components["schemas"]["MicroUsdc"];
+                    limit: components["schemas"]["MicroUsdcOrZero"];
+                    left: components["schemas"]["MicroUsdcOrZero"];
+                    resets_at: components["schemas"]["Timestamp"] | null;
+                };
             };
         };
         /**
@@ -2072,6 +2103,46 @@ export interface components {
         CompactToken: string;
         /** @constant */
         Currency: "USDC";
+        /** @description A settle that was refused, once for each quote, delegate or sign-in, and reason. Nothing was paid. Stored for 90 days */
+        Decline: {
+            decline_id: components["schemas"]["DeclineId"];
+            quote_id: components["schemas"]["QuoteId"];
+            service_id: components["schemas"]["ServiceId"];
+            amount: components["schemas"]["MicroUsdc"];
+            /**
+             * @description The error code that the payer got. A vendor sees `payer_declined` only
+             * @enum {string}
+             */
+            code: "limit_exceeded" | "insufficient_funds" | "delegation_inactive" | "forbidden" | "conflict" | "quote_expired" | "approval_denied" | "approval_expired" | "service_unavailable" | "payer_declined";
+            created_at: components["schemas"]["Timestamp"];
+            /** @description The delegate whose key tried to pay; null: a sign-in of the account. Shown only to the payer */
+            delegate_id?: components["schemas"]["DelegateId"] | null;
+            /** @description The first one. Shown only to the payer */
+            payment_attempt_id?: components["schemas"]["PaymentAttemptId"];
+            /** @description Shown only to the payer */
+            reason?: components["schemas"]["DeclineReason"];
+            /** @description Null if no limit of delegate or wallet is the reason. Shown only to the payer */
+            limit?: components["schemas"]["DeclineLimit"] | null;
+        };
+        /**
+         * @description Identifier beginning with dcl_ (TypeID: UUIDv7 in base32)
+         * @example dcl_01kaj5w0c0e8h9x2m4n6p8q0rs
+         */
+        DeclineId: string;
+        DeclineLimit: {
+            /** @description Amount of the payment */
+            asked: components["schemas"]["MicroUsdc"];
+            limit: components["schemas"]["MicroUsdcOrZero"];
+            /** @description What no other payment has used or holds */
+            left: components["schemas"]["MicroUsdcOrZero"];
+            /** @description When a daily or monthly limit starts again */
+            resets_at: components["schemas"]["Timestamp"] | null;
+        };
+        /**
+         * @description per_payment, daily, monthly, total: the limit of the delegate. balance, allowance: of the wallet, less what other payments hold. hourly_cap, fee_budget, payments_paused: the platform accepts no further payment at the moment
+         * @enum {string}
+         */
+        DeclineReason: "per_payment" | "daily" | "monthly" | "total" | "balance" | "allowance" | "service_not_allowed" | "delegate_unknown" | "account_frozen" | "vendor_frozen" | "own_quote" | "quote_expired" | "approval_denied" | "approval_expired" | "payments_paused" | "hourly_cap" | "fee_budget";
         /** @description A key with spending limits */
         Delegate: {
             delegate_id: components["schemas"]["DelegateId"];
@@ -2186,13 +2257,13 @@ export interface components {
             event_id: components["schemas"]["EventId"];
             type: components["schemas"]["EventType"];
             /**
-             * @description The object of the event: a quote, settlement, refund, withdrawal, deposit, delegate or service
+             * @description The object of the event: a quote, settlement, decline, refund, withdrawal, deposit, delegate or service
              * @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs
              */
             object_id: string;
             created_at: components["schemas"]["Timestamp"];
             /**
-             * @description A refund, withdrawal or deposit has the fields of its GET. A settlement has ids, amounts and `role`, the account’s role in it: `payer` or `vendor`. The data never contain a token or a key.
+             * @description A refund, withdrawal or deposit has the fields of its GET. A settlement has ids, amounts and `role`, the account’s role in it: `payer` or `vendor`. A decline has the fields of GET /v1/declines and `role`. The data never contain a token or a key.
              * @example {
              *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
              *       "role": "vendor"
@@ -2208,7 +2279,7 @@ export interface components {
          */
         EventId: string;
         /** @enum {string} */
-        EventType: "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
+        EventType: "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
         ExternalPayment: {
             settlement_id: components["schemas"]["SettlementId"];
             /**
@@ -2643,7 +2714,7 @@ export interface components {
              *       "settlement.*"
              *     ]
              */
-            event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
+            event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
             /** @example true */
             enabled: boolean;
             /** @description owner: disabled by PATCH. failing: every attempt failed for five days. gone: the endpoint answered 410 */
@@ -3650,6 +3721,62 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Approval"];
+                };
+            };
+        };
+    };
+    "settlement.listDeclines": {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: string;
+                quote_id?: components["schemas"]["QuoteId"];
+                service_id?: components["schemas"]["ServiceId"];
+                delegate_id?: components["schemas"]["DelegateId"];
+                code?: "limit_exceeded" | "insufficient_funds" | "delegation_inactive" | "forbidden" | "conflict" | "quote_expired" | "approval_denied" | "approval_expired" | "service_unavailable";
+                role?: "payer" | "vendor";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "decline_id": "dcl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "amount": "2500000",
+                     *           "code": "limit_exceeded",
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "payment_attempt_id": "order-1042-1",
+                     *           "reason": "per_payment",
+                     *           "limit": {
+                     *             "asked": "2500000",
+                     *             "limit": "0",
+                     *             "left": "0",
+                     *             "resets_at": "2026-11-21T10:00:00.000Z"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Decline"][];
+                        /** @example null */
+                        next_cursor: string | null;
+                    };
                 };
             };
         };
@@ -7898,7 +8025,7 @@ export interface operations {
                      *       "settlement.*"
                      *     ]
                      */
-                    event_types?: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
+                    event_types?: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
                 };
             };
         };
@@ -7939,7 +8066,7 @@ export interface operations {
                          *       "settlement.*"
                          *     ]
                          */
-                        event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
+                        event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
                         /** @example true */
                         enabled: boolean;
                         /** @description owner: disabled by PATCH. failing: every attempt failed for five days. gone: the endpoint answered 410 */
@@ -7968,7 +8095,7 @@ export interface operations {
                          *       "settlement.*"
                          *     ]
                          */
-                        event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
+                        event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
                         /** @example true */
                         enabled: boolean;
                         /** @description owner: disabled by PATCH. failing: every attempt failed for five days. gone: the endpoint answered 410 */
@@ -8082,7 +8209,7 @@ export interface operations {
                      *       "settlement.*"
                      *     ]
                      */
-                    event_types?: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
+                    event_types?: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
                     /** @example true */
                     enabled?: boolean;
                 };

@@ -24,6 +24,10 @@ export const composeMail = (
     const token = loginToken(identitySecret, environment, link_id);
     return signInMail({ to, environment, signInUrl, token, minutes: LINK_MINUTES });
   }
+  if (kind === 'payment_declined') {
+    const link = { url: `${consoleUrl}/delegates`, label: 'Show the delegates' };
+    return noticeMail(kind, { to, environment, details }, link);
+  }
   if (link_id === null) return noticeMail(kind, { to, environment, details }, null);
   // The page requires a sign-in and a passkey, so the link holds no secret.
   if (kind === 'approval_requested') {

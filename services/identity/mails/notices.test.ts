@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { noticeMail } from './notices.ts';
+import { MAILED_REASONS, noticeMail } from './notices.ts';
 
 const name = '<img src=x onerror=alert(1)>"&';
 const payment = {
@@ -115,4 +115,44 @@ test('a payment that waits, without what the delegate says', () => {
   const mail = noticeMail('approval_requested', { ...notice, details }, page)!;
   expect(mail.text).toContain(`to the service “${name}” (id).`);
   expect(mail.text).not.toContain('says');
+});
+
+const declined = {
+  ...{
+    amount: '5000000',
+    at: payment.at,
+    limit: '10000000',
+    left: '2000000',
+    resets_at: '2026-11-22T00:00:00.000Z',
+  },
+  ...{ delegate: name, delegate_id: 'del_1', service: name, service_id: 'id' },
+};
+const delegates = { url: 'https://example.com/console/delegates', label: 'Show the delegates' };
+const mailOf = (details: Record<string, string>) =>
+  noticeMail('payment_declined', { ...notice, details }, delegates)!;
+
+test.each([...MAILED_REASONS])(
+  'a declined payment (%s): who, how much, to whom, why and what to do',
+  (reason) => {
+    const mail = mailOf({ ...declined, reason });
+    for (const value of ['5 USDC', name, 'del_1', payment.at, 'Nothing was paid.', 'in the console, under'])
+      expect(mail.text).toContain(value);
+    expect(mail.subject).not.toContain(name);
+    expect(mail.html).not.toContain('<img');
+    expect(mail.html.match(/<a /g)).toHaveLength(1);
+    expect(`${mail.text}${mail.html}`).not.toContain('undefined');
+  },
+);
+
+test('a declined payment names what is left, and until when', () => {
+  expect(mailOf({ ...declined, reason: 'daily' }).text).toContain(
+    'Of its daily limit 2 USDC of 10 USDC are left until 2026-11-22T00:00:00.000Z.',
+  );
+});
+
+test('a payment that was declined because there is no wallet has no figures', () => {
+  const { limit: _limit, left: _left, resets_at: _resets, ...without } = declined;
+  expect(mailOf({ ...without, reason: 'allowance' }).text).toContain(
+    'It has no wallet that allows payments.',
+  );
 });

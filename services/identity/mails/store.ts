@@ -93,6 +93,41 @@ export const insertApprovalMail = async (
   return rowCount === 1;
 };
 
+/**
+ * Queues the mail about a declined payment of a delegate, unless the owner was mailed about one in
+ * the last hour. An older decline is not mailed: its event is a repeat, or came too late.
+ * @returns whether it was queued now
+ */
+export const insertDeclineMail = async (
+  db: Db,
+  mail: {
+    account_id: string;
+    delegate_id: string;
+    service_id: string;
+    created_at: string;
+    details: Record<string, string>;
+  },
+): Promise<boolean> => {
+  const anHourAgo = sql.fragment`app_now() - interval '1 hour'`;
+  const { rowCount } = await db.query(sql.typeAlias('void')`
+    with mailed as (
+      insert into mailed_declines (account_id, mailed_at)
+      select account_id, app_now() from accounts
+      where account_id = ${mail.account_id} and ${mail.created_at}::timestamptz > ${anHourAgo}
+      on conflict (account_id) do update set mailed_at = excluded.mailed_at
+      where mailed_declines.mailed_at <= ${anHourAgo}
+      returning account_id
+    )
+    insert into mails (kind, to_address, details, expires_at)
+    select 'payment_declined', email, ${JSON.stringify(mail.details)}::jsonb || jsonb_strip_nulls(jsonb_build_object(
+        'delegate', (select name from delegates
+          where delegates.delegate_id = ${mail.delegate_id} and delegates.account_id = accounts.account_id),
+        'service', (select name from services where services.service_id = ${mail.service_id}::uuid))),
+      app_now() + ${NOTICE_DAYS} * interval '1 day'
+    from accounts join mailed using (account_id)`);
+  return rowCount === 1;
+};
+
 /** Deletes the records of mails whose event can no longer be repeated. */
 export const purgeMailedApprovals = (db: Db): Promise<unknown> =>
   db.query(sql.typeAlias('void')`delete from mailed_approvals where expires_at <= app_now()`);

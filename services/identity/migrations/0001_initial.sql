@@ -183,6 +183,13 @@ create table mailed_approvals (
 );
 create index mailed_approvals_by_expiry on mailed_approvals (expires_at);
 
+-- When the owner of an account was last mailed about a declined payment of a delegate: at most once
+-- an hour (mails/store.ts).
+create table mailed_declines (
+  account_id text collate "C" primary key references accounts,
+  mailed_at timestamptz not null
+);
+
 -- Recorded payments. Each is counted and mailed once, however often its event is delivered
 -- (payments/store.ts).
 create table payments (

@@ -136,7 +136,7 @@ describe('a payment above the amount', () => {
     expect(
       approvalEvents
         .filter(({ approval_id }) => approval_id === asked.approval_id)
-        .map(({ name, status }) => `${name} ${status}`),
+        .map(({ event, status }) => `${event} ${status}`),
     ).toEqual(['approvalRequested awaiting_approval', 'approvalDecided approved']);
   });
 
@@ -372,7 +372,7 @@ describe('decisions', () => {
     const decided = await until(
       async () =>
         approvalEvents.filter(
-          ({ approval_id, name }) => approval_id === asked.approval_id && name === 'approvalDecided',
+          ({ approval_id, event }) => approval_id === asked.approval_id && event === 'approvalDecided',
         ),
       (events) => events.at(-1)?.status === 'denied',
     );

@@ -5,6 +5,7 @@ import { insertOutbox } from '../../../shared/events/outbox.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { count } from '../../../shared/lib/metrics.ts';
+import { declined } from '../declines/model.ts';
 import {
   type ApprovalRow,
   findApprovalOfAttempt,
@@ -47,7 +48,7 @@ const isSame = (row: ApprovalRow, asked: ApprovalRequest): boolean =>
 const refusalOf = ({ approval_id, status, decided_at }: ApprovalRow): ServiceError => {
   const extras = { money_moved: 'no', approval_id } as const;
   if (status === 'denied') {
-    return new ServiceError('approval_denied', 'the owner has denied this payment; do not repeat it', {
+    return declined('approval_denied', 'the owner has denied this payment; do not repeat it', {
       ...extras,
       safe_action: 'stop',
     });
@@ -57,7 +58,7 @@ const refusalOf = ({ approval_id, status, decided_at }: ApprovalRow): ServiceErr
       decided_at === null
         ? 'the owner did not approve in time; ask for a new price and use a new payment_attempt_id'
         : 'the approval was not used in time; ask for a new price and use a new payment_attempt_id';
-    return new ServiceError('approval_expired', message, { ...extras, safe_action: 'new_quote' });
+    return declined('approval_expired', message, { ...extras, safe_action: 'new_quote' });
   }
   return new ServiceError(
     'approval_required',

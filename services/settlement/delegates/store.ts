@@ -107,8 +107,8 @@ export const listDelegates = (
  * each cap (null: no cap). `day` is the day in which the attempt counts.
  */
 export const lockDelegates = sql.fragment`
-  select d.delegate_id, d.account_id, d.per_payment, d.allowed_service_ids, d.external, d.external_pay_to,
-    d.external_origins, d.approval_above, greatest(d.day, ${today}) as day,
+  select d.delegate_id, d.account_id, d.per_payment, d.daily, d.monthly, d.total, d.allowed_service_ids, d.external,
+    d.external_pay_to, d.external_origins, d.approval_above, greatest(d.day, ${today}) as day,
     d.daily - ${ofToday(sql.fragment`d.day_held + d.day_spent`)} as daily_left,
     d.monthly - ${ofThisMonth(sql.fragment`d.month_held + d.month_spent`)} as monthly_left,
     d.total - (d.total_held + d.total_spent) as total_left

@@ -79,7 +79,10 @@ describe('a delegate', () => {
     const payer = consumer();
     const delegate = await delegateOf(payer, { [name]: 2n * USDC }, null, ANY_PAYEE);
     const refused = await refusal(payOut(delegate, { amount: 2n * USDC + 1n }));
-    expect(refused).toMatchObject({ code: 'limit_exceeded', money_moved: 'no', safe_action: 'raise_limit' });
+    expect(refused).toMatchObject({
+      ...{ code: 'limit_exceeded', money_moved: 'no', safe_action: 'raise_limit' },
+      limit: { name, asked: '2000001', limit: '2000000', left: '2000000' },
+    });
     expect(refused.message).toContain(`${name}:`);
     expect((await payOut(delegate, { amount: 2n * USDC })).status).toBe('pending');
   });

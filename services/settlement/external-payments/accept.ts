@@ -39,7 +39,7 @@ export const accept = async (
     );
     return { ...evaluated, candidate };
   });
-  if (evaluation === null) return { decision: 'conflict', paused_seconds: null };
+  if (evaluation === null) return { decision: 'conflict', paused_seconds: null, compared: null };
   if (evaluation.decision === 'accepted') {
     await failpoint('settlement.afterAccept');
     count('quittance_settlements_total', 1, { outcome: 'accepted' });

@@ -19,7 +19,10 @@ const tooManyOpen = (message: string) => (): ServiceError =>
 
 type Refused = Exclude<ExternalDecision, 'accepted' | 'approval_required'>;
 
-const ERRORS: Record<Exclude<Refused, 'payee_paused'>, () => ServiceError> = {
+const ERRORS: Record<
+  Exclude<Refused, 'payee_paused'>,
+  (compared: ExternalEvaluation['compared']) => ServiceError
+> = {
   ...DECISION_ERRORS,
   external_off: forbidden(
     'this delegate may pay vendors of Quittance only; its owner can allow other vendors (external)',
@@ -51,5 +54,6 @@ const payeePaused = (seconds: number): ServiceError =>
 /** The error of an outgoing payment that was not accepted. */
 export const externalError = (
   decision: Refused,
-  { paused_seconds }: Pick<ExternalEvaluation, 'paused_seconds'>,
-): ServiceError => (decision === 'payee_paused' ? payeePaused(paused_seconds ?? 0) : ERRORS[decision]());
+  { paused_seconds, compared }: Pick<ExternalEvaluation, 'paused_seconds' | 'compared'>,
+): ServiceError =>
+  decision === 'payee_paused' ? payeePaused(paused_seconds ?? 0) : ERRORS[decision](compared);

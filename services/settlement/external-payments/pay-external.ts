@@ -90,9 +90,10 @@ const evaluate = async (deps: Deps, call: Call): Promise<Outgoing> => {
     requirement: JSON.stringify(order.requirement),
     version: order.version,
   };
-  const { decision, paused_seconds } = await accept(deps, attempt, { payer, abandonedAt });
+  const evaluation = await accept(deps, attempt, { payer, abandonedAt });
+  const { decision } = evaluation;
   if (decision === 'approval_required') return deps.requestApproval(approvalRequestOf(deps, call));
-  if (decision !== 'accepted') throw externalError(decision, { paused_seconds });
+  if (decision !== 'accepted') throw externalError(decision, evaluation);
   const row = await findAttempt(deps, call);
   if (row === null || !isOutgoing(row)) throw new TypeError('An accepted payment has no row. This is a bug.');
   return row;

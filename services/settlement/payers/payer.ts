@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { WalletSnapshot } from '../../../shared/contract/chain-submitter.ts';
-import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
 import type { wallet } from '../../../shared/contract/index.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
+import { declined } from '../declines/model.ts';
 import { findPayer, type Payer, upsertPayer } from './store.ts';
 
 /** The wallet of an account by its id; with null its default wallet. */
@@ -10,9 +10,6 @@ export type FindWallet = (
   accountId: string,
   walletId: string | null,
 ) => Promise<z.infer<typeof wallet.internal.find.output>>;
-
-const inactive = (message: string) =>
-  new ServiceError('delegation_inactive', message, { safe_action: 'raise_limit' });
 
 /**
  * The wallet that pays: the one of the delegate key, or the account's default wallet.
@@ -27,9 +24,13 @@ export const getPayer = async (
 ): Promise<Payer> => {
   const existing = walletId === null ? null : await findPayer(deps.pool, accountId, walletId);
   const found = existing ?? (await deps.findWallet(accountId, walletId));
-  if (found === null) throw inactive('there is no wallet to pay from; link one and let it spend');
+  if (found === null) {
+    throw declined('allowance', 'there is no wallet to pay from; link one and let it spend', {
+      safe_action: 'raise_limit',
+    });
+  }
   if (found.owner === payTo || found.owner === deps.feeWallet) {
-    throw conflict('the payer would pay itself', { safe_action: 'stop' });
+    throw declined('own_quote', 'the payer would pay itself', { safe_action: 'stop' });
   }
   return {
     wallet_id: found.wallet_id,

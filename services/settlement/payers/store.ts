@@ -48,7 +48,8 @@ export const upsertPayer = (
  * `delegate`.
  */
 export const lockPayers = sql.fragment`
-  select p.wallet_id, p.balance - p.held as balance_left, p.allowance - p.held as allowance_left
+  select p.wallet_id, p.balance, p.balance - p.held as balance_left, p.allowance,
+    p.allowance - p.held as allowance_left
   from payers as p
   where p.wallet_id = any(array(select wallet_id from candidate where is_existing is null))
     and (select count(*) from delegate) >= 0

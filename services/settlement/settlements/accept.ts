@@ -8,6 +8,7 @@ import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
+import type { Compared } from '../declines/model.ts';
 import type { refreshPayer } from '../payers/payer.ts';
 import type { Payer } from '../payers/store.ts';
 import { evaluateWithPayer } from './evaluate-with-payer.ts';
@@ -44,7 +45,9 @@ const messagesOf = (attempt: Attempt, payer: Payer, now: number): Message[] => {
   return [settleJob(job, { traceparent }), acceptedEvent(attempt, { traceparent })];
 };
 
-export type Accept = (attempt: Attempt, options: { payer: Payer; abandonedAt: number }) => Promise<Decision>;
+/** The decision about an attempt, and the limit that refused it. */
+type Accepted = { decision: Decision; compared: Compared | null };
+export type Accept = (attempt: Attempt, options: { payer: Payer; abandonedAt: number }) => Promise<Accepted>;
 
 /**
  * Accepts attempts. Those of the same moment share a statement. An attempt that the last snapshot
@@ -64,12 +67,13 @@ export const createAccept = (deps: Deps): Accept => {
         (isOverCap) => evaluate({ ...candidate, isOverCap }),
       );
     });
-    if (evaluation?.decision === 'accepted') {
+    if (evaluation === null) return { decision: 'conflict', compared: null };
+    if (evaluation.decision === 'accepted') {
       await failpoint('settlement.afterAccept');
       count('quittance_settlements_total', 1, { outcome: 'accepted' });
       deps.terms.add(attempt, deps.clock());
       deps.relay.dispatch(evaluation.outbox);
     }
-    return evaluation?.decision ?? 'conflict';
+    return evaluation;
   };
 };

@@ -1,9 +1,15 @@
-import { accountFrozen, invalid } from '../../../shared/contract/errors.ts';
+import { invalid } from '../../../shared/contract/errors.ts';
 import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { getPayer } from '../payers/payer.ts';
 import type { Payer } from '../payers/store.ts';
-import { chainUnavailable, feeBudgetUsedUp, paymentsPaused, vendorFrozen } from './decision-errors.ts';
+import {
+  chainUnavailable,
+  feeBudgetUsedUp,
+  payerFrozen,
+  paymentsPaused,
+  vendorFrozen,
+} from './decision-errors.ts';
 
 type Deps = Parameters<typeof getPayer>[0] & {
   /** False: chain-submitter reports that no provider can be read. */
@@ -29,7 +35,7 @@ export const admitExternal = async (
   payTo: string,
   caller: Caller,
 ): Promise<Payer> => {
-  if (caller.frozen) throw accountFrozen();
+  if (caller.frozen) throw payerFrozen();
   const [payer, chainReadable, isPaused] = await Promise.all([
     getPayer(deps, caller.account_id, walletOf(caller), null),
     deps.isChainReadable(),
@@ -46,7 +52,7 @@ export const admitExternal = async (
  * @throws ServiceError when new payments of this caller or quote are refused at the moment
  */
 export const admit = async (deps: Deps, claims: QuoteClaims, caller: Caller): Promise<Payer> => {
-  if (caller.frozen) throw accountFrozen();
+  if (caller.frozen) throw payerFrozen();
   const [payer, chainReadable, budgetRefillsInSeconds, isPaused, isVendorFrozen] = await Promise.all([
     getPayer(deps, caller.account_id, walletOf(caller), claims.payout_address),
     deps.isChainReadable(),

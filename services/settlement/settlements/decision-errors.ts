@@ -1,10 +1,15 @@
-import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
+import { accountFrozen, type LimitName, ServiceError } from '../../../shared/contract/errors.ts';
+import { type Compared, declined, overLimit, type PaymentDeclined } from '../declines/model.ts';
 import type { Decision } from './store/accept-attempts.ts';
 
-const limit = (message: string) => (): ServiceError =>
-  new ServiceError('limit_exceeded', message, { safe_action: 'raise_limit' });
-const forbidden = (message: string) => (): ServiceError => new ServiceError('forbidden', message);
+type Refusing = (compared: Compared | null) => ServiceError;
+
 const internal = (): ServiceError => new ServiceError('internal_error', 'internal error');
+const limit =
+  (name: LimitName): Refusing =>
+  (compared) =>
+    // The statement returns the figures of each of these decisions.
+    compared === null ? internal() : overLimit(name, compared);
 
 const contended = (): ServiceError =>
   new ServiceError(
@@ -22,29 +27,17 @@ const quoteSettled = (): ServiceError =>
  * The error of each decision, with the action that is safe when nothing was paid. Whether anything
  * was paid is decided by `refusalOf` alone.
  */
-export const DECISION_ERRORS: Record<
-  Exclude<Decision, 'accepted' | 'approval_required'>,
-  () => ServiceError
-> = {
+export const DECISION_ERRORS: Record<Exclude<Decision, 'accepted' | 'approval_required'>, Refusing> = {
   quote_settled: quoteSettled,
-  quote_expired: () =>
-    new ServiceError('quote_expired', 'the quote has expired', { safe_action: 'new_quote' }),
-  delegate_unknown: forbidden('the limits of this delegate are not known here'),
-  service_not_allowed: forbidden('this delegate may not pay this service'),
-  over_per_payment: limit('per_payment: the payment is above the limit of one payment'),
-  over_daily: limit('daily: the limit of the day would be exceeded'),
-  over_monthly: limit('monthly: the limit of the month would be exceeded'),
-  over_total: limit('total: the limit of this delegate would be exceeded'),
-  balance_short: () =>
-    new ServiceError(
-      'insufficient_funds',
-      'the wallet balance, less what other payments hold, is too small',
-      { safe_action: 'top_up' },
-    ),
-  allowance_short: () =>
-    new ServiceError('delegation_inactive', 'the wallet allows no spending, or less than this payment', {
-      safe_action: 'raise_limit',
-    }),
+  quote_expired: () => declined('quote_expired', 'the quote has expired', { safe_action: 'new_quote' }),
+  delegate_unknown: () => declined('delegate_unknown', 'the limits of this delegate are not known here'),
+  service_not_allowed: () => declined('service_not_allowed', 'this delegate may not pay this service'),
+  over_per_payment: limit('per_payment'),
+  over_daily: limit('daily'),
+  over_monthly: limit('monthly'),
+  over_total: limit('total'),
+  balance_short: limit('balance'),
+  allowance_short: limit('allowance'),
   payer_unknown: internal,
   over_hourly_cap: internal,
   existing: contended,
@@ -59,20 +52,20 @@ export const chainUnavailable = (): ServiceError =>
   );
 
 /** Accepted payments have their share of the day's fee budget. A new one could not be signed. */
-export const feeBudgetUsedUp = (retryAfterSeconds: number): ServiceError =>
-  new ServiceError(
-    'service_unavailable',
-    'no more payments are signed today; repeat with the same payment_attempt_id',
-    { money_moved: 'no', safe_action: 'retry_same_attempt', retryAfterSeconds },
-  );
+export const feeBudgetUsedUp = (retryAfterSeconds: number): PaymentDeclined =>
+  declined('fee_budget', 'no more payments are signed today; repeat with the same payment_attempt_id', {
+    money_moved: 'no',
+    safe_action: 'retry_same_attempt',
+    retryAfterSeconds,
+  });
 
 /**
  * An operator begins and ends a pause, so clients get a longer retry time than for a short failure.
  */
 const PAUSE_RETRY_SECONDS = 30;
-export const paymentsPaused = (): ServiceError =>
-  new ServiceError(
-    'service_unavailable',
+export const paymentsPaused = (): PaymentDeclined =>
+  declined(
+    'payments_paused',
     'new payments are paused; accepted ones continue. Repeat with the same payment_attempt_id',
     { money_moved: 'no', retryAfterSeconds: PAUSE_RETRY_SECONDS },
   );
@@ -81,5 +74,11 @@ export const paymentsPaused = (): ServiceError =>
  * The quote is the reason, not the caller. Another credential would not help, so the code is not
  * 403.
  */
-export const vendorFrozen = (): ServiceError =>
-  conflict('the vendor of this quote accepts no payments at the moment');
+export const vendorFrozen = (): PaymentDeclined =>
+  declined('vendor_frozen', 'the vendor of this quote accepts no payments at the moment');
+
+/** The account is frozen. Repeats of its accepted payments are answered. */
+export const payerFrozen = (): PaymentDeclined => {
+  const { message, extras } = accountFrozen();
+  return declined('account_frozen', message, extras);
+};

@@ -1,6 +1,6 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { CappedPayer, HourlyCaps, ReachedCap } from '../../../shared/db/hourly-caps.ts';
 import { count } from '../../../shared/lib/metrics.ts';
+import { declined, type PaymentDeclined } from '../declines/model.ts';
 
 /** What each cap bounds. The message names it, because the payer's options differ. */
 const BOUNDS: Record<ReachedCap['reached'], string> = {
@@ -13,15 +13,15 @@ const capReached = (
   { reached, capMicro }: ReachedCap,
   amountMicro: bigint,
   retryAfterSeconds: number,
-): ServiceError => {
+): PaymentDeclined => {
   if (amountMicro > capMicro)
-    return new ServiceError(
-      'service_unavailable',
+    return declined(
+      'hourly_cap',
       `the payment exceeds the hourly cap, ${BOUNDS[reached]}: pay a smaller amount, or write to support`,
       { money_moved: 'no', safe_action: 'stop', retryAfterSeconds },
     );
-  return new ServiceError(
-    'service_unavailable',
+  return declined(
+    'hourly_cap',
     `the hourly cap is reached, ${BOUNDS[reached]}; repeat with the same payment_attempt_id when it refills`,
     // Another replica may have reserved the rest for this same attempt and not have committed it
     // yet.

@@ -37,7 +37,7 @@ const refusal = async (work: Promise<unknown>): Promise<Refusal> => {
     return { code: `none: ${JSON.stringify(await work)}` };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    const { details: _fields, retryAfterSeconds: _seconds, ...extras } = error.extras;
+    const { details: _fields, retryAfterSeconds: _seconds, limit: _figures, ...extras } = error.extras;
     return { code: error.code, ...extras };
   }
 };

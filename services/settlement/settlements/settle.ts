@@ -14,12 +14,14 @@ import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { type ApprovalRequest, refuseByApproval, requestApproval } from '../approvals/request-approval.ts';
+import { type Compared, PaymentDeclined } from '../declines/model.ts';
+import type { RecordDecline } from '../declines/record-decline.ts';
 import type { Payer } from '../payers/store.ts';
 import { type Accept, createAccept } from './accept.ts';
 import { admit } from './admission.ts';
 import { findLostPayment, getRecords } from './attempt-records.ts';
 import { DECISION_ERRORS } from './decision-errors.ts';
-import { refusalOf } from './model/refusal.ts';
+import { type Records, refusalOf } from './model/refusal.ts';
 import { failureExtras } from './model/status.ts';
 import type { Attempt, Decision } from './store/accept-attempts.ts';
 import { findAttempt, getSettlement, type SettlementRow } from './store/settlements.ts';
@@ -36,6 +38,7 @@ type Deps = Parameters<typeof createAccept>[0] &
     mint: string;
     settleWaitMs: number;
     waiting: Waiting;
+    recordDecline: RecordDecline;
   };
 /** The dependencies with the acceptance that all calls of a handler share. */
 type Context = Deps & { accept: Accept };
@@ -67,11 +70,13 @@ export const settle = (deps: Deps): Handler<typeof settlement.operations.settle>
       until: now + deps.settleWaitMs,
       abandonedAt: now + GATEWAY_WAITS_MS,
     };
+    let claims: QuoteClaims | null = null;
     try {
-      return await settleNew(context, call);
+      claims = claimsOf(deps, call.quote_token);
+      return await settleNew(context, call, claims);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      return await answerRefused(context, call, error);
+      return await answerRefused(context, call, { refusal: error, verified: claims });
     }
   };
 };
@@ -104,21 +109,21 @@ const withWaiter = async <T>(deps: Deps, work: (upcoming: Upcoming) => Promise<T
  * Settles as if the attempt were new. The accepting statement reads the attempt first (rule 3). Any
  * error of this function is a refusal only after `answerRefused` has read the attempt once more.
  */
-const settleNew = (context: Context, call: Call): Promise<Answer> =>
+const settleNew = (context: Context, call: Call, claims: QuoteClaims): Promise<Answer> =>
   withWaiter(context, async (upcoming) => {
-    const claims = claimsOf(context, call.quote_token);
     const payer = await admit(context, claims, call.caller);
     const answer = await acceptAndWait(context, upcoming, { call, claims, payer });
-    if (typeof answer !== 'string') return answer;
+    if (!('decision' in answer)) return answer;
     const { account_id } = call.caller;
-    if (answer === 'approval_required') return requestApproval(context, approvalRequestOf(call, claims));
+    const { decision, compared } = answer;
+    if (decision === 'approval_required') return requestApproval(context, approvalRequestOf(call, claims));
     // Of an approval that lapsed with its quote, the caller gets what the owner decided.
-    if (answer === 'quote_expired' && call.caller.kind === 'delegate_key') {
+    if (decision === 'quote_expired' && call.caller.kind === 'delegate_key') {
       await refuseByApproval(context, approvalRequestOf(call, claims));
     }
     const row =
-      answer === 'existing' ? await findAttempt(context.pool, account_id, call.payment_attempt_id) : null;
-    if (row === null) throw DECISION_ERRORS[answer]();
+      decision === 'existing' ? await findAttempt(context.pool, account_id, call.payment_attempt_id) : null;
+    if (row === null) throw DECISION_ERRORS[decision](compared);
     return repeat(context, row, call, claims.quote_id);
   });
 
@@ -140,6 +145,9 @@ const approvalRequestOf = ({ caller, payment_attempt_id }: Call, claims: QuoteCl
   };
 };
 
+/** Why an attempt was not accepted, and the limit that refused it. */
+type NotAccepted = { decision: Exclude<Decision, 'accepted'>; compared: Compared | null };
+
 /** @returns the outcome of the settlement, or the reason why the attempt was not accepted */
 const acceptAndWait = async (
   context: Context,
@@ -150,7 +158,7 @@ const acceptAndWait = async (
     payer,
     isPaid = false,
   }: { call: Call; claims: QuoteClaims; payer: Payer; isPaid?: boolean },
-): Promise<Answer | Exclude<Decision, 'accepted'>> => {
+): Promise<Answer | NotAccepted> => {
   const { caller, abandonedAt } = call;
   const attempt: Attempt = {
     settlementId,
@@ -162,11 +170,17 @@ const acceptAndWait = async (
     claims,
     isPaid,
   };
-  const decision = await context.accept(attempt, { payer, abandonedAt });
-  if (decision !== 'accepted') return decision;
+  const { decision, compared } = await context.accept(attempt, { payer, abandonedAt });
+  if (decision !== 'accepted') return { decision, compared };
   const record = (await woken) as Shown | undefined;
   return record === undefined ? waitForOutcome(context, settlementId, call.until) : show(record);
 };
+
+/**
+ * A refusal, and the claims of the quote token. Null: the token was not verified, so nothing about
+ * its quote is recorded. Otherwise a forged token would record declines of any quote.
+ */
+type Refused = { refusal: ServiceError; verified: QuoteClaims | null };
 
 /**
  * Answers a settle that was refused. The first call of the attempt may have committed while this
@@ -174,7 +188,8 @@ const acceptAndWait = async (
  * read on a new snapshot, and answered if it exists. What a refusal returns follows from the
  * records of attempt and quote (`refusalOf`).
  */
-const answerRefused = async (context: Context, call: Call, refusal: ServiceError): Promise<Answer> => {
+const answerRefused = async (context: Context, call: Call, refused: Refused): Promise<Answer> => {
+  const { refusal } = refused;
   const claims = unverifiedClaims('quote', call.quote_token);
   const records = await getRecords(context, call, claims);
   const { attempt } = records;
@@ -189,13 +204,30 @@ const answerRefused = async (context: Context, call: Call, refusal: ServiceError
   if (claims !== null && records.mayBeLost && !ERRORS[refusal.code].retryable) {
     const { caller } = call;
     const payer = await findLostPayment(context, call.quote_token, { caller, payers: records.payers });
-    if (payer === 'not paid') throw refusalOf(refusal, { ...records, mayBeLost: false });
+    if (payer === 'not paid') return refuse(context, call, refused, { ...records, mayBeLost: false });
     if (payer !== 'unknown') {
       const answer = await withWaiter(context, (upcoming) =>
         acceptAndWait(context, upcoming, { call, claims, payer, isPaid: true }),
       );
-      if (typeof answer !== 'string') return answer;
+      if (!('decision' in answer)) return answer;
     }
+  }
+  return refuse(context, call, refused, records);
+};
+
+/**
+ * Refuses a call. The refusal of a new attempt is recorded as a decline if nothing pays the quote.
+ * @throws ServiceError always
+ */
+const refuse = async (
+  context: Context,
+  { caller, payment_attempt_id }: Call,
+  { refusal, verified }: Refused,
+  records: Records,
+): Promise<never> => {
+  const isNew = records.attempt === null && records.paying === null && !records.mayBeLost;
+  if (isNew && verified !== null && refusal instanceof PaymentDeclined) {
+    await context.recordDecline(refusal, { caller, paymentAttemptId: payment_attempt_id, claims: verified });
   }
   throw refusalOf(refusal, records);
 };

@@ -69,6 +69,7 @@ describe('rule 14: confirmed, finalized, forked', () => {
       ]);
       expect(issuedEvents.filter(({ settlement_id }) => settlement_id === settlementId)).toEqual([
         {
+          event: 'issued',
           settlement_id: settlementId,
           rail: 'quittance',
           payer_address: null,

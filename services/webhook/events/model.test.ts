@@ -69,6 +69,31 @@ const approval = {
   decided_at: null,
   settlement_id: null,
 };
+const decline = {
+  decline_id: newId('dcl'),
+  account_id: payer,
+  vendor_account_id: vendor,
+  quote_id: ids.quote_id,
+  service_id: parties.service_id,
+  amount: '5000000',
+  code: 'limit_exceeded' as const,
+  created_at: at,
+  delegate_id: parties.delegate_id,
+  payment_attempt_id: 'once',
+  reason: 'daily' as const,
+  limit: { asked: '5000000', limit: '10000000', left: '2000000', resets_at: at },
+};
+const exhausted = {
+  account_id: payer,
+  delegate_id: parties.delegate_id,
+  decline_id: decline.decline_id,
+  name: 'daily' as const,
+  limit: '10000000',
+  used: '8000000',
+  left: '2000000',
+  resets_at: at,
+  period: '2026-11-21',
+};
 const change = { change_id: newId('evt'), account_id: payer, at };
 const robot = {
   delegate_id: parties.delegate_id,
@@ -116,6 +141,8 @@ test.each([
   row('settlement.approvalDecided', { ...approval, status: 'denied', decided_at: at }, [
     'payer approval.decided',
   ]),
+  row('settlement.declined', decline, both('settlement.declined')),
+  row('settlement.delegateExhausted', exhausted, ['payer delegate.exhausted']),
   row(
     'funding.withdrawalChanged',
     { account_id: payer, withdrawal: { ...withdrawal, status: 'pending_approval' } },
@@ -187,6 +214,29 @@ test('payer and vendor each get the fields that they may see', () => {
     delegate_id: parties.delegate_id,
   });
   expect(toVendor!.data).toEqual({ ...shared, role: 'vendor', redeem_id: 'replica-1' });
+});
+
+test('the vendor of a declined payment learns neither who pays nor why it was refused', () => {
+  const [toPayer, toVendor] = eventsOf('settlement.declined', decline);
+  const { account_id: _payer, vendor_account_id: _vendor, ...shown } = decline;
+  expect(toPayer!.data).toEqual({ ...shown, role: 'payer' });
+  expect(toVendor!.data).toEqual({
+    decline_id: decline.decline_id,
+    quote_id: ids.quote_id,
+    service_id: parties.service_id,
+    amount: '5000000',
+    code: 'payer_declined',
+    created_at: at,
+    role: 'vendor',
+  });
+});
+
+test('a used-up limit is an event with its figures', () => {
+  const [event] = eventsOf('settlement.delegateExhausted', exhausted);
+  expect(event).toMatchObject({
+    object_id: parties.delegate_id,
+    data: { name: 'daily', limit: '10000000', used: '8000000', left: '2000000', resets_at: at },
+  });
 });
 
 test('a payment of another protocol is an event of its vendor only, with the rail and the address that paid', () => {

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { EventName, EventPayload } from '../../../shared/contract/events.ts';
+import { VENDOR_CODE } from '../../../shared/contract/settlement.ts';
 import type { EventType } from '../../../shared/contract/webhook.ts';
 import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
 
@@ -109,6 +110,27 @@ const approvalEvent = (
 });
 
 /**
+ * Both sides of a refused payment. The vendor learns that the payer of its quote could not pay, and
+ * nothing about the payer.
+ */
+const declineEvents = ({
+  account_id,
+  vendor_account_id,
+  ...decline
+}: EventPayload<'settlement.declined'>): NewEvent[] => {
+  const { decline_id, quote_id, service_id, amount, created_at } = decline;
+  const of = (role: 'payer' | 'vendor', account: string, data: Record<string, Json>): NewEvent => ({
+    account_id: account,
+    type: 'settlement.declined',
+    object_id: decline_id,
+    data: { ...data, role },
+    event_key: `settlement.declined:${decline_id}:${role}`,
+  });
+  const toVendor = { decline_id, quote_id, service_id, amount, code: VENDOR_CODE, created_at };
+  return [of('payer', account_id, decline), of('vendor', vendor_account_id, toVendor)];
+};
+
+/**
  * The events that accounts get of each event of a service. An event without an entry does not
  * compile. Null means that no account gets it, and the comment says why.
  */
@@ -148,6 +170,16 @@ export const ACCOUNT_EVENTS: { [N in EventName]: ((event: EventPayload<N>) => Ne
   ],
   'settlement.approvalDecided': ({ account_id, ...approval }) => [
     approvalEvent(account_id, 'approval.decided', approval),
+  ],
+  'settlement.declined': (event) => declineEvents(event),
+  'settlement.delegateExhausted': ({ account_id, decline_id, period: _period, ...data }) => [
+    {
+      account_id,
+      type: 'delegate.exhausted',
+      object_id: data.delegate_id,
+      data,
+      event_key: `delegate.exhausted:${decline_id}`,
+    },
   ],
   'funding.withdrawalChanged': ({ account_id, withdrawal }) => {
     const { status, withdrawal_id } = withdrawal;

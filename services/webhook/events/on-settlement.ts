@@ -9,3 +9,5 @@ export const redeemed = toAccountEvents('settlement.redeemed');
 export const expired = toAccountEvents('settlement.expired');
 export const approvalRequested = toAccountEvents('settlement.approvalRequested');
 export const approvalDecided = toAccountEvents('settlement.approvalDecided');
+export const declined = toAccountEvents('settlement.declined');
+export const delegateExhausted = toAccountEvents('settlement.delegateExhausted');

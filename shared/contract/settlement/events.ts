@@ -15,6 +15,7 @@ import {
 } from '../primitives.ts';
 
 import { Approval } from './approvals.ts';
+import { Decline, DeclineId } from './declines.ts';
 import { Rail } from './rail.ts';
 
 export const RedeemId = label(128).meta({
@@ -68,4 +69,25 @@ export const events = {
   approvalRequested: z.strictObject({ ...Approval.shape, account_id: AccountId }),
   /** The owner has approved or denied it. */
   approvalDecided: z.strictObject({ ...Approval.shape, account_id: AccountId }),
+  /** A payment was refused before anything was reserved. Payer and vendor get different parts. */
+  declined: z.strictObject({
+    ...Decline.required().shape,
+    account_id: AccountId,
+    vendor_account_id: AccountId,
+  }),
+  /** A limit of a delegate leaves less than it wants to pay; once for each period of the limit. */
+  delegateExhausted: z.strictObject({
+    account_id: AccountId,
+    delegate_id: DelegateId,
+    /** The decline that shows it. */
+    decline_id: DeclineId,
+    name: z.enum(['daily', 'monthly', 'total']),
+    limit: MicroUsdcOrZero,
+    /** Spent, or held by payments that are under way. */
+    used: MicroUsdcOrZero,
+    left: MicroUsdcOrZero,
+    resets_at: Timestamp.nullable(),
+    /** The day, the month, or `ever`. */
+    period: z.string().max(10),
+  }),
 };

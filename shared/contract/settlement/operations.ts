@@ -19,6 +19,7 @@ import {
 import { Scope } from '../quote.ts';
 import { operation } from '../service.ts';
 import { approvalOperations } from './approvals.ts';
+import { declineOperations } from './declines.ts';
 import { RedeemId } from './events.ts';
 import { externalOperations } from './external.ts';
 import { feeOperations } from './fees.ts';
@@ -238,6 +239,7 @@ export const operations = {
     errors: ['not_found'],
   }),
   ...approvalOperations,
+  ...declineOperations,
   ...externalOperations,
   ...feeOperations,
   ...foreignOperations,

@@ -18,6 +18,7 @@ const EVENT_TYPES = [
   'settlement.expired',
   'settlement.failed',
   'settlement.reversed',
+  'settlement.declined',
   'refund.submitted',
   'refund.confirmed',
   'refund.finalized',
@@ -40,6 +41,7 @@ const EVENT_TYPES = [
   'delegate.created',
   'delegate.updated',
   'delegate.deleted',
+  'delegate.exhausted',
   'approval.requested',
   'approval.decided',
   'key.rotated',
@@ -71,14 +73,15 @@ export const Event = z
     type: EventType,
     object_id: z.string().meta({
       description:
-        'The object of the event: a quote, settlement, refund, withdrawal, deposit, delegate or service',
+        'The object of the event: a quote, settlement, decline, refund, withdrawal, deposit, delegate or service',
       examples: ['stl_01kaj5w0c0e8h9x2m4n6p8q0rs'],
     }),
     created_at: Timestamp,
     data: z.record(z.string(), z.json()).meta({
       description:
         'A refund, withdrawal or deposit has the fields of its GET. A settlement has ids, amounts and `role`, the ' +
-        'account’s role in it: `payer` or `vendor`. The data never contain a token or a key.',
+        'account’s role in it: `payer` or `vendor`. A decline has the fields of GET /v1/declines and `role`. The data ' +
+        'never contain a token or a key.',
       examples: [{ settlement_id: 'stl_01kaj5w0c0e8h9x2m4n6p8q0rs', role: 'vendor' }],
     }),
   })

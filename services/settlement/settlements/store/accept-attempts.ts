@@ -8,10 +8,13 @@ import {
   type OutboxRow,
   outboxValues,
 } from '../../../../shared/events/outbox.ts';
+import { parseMicro } from '../../../../shared/lib/micro.ts';
 import { lacksApproval, lockApprovals } from '../../approvals/store/approvals.ts';
+import type { Compared } from '../../declines/model.ts';
 import { holdDelegates, lockDelegates } from '../../delegates/store.ts';
 import { holdPayers, lockPayers } from '../../payers/store.ts';
 import { prepaidUnits } from '../model/prepaid-units.ts';
+import { comparedOf, comparedShape, comparedWith } from './compared.ts';
 
 export type Attempt = {
   settlementId: string;
@@ -60,11 +63,12 @@ const Row = z.object({
   settlement_id: z.string(),
   decision: z.enum([...DECISIONS, 'deferred']),
   outbox: insertedColumn,
+  ...comparedShape,
 });
 
 /** An attempt, the messages of its acceptance, and whether an hourly cap refuses it. */
 export type Candidate = { attempt: Attempt; messages: readonly Message[]; isOverCap?: boolean };
-type Evaluation = { decision: Decision; outbox: OutboxRow[] };
+type Evaluation = { decision: Decision; outbox: OutboxRow[]; compared: Compared | null };
 
 /**
  * Accepts attempts by one statement, and by further ones for those that are deferred: they are
@@ -79,11 +83,16 @@ export const acceptAttempts = async (db: Db, candidates: readonly Candidate[]): 
     const rows = new Map((await evaluate(db, open)).map((row) => [row.settlement_id, row]));
     const deferred: Candidate[] = [];
     for (const candidate of open) {
-      const { settlementId } = candidate.attempt;
-      const { decision, outbox } = rows.get(settlementId)!;
+      const { settlementId, claims } = candidate.attempt;
+      const { decision, outbox, ...row } = rows.get(settlementId)!;
       if (decision === 'deferred') deferred.push(candidate);
-      // Of its own messages: another candidate of the same attempt has the same message ids.
-      else evaluations.set(settlementId, { decision, outbox: insertedRows(candidate.messages, outbox) });
+      else
+        evaluations.set(settlementId, {
+          decision,
+          // Of its own messages: another candidate of the same attempt has the same message ids.
+          outbox: insertedRows(candidate.messages, outbox),
+          compared: comparedOf(row, parseMicro(claims.quote_amount)),
+        });
     }
     if (deferred.length === open.length)
       throw new TypeError('The statement decided no attempt. This is a bug.');
@@ -134,8 +143,9 @@ const lockApprovalsOfQuotes = lockApprovals(sql.fragment`a.quote_id = candidate.
 
 /** CTE `evaluated`: each candidate's decision as if it were the only one of the statement. */
 const evaluateEach = sql.fragment`
-  select candidate.*, payer.balance_left, payer.allowance_left, delegate.day as delegate_day, delegate.daily_left,
-    delegate.monthly_left, delegate.total_left,
+  select candidate.*, payer.balance, payer.balance_left, payer.allowance, payer.allowance_left,
+    delegate.day as delegate_day, delegate.per_payment, delegate.daily, delegate.daily_left, delegate.monthly,
+    delegate.monthly_left, delegate.total, delegate.total_left,
     case
       when is_existing then 'existing'
       when is_settled then 'quote_settled'
@@ -228,7 +238,8 @@ const evaluate = (db: Db, candidates: readonly Candidate[]): Promise<readonly z.
     )
     select decided.settlement_id, coalesce(published.outbox, '[]'::jsonb) as outbox,
       case when decided.decision = 'accepted' and inserted.settlement_id is null then 'conflict' else decided.decision end
-        as decision
+        as decision,
+      ${comparedWith(sql.fragment`decided.decision`)}
     from decided
     left join inserted on inserted.settlement_id = decided.settlement_id
     left join published on published.settlement_id = decided.settlement_id`);

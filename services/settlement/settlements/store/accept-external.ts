@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { type Db, type Pool, sql } from '../../../../shared/db/pool.ts';
 import { lacksApproval, lockApprovals } from '../../approvals/store/approvals.ts';
+import type { Compared } from '../../declines/model.ts';
 import { holdDelegates, lockDelegates } from '../../delegates/store.ts';
 import { holdPayers, lockPayers } from '../../payers/store.ts';
+import { comparedOf, comparedShape, comparedWith } from './compared.ts';
 
 /** An outgoing payment that is not accepted yet. */
 export type ExternalAttempt = {
@@ -57,12 +59,15 @@ const DECISIONS = [
 ] as const;
 export type ExternalDecision = (typeof DECISIONS)[number];
 
-const Evaluation = z.object({
+const Row = z.object({
   decision: z.enum(DECISIONS),
   /** How long the payee stays paused. */
   paused_seconds: z.number().nullable(),
+  ...comparedShape,
 });
-export type ExternalEvaluation = z.infer<typeof Evaluation>;
+export type ExternalEvaluation = Pick<z.infer<typeof Row>, 'decision' | 'paused_seconds'> & {
+  compared: Compared | null;
+};
 
 /**
  * Locks the delegate, then all wallets of the account. The statement after it therefore counts the
@@ -115,6 +120,8 @@ const countUnsettled = sql.fragment`
 
 const evaluate = sql.fragment`
   select candidate.*, delegate.day as delegate_day, unsettled.seconds as paused_seconds,
+    payer.balance, payer.balance_left, payer.allowance, payer.allowance_left, delegate.per_payment, delegate.daily,
+    delegate.daily_left, delegate.monthly, delegate.monthly_left, delegate.total, delegate.total_left,
     case
       when is_existing then 'existing'
       when candidate.delegate_id is not null and delegate.delegate_id is null then 'delegate_unknown'
@@ -164,12 +171,14 @@ export const acceptExternal = (
 ): Promise<ExternalEvaluation> =>
   pool.transaction(async (tx) => {
     await lockAccount(tx, attempt);
-    return tx.one(sql.type(Evaluation)`
+    const { decision, paused_seconds, ...row } = await tx.one(sql.type(Row)`
       with input as (${inputOf(attempt, isOverCap)}), candidate as (${candidateWithRecord}),
       delegate as (${lockDelegates}), payer as (${lockPayers}), approval as (${lockApprovals(isSameResource)}),
       open as (${countOpen}), unsettled as (${countUnsettled}), evaluated as (${evaluate}),
       inserted as (${insertAccepted}), payer_hold as (${holdPayers}), delegate_hold as (${holdDelegates})
       select paused_seconds,
-        case when decision = 'accepted' and not exists (select from inserted) then 'conflict' else decision end as decision
+        case when decision = 'accepted' and not exists (select from inserted) then 'conflict' else decision end as decision,
+        ${comparedWith(sql.fragment`decision`)}
       from evaluated`);
+    return { decision, paused_seconds, compared: comparedOf(row, attempt.amountMicro) };
   });
