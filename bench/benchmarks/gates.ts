@@ -1,12 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createBenchVendor, createPayers } from '../harness/actors.ts';
+import { type Cpu, measured, type Pids, showCpu } from '../harness/cpu.ts';
 import { sampled, startLoad } from '../harness/load.ts';
-import { cpuMsOf } from '../harness/process-figures.ts';
 import { compare, type Side } from '../harness/rounds.ts';
 import { copyTable, type Issued, insertIssued, templatePayment } from '../harness/rows.ts';
 import type { Benchmark, Run } from '../harness/run.ts';
 import { type BenchStack, noteDurability, startBenchStack } from '../harness/stack.ts';
-import { type Sample, summary } from '../harness/statistics.ts';
 import type { Call } from '../load/job.ts';
 import { type Statement, startSkeleton } from '../skeleton/skeleton.ts';
 
@@ -16,7 +14,6 @@ const CONCURRENCY = 16;
  * locks its settlement.
  */
 const PREPAID = 256;
-const AFTERMATH_MS = 1500;
 
 type Operation = 'redeem' | 'verify' | 'consume';
 type Caller = { token: string };
@@ -103,42 +100,6 @@ const benchmark = (operation: Operation): Benchmark => ({
     }
   },
 });
-
-/** CPU milliseconds per call: by side, by process, one value per round. */
-type Cpu = Record<string, Record<string, number[]>>;
-type Pids = () => Record<string, number>;
-
-/**
- * Runs a round of a side and waits for the work after its calls: events that others consume, rows
- * that are deleted.
- */
-const measured = async (pids: Pids, cpu: Cpu, side: string, work: () => Promise<Sample>): Promise<Sample> => {
-  const read = () => Object.fromEntries(Object.entries(pids()).map(([name, pid]) => [name, cpuMsOf(pid)]));
-  const before = read();
-  const sample = await work();
-  await sleep(AFTERMATH_MS);
-  const each = Object.entries(read()).map(([name, ms]): [string, number] => [
-    name,
-    (ms - before[name]!) / sample.calls,
-  ]);
-  const all = each.reduce((sum, [, ms]) => sum + ms, 0);
-  cpu[side] ??= {};
-  for (const [name, ms] of [['all', all] as const, ...each])
-    cpu[side][name] = [...(cpu[side][name] ?? []), ms];
-  return sample;
-};
-
-/** Medians of the rounds after the warm-up. */
-const showCpu = (run: Run, title: string, cpu: Cpu): void => {
-  const [ours, ...others] = Object.keys(cpu) as [string, ...string[]];
-  const median = (side: string, name: string) => summary(cpu[side]![name]!.slice(1)).median;
-  const names = Object.keys(cpu[ours]!).toSorted((a, b) => median(ours, b) - median(ours, a));
-  run.report.table(
-    title,
-    ['', ours, ...others],
-    names.map((name) => [name, ...[ours, ...others].map((side) => median(side, name))]),
-  );
-};
 
 const sidesOf = async (run: Run, bench: BenchStack, operation: Operation, cpu: Cpu): Promise<Side[]> => {
   const { once, units, body, statements } = OPERATIONS[operation];

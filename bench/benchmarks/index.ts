@@ -1,6 +1,7 @@
 import type { Benchmark } from '../harness/run.ts';
 import { cost } from './cost.ts';
 import { credentials } from './credentials.ts';
+import { declines } from './declines.ts';
 import { ed25519 } from './ed25519.ts';
 import { footprint } from './footprint.ts';
 import { consume, redeem, verify } from './gates.ts';
@@ -21,6 +22,7 @@ export const benchmarks: Record<string, Benchmark> = {
   verify,
   consume,
   growth,
+  declines,
   cost,
   footprint,
   'scale-out': scaleOut,

@@ -14,8 +14,8 @@ export type CallsJob = {
   /** Start again after the last call. Otherwise each call is made once. */
   repeat?: boolean;
   /**
-   * The only status that is counted. Another success, such as a settle's 202, is only in
-   * `statuses`. Absent: every 2xx.
+   * The only status that is counted, of a success or of a refusal. Another success, such as a
+   * settle's 202, is only in `statuses`. Absent: every 2xx.
    */
   counted?: number;
   /**

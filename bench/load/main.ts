@@ -46,7 +46,7 @@ const timed = async (
   );
   const { status, text } = answer;
   outcome.statuses[status] = (outcome.statuses[status] ?? 0) + 1;
-  const isSuccess = status >= 200 && status < 300;
+  const isSuccess = (status >= 200 && status < 300) || status === counted;
   if (isSuccess && (counted === undefined || status === counted) && !text.includes(countedText)) {
     outcome.others.count += 1;
     outcome.others.first ??= text.slice(0, 500);
