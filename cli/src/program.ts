@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { addListen } from './commands/listen.ts';
-import { addApprovals, addDelegates, addPayments, addServices } from './commands/lists.ts';
+import { addApprovals, addDeclines, addDelegates, addPayments, addServices } from './commands/lists.ts';
 import { addLogin } from './commands/login.ts';
 import { addPay } from './commands/pay.ts';
 import { addQuoteSettleRedeem } from './commands/payment-calls.ts';
@@ -70,6 +70,7 @@ export const createProgram = (io: Io): Command => {
   addDelegates(program, io);
   addPayments(program, io);
   addApprovals(program, io);
+  addDeclines(program, io);
   quietly(program, io);
   return program;
 };

@@ -260,6 +260,32 @@ export const addPayments = (program: Command, io: Io): void => {
     });
 };
 
+export const addDeclines = (program: Command, io: Io): void => {
+  const declines = program
+    .command('declines')
+    .summary('payments that were refused')
+    .description('Payments of your account that were refused, or of the delegate key in QUITTANCE_KEY.');
+  withLimit(declines.command('list'))
+    .description('Lists declines, newest first.')
+    .action(async (_options, command: Command) => {
+      const context = contextOf(io, command);
+      const client = await context.payer();
+      const items = await newest(client.settlement.listDeclines({}), command.opts<{ limit: string }>().limit);
+      printList(context, items, {
+        empty: 'No payment was refused.',
+        headings: ['TIME', 'QUOTE', 'AMOUNT', 'REASON', 'LEFT'],
+        right: [2, 4],
+        row: ({ created_at, quote_id, amount, code, reason, limit }) => [
+          created_at,
+          quote_id,
+          formatUsdc(amount),
+          reason ?? code,
+          limit ? formatUsdc(limit.left) : '',
+        ],
+      });
+    });
+};
+
 export const addApprovals = (program: Command, io: Io): void => {
   const approvals = program
     .command('approvals')

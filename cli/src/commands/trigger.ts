@@ -92,7 +92,7 @@ const settled = async (maker: Maker, more: object = {}) => {
 /** Runs `work` with a delegate of its own, and deletes it afterwards. */
 const withDelegate = async <T>(
   { client }: Maker,
-  rights: { approval_above?: string },
+  rights: { approval_above?: string; limits?: { total: string } },
   work: (delegate: { delegate_id: string; api_key: string }) => Promise<T>,
 ): Promise<T> => {
   const { default_wallet_id: wallet_id } = await client.identity.getSettings();
@@ -131,6 +131,26 @@ const approvalOf = (maker: Maker): Promise<Made> =>
       return { object_id: approval_id };
     }
     throw new FailedError('the payment needed no approval');
+  });
+
+/** A payment that the limit of a delegate refuses. */
+const declined = (maker: Maker): Promise<{ decline_id: string; delegate_id: string }> =>
+  withDelegate(maker, { limits: { total: '1' } }, async ({ delegate_id, api_key }) => {
+    const { quote } = await quoteOf(maker);
+    const buyer = createClient({
+      baseUrl: maker.context.url,
+      credential: api_key,
+      fetch: maker.context.fetch,
+    });
+    try {
+      await buyer.settlement.settle({ quote_token: quote.quote_token, payment_attempt_id: randomUUID() });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'limit_exceeded') throw error;
+      const { data } = await buyer.settlement.listDeclines({ quote_id: quote.quote_id });
+      if (data[0] === undefined) throw new FailedError('the refused payment is not listed');
+      return { decline_id: data[0].decline_id, delegate_id };
+    }
+    throw new FailedError('the payment was not refused');
   });
 
 const delegateOf = (maker: Maker): Promise<Made> =>
@@ -178,6 +198,7 @@ const paidSettlement = async (maker: Maker): Promise<Made> => ({
 
 const SETTLES = 'pays a quote of a service of its own';
 const DELEGATES = 'creates, changes and deletes a delegate';
+const DECLINES = 'a delegate tries to pay more than its limit';
 const ASKS = 'a delegate asks for an approval, which is denied';
 
 const MAKERS: Record<string, readonly [how: string, make: (maker: Maker) => Promise<Made>]> = {
@@ -202,9 +223,11 @@ const MAKERS: Record<string, readonly [how: string, make: (maker: Maker) => Prom
     },
   ],
   'settlement.expired': [`pays a quote and lets its ${REDEEM_SECONDS} s pass`, expiredSettlement],
+  'settlement.declined': [DECLINES, async (maker) => ({ object_id: (await declined(maker)).decline_id })],
   'delegate.created': [DELEGATES, delegateOf],
   'delegate.updated': [DELEGATES, delegateOf],
   'delegate.deleted': [DELEGATES, delegateOf],
+  'delegate.exhausted': [DECLINES, async (maker) => ({ object_id: (await declined(maker)).delegate_id })],
   'approval.requested': [ASKS, approvalOf],
   'approval.decided': [ASKS, approvalOf],
   'key.rotated': ['rotates the key of a service of its own', rotated],
