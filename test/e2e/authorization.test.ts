@@ -215,7 +215,8 @@ const RECIPES: Record<string, Recipe> = {
   'webhook.listDeliveries': {},
   'webhook.redeliver': { body: () => ({ since: '2026-01-01T00:00:00Z' }) },
   'webhook.testEndpoint': {},
-  'webhook.listEvents': { foreign: 'hidden' },
+  // A stranger’s own declined payment names Ada’s quote, which it tried to pay.
+  'webhook.listEvents': { query: 'type=settlement.issued', foreign: 'hidden' },
   'webhook.getEvent': {},
   'identity.verifyDelegateReveal': { body: () => ({ token: `rv_test_${'A'.repeat(43)}` }), open: 401 },
 };
