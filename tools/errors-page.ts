@@ -1,7 +1,9 @@
 import { type ErrorPage, errorPages } from '../shared/contract/error-guide.ts';
 import { code, table } from './map-page.ts';
 
-/** docs/errors.md: every error code, from the contract. The gateway serves the same at /docs/errors. */
+/**
+ * docs/errors.md: every error code, from the contract. The gateway serves the same at /docs/errors.
+ */
 
 const money = ({ money: values, actions }: ErrorPage): string[] =>
   values.length === 0

@@ -4,7 +4,7 @@ import { z } from 'zod';
  * What is wrong with an input, as a text for the caller: what the value must be, and what kind of
  * value was sent. It never contains a sent value, which may be a secret.
  */
-export type FieldIssue = { path: string; message: string };
+type FieldIssue = { path: string; message: string };
 
 type RawIssue = z.core.$ZodRawIssue;
 type IssueOf<Code extends z.core.$ZodIssueCode> = Extract<RawIssue, { code: Code }>;

@@ -98,7 +98,7 @@ test('the holder of a key that was revoked, or whose delegate ended, gets the re
     services.refusedKeys.set(keyHash(key), { refused, since });
     const { status, body } = await send('GET', '/v1/delegates/me', { key });
     expect([status, body.error?.message]).toEqual([401, message]);
-    // The same characters with one altered are a mistyped key: the record is found by the whole text.
+    // With one altered character it is a mistyped key: the record is found by the whole text.
     const guess = await send('GET', '/v1/delegates/me', { key: altered(key) });
     expect(guess.body.error?.message).toMatch(/^the key is mistyped/);
   }

@@ -99,7 +99,9 @@ const createHome = (publicUrl: string): { program: Page; browser: Page } => ({
   browser: { type: HTML, content: once(() => homeHtml({ serverUrl: publicUrl })) },
 });
 
-/** Serves the pages besides the API and the console: the description of the API in several forms. */
+/**
+ * Serves the pages besides the API and the console: the description of the API in several forms.
+ */
 export const registerPages = (app: FastifyInstance, deps: PageDeps): void => {
   const window = createInMemoryWindow();
   const count = (request: FastifyRequest, reply: FastifyReply) => {

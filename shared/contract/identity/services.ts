@@ -38,7 +38,7 @@ export const ServiceTerms = z.strictObject({
   created_at: Timestamp,
 });
 
-export const Service = z
+const Service = z
   .strictObject({
     ...ServiceTerms.shape,
     fee_amount: MicroUsdcOrZero.meta({ description: 'The fee of a quote for the price, in micro-units' }),
