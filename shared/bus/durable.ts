@@ -7,6 +7,14 @@ import type { Durable } from './topology.ts';
 export type Delivery = JsMsg;
 
 const BATCH = 128;
+/**
+ * A server that leads a consumer may end while the client is connected to another one. The client
+ * notices that two heartbeats are missing and asks again, and after a failed question it waits for
+ * the expiry of a pull. With the client's defaults of 15 and 30 s a lost leader cost up to 40 s.
+ * The server refuses a heartbeat of more than half the expiry.
+ */
+const HEARTBEAT_MS = 2000;
+const PULL_EXPIRES_MS = 5000;
 const MAX_REDELIVERY_DELAY_MS = 15_000;
 
 /** Logs the failure of a message, and has it delivered again later. */
@@ -30,7 +38,12 @@ export const pull = (
         const consumer = await bus.js.consumers.get(stream, durable);
         // abort_on_missing_resource: a server without its data has no such consumer until the
         // set-up job creates it.
-        current = await consumer.consume({ max_messages: BATCH, abort_on_missing_resource: true });
+        current = await consumer.consume({
+          max_messages: BATCH,
+          expires: PULL_EXPIRES_MS,
+          idle_heartbeat: HEARTBEAT_MS,
+          abort_on_missing_resource: true,
+        });
         for await (const msg of current) accept(msg);
       } catch (error) {
         if (!stopping) bus.logger.warn({ err: error, stream, durable }, 'consumer lost, trying again');

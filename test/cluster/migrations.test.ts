@@ -40,7 +40,7 @@ const namesOf = (pods: readonly ClusterObject[]): string[] =>
 const completedAt = async (job: string): Promise<number> =>
   Date.parse((await installation.kubectl.json(['get', 'job', job])).status.completionTime);
 
-/** Every migration that has run, and every column that exists. */
+/** Every migration that has run, and every column except those of the load's own records. */
 const schemaOfDatabase = async (): Promise<unknown[]> => {
   const tables = await database.query<{ schema: string; name: string }>(
     `select table_schema as schema, table_name as name from information_schema.tables
@@ -52,7 +52,7 @@ const schemaOfDatabase = async (): Promise<unknown[]> => {
     runs.push((await database.query(`select id, name, run_on from "${schema}"."${name}" order by id`)).rows);
   const columns = await database.query(
     `select table_schema, table_name, column_name, data_type, is_nullable, column_default
-     from information_schema.columns where table_schema not in ('pg_catalog', 'information_schema')
+     from information_schema.columns where table_schema not in ('pg_catalog', 'information_schema', 'campaign')
      order by 1, 2, ordinal_position`,
   );
   return [runs, columns.rows];

@@ -2,6 +2,7 @@ import { messageHashOf } from '../../services/settlement/foreign-payments/messag
 import { isBroken } from '../../tools/reconcile/compare.ts';
 import { placeOf, reconcile } from '../../tools/reconcile.ts';
 import type { Access } from './access.ts';
+import { readLeftRows } from './left-rows.ts';
 import { inParallel } from './recovery.ts';
 
 export const HANDS = 16;
@@ -57,9 +58,6 @@ export const createChainReader = ({ rpc, chain }: Access) => {
 
 /** The records of all services that every campaign compares. */
 export const readRecords = async ({ query, stack }: Access) => {
-  const tables = await query<{ schema: string; name: string }>(`
-    select table_schema as schema, table_name as name from information_schema.tables
-    where table_name in ('outbox', 'quarantine') order by 1, 2`);
   const signatures = await query<{ signature: string }>('select signature from chain_submitter.transactions');
   return {
     /** The transactions that chain-submitter has recorded. */
@@ -67,10 +65,7 @@ export const readRecords = async ({ query, stack }: Access) => {
     openIntents: await query<{ intent_id: string; status: string }>(
       "select intent_id, status from chain_submitter.intents where status not in ('finalized', 'failed')",
     ),
-    left: await inParallel(tables, HANDS, async ({ schema, name }) => {
-      const [row] = await query<{ n: number }>(`select count(*)::int as n from ${schema}.${name}`);
-      return { table: `${schema}.${name}`, rows: row!.n };
-    }),
+    left: await readLeftRows({ query }),
     /** The reconciliation of every account's history with the records, as an operator runs it. */
     reconciled: await reconcile(placeOf(stack, 'test')),
   };

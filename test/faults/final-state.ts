@@ -2,6 +2,7 @@ import { referenceOf } from '../../services/chain-submitter/transactions/referen
 import { placeOf, reconcile } from '../../tools/reconcile.ts';
 import type { Access } from './access.ts';
 import type { ClientLog } from './client-log.ts';
+import { readLeftRows } from './left-rows.ts';
 import { inParallel } from './recovery.ts';
 
 const HANDS = 16;
@@ -123,15 +124,7 @@ export const readFinalState = async (harness: Access, clientLog: ClientLog) => {
     return [owner, amount] as const;
   });
 
-  const tables = await query<{ schema: string; name: string }>(`
-    select table_schema as schema, table_name as name from information_schema.tables
-    where table_name in ('outbox', 'quarantine') order by 1, 2`);
-  const left = await Promise.all(
-    tables.map(async ({ schema, name }) => {
-      const [row] = await query<{ n: number }>(`select count(*)::int as n from ${schema}.${name}`);
-      return { table: `${schema}.${name}`, rows: row!.n };
-    }),
-  );
+  const left = await readLeftRows({ query });
   return {
     /** The transactions that the fee payer or a delegate authority signed, by signature. */
     transactions: new Map(
