@@ -3,6 +3,7 @@ import path from 'node:path';
 import { openApiDocument } from '../shared/contract/openapi.ts';
 import { consoleExamples } from './console-examples.ts';
 import { DASHBOARDS } from './dashboards.ts';
+import { errorsPage } from './errors-page.ts';
 import { grafanaJson } from './grafana.ts';
 import { clusterFiles } from './k8s/files.ts';
 import { mapPage } from './map-page.ts';
@@ -17,6 +18,7 @@ import { sdkErrors, sdkOperations, sdkTypes } from './sdk-sources.ts';
 const root = path.resolve(import.meta.dirname, '..');
 const outputs: Record<string, string> = {
   'docs/openapi.json': `${JSON.stringify(openApiDocument({ serverUrl: '/' }), null, 2)}\n`,
+  'docs/errors.md': errorsPage(),
   'docs/map.md': mapPage(),
   'docs/metrics.md': metricsPage(),
   ...Object.fromEntries(

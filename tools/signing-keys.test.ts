@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { signAccessToken, verifyAccessToken } from '../shared/lib/access-token.ts';
+import { isRefused, signAccessToken, verifyAccessToken } from '../shared/lib/access-token.ts';
 import { privateKeyFromSeed, rawPublicKey } from '../shared/lib/ed25519.ts';
 import { newId } from '../shared/lib/id.ts';
 import { PublicKeyList, SigningKeys } from '../shared/lib/keys.ts';
@@ -32,7 +32,7 @@ const signed = ({ signingKeys }: KeyConfig, now = NOW) =>
   );
 /** Whether a gateway with this configuration accepts it. */
 const taken = async ({ publicKeys }: KeyConfig, token: string, now = NOW) =>
-  (await verifyAccessToken(token, { keys: PublicKeyList.parse(publicKeys), now })) !== null;
+  !isRefused(await verifyAccessToken(token, { keys: PublicKeyList.parse(publicKeys), now }));
 
 test('after each of the three steps, processes that are one step behind or ahead still accept each other’s tokens', async () => {
   const published = publish(start);

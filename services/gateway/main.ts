@@ -64,6 +64,7 @@ const server = createServer({
   logger,
   publicUrl: config.PUBLIC_URL,
   docsHtml: readText('./pages/docs.html'),
+  pageCss: readText('./pages/page.css'),
   consoleFolder,
   browserOrigins: config.BROWSER_ORIGINS ?? [new URL(config.PUBLIC_URL).origin],
   corsOrigins: config.CORS_ORIGINS,

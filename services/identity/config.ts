@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { OriginList, SecretBytes, serviceConfig } from '../../shared/lib/config.ts';
+import { feeConfig } from '../../shared/lib/fee.ts';
 import { SigningKeys } from '../../shared/lib/keys.ts';
 
 export const config = z
@@ -10,6 +11,8 @@ export const config = z
     /** Derives the tokens of links and sessions. A change invalidates all of them. */
     IDENTITY_SECRET: SecretBytes,
     CURSOR_KEY: SecretBytes,
+    /** A price must exceed the fee of its quotes. */
+    ...feeConfig,
     /** `smtp://` or `smtps://`, with user and password where the server requires them. */
     SMTP_URL: z.url({ protocol: /^smtps?$/ }),
     /** An address, or `Name <address>`. */

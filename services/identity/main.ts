@@ -7,6 +7,7 @@ import { subscribe } from '../../shared/events/consume.ts';
 import { idempotentCalls } from '../../shared/idempotency/calls.ts';
 import { startPurgeCalls } from '../../shared/idempotency/store.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
+import { feeRuleOf } from '../../shared/lib/fee.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { accountOperations } from './accounts/operations.ts';
@@ -69,6 +70,7 @@ const deps = {
     (await call(bus, wallet, 'find', { account_id }))?.wallet_id ?? null,
   setDefaultWallet: async (account_id: string, wallet_id: string | null) =>
     (await call(bus, wallet, 'setDefault', { account_id, wallet_id })).found,
+  fee: feeRuleOf(config),
   checkPayoutAddress: (payout_address: string, allow_off_curve: boolean) =>
     call(bus, chainSubmitter, 'checkPayoutAddress', { payout_address, allow_off_curve }),
   pokeMails: mails.poke,

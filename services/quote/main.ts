@@ -8,6 +8,7 @@ import { startPurgeCalls } from '../../shared/idempotency/store.ts';
 import { cached } from '../../shared/lib/cached.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
+import { feeRuleOf } from '../../shared/lib/fee.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { config as schema } from './config.ts';
@@ -54,7 +55,7 @@ const deps = {
   clock: clock.now,
   environment: config.ENVIRONMENT,
   mint: config.USDC_MINT,
-  fee: { bps: config.FEE_BPS, minMicro: config.FEE_MIN_MICRO },
+  fee: feeRuleOf(config),
   signingKey: config.SIGNING_KEYS[0]!,
   cursorKey: config.CURSOR_KEY,
   relay,

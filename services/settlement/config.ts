@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { SolanaAddress } from '../../shared/contract/primitives.ts';
 import { hourlyCapsConfig } from '../../shared/db/hourly-caps.ts';
 import { SecretBytes, serviceConfig } from '../../shared/lib/config.ts';
+import { feeConfig } from '../../shared/lib/fee.ts';
 import { PublicKeyList, SigningKeys } from '../../shared/lib/keys.ts';
 
 export const config = z.object({
@@ -21,8 +22,7 @@ export const config = z.object({
   /** The network's CAIP-2 id, by which clients of x402 know it. */
   X402_NETWORK: z.string().regex(/^solana:[1-9A-HJ-NP-Za-km-z]{32}$/, 'must be a CAIP-2 id of Solana'),
   /** The fee of an MPP payment, which it carries on chain: the rule of quotes. */
-  FEE_BPS: z.coerce.bigint().min(0n).max(10_000n).default(50n),
-  FEE_MIN_MICRO: z.coerce.bigint().min(0n).default(10_000n),
+  ...feeConfig,
   /** The fee that an x402 payment accrues. */
   X402_FEE_BPS: z.coerce.bigint().min(0n).max(10_000n).default(50n),
   X402_FEE_MIN_MICRO: z.coerce.bigint().min(0n).default(2000n),

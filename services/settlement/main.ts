@@ -7,6 +7,7 @@ import { createHourlyCaps, hourlyLimits } from '../../shared/db/hourly-caps.ts';
 import { subscribe } from '../../shared/events/consume.ts';
 import { cached } from '../../shared/lib/cached.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
+import { feeRuleOf } from '../../shared/lib/fee.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { approvalOperations } from './approvals/operations.ts';
@@ -127,7 +128,7 @@ const deps: Deps = {
     call(bus, chainSubmitter, 'getAttemptReport', attempt, { timeoutMs: PROOF_TIMEOUT_MS }),
   findPayment: (quote) => call(bus, chainSubmitter, 'findPayment', quote, { timeoutMs: PROOF_TIMEOUT_MS }),
   x402Network: config.X402_NETWORK,
-  fee: { bps: config.FEE_BPS, minMicro: config.FEE_MIN_MICRO },
+  fee: feeRuleOf(config),
   accruedFee: {
     bps: config.X402_FEE_BPS,
     minMicro: config.X402_FEE_MIN_MICRO,

@@ -3,6 +3,7 @@ import type { Msg, Subscription } from 'nats';
 import type { z } from 'zod';
 import { accountFrozen, notFound, ServiceError } from '../contract/errors.ts';
 import type { CallKey, Idempotency } from '../contract/idempotency.ts';
+import { inputIssues } from '../contract/issues.ts';
 import { Principal } from '../contract/principal.ts';
 import {
   type Handlers,
@@ -29,23 +30,16 @@ type Operation = HttpOperation | InternalOperation;
 type AnyHandler = (input: unknown, caller?: Principal, key?: CallKey) => Promise<unknown>;
 
 /**
- * The field paths and messages of a zod error. It never contains the values, which may be secrets.
+ * The input as the schema describes it. The message names one cause, `details` all of them.
+ * @throws ServiceError validation_error with the field paths
  */
-const issuesOf = (error: z.ZodError): { path: string; message: string }[] =>
-  error.issues.slice(0, 20).map((issue) => ({
-    path:
-      issue.path.map(String).join('.') || (issue.code === 'unrecognized_keys' ? issue.keys.join(',') : ''),
-    message: issue.message.slice(0, 200),
-  }));
-
-/** @throws ServiceError validation_error with the field paths. */
 export const parseInput = <T>(schema: z.ZodType<T>, value: unknown): T => {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const details = issuesOf(parsed.error);
-  const first = details[0];
-  const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
-  throw new ServiceError('validation_error', `${where}${first?.message ?? 'invalid request'}`, { details });
+  const details = inputIssues(schema, value);
+  const [first = { path: '', message: 'the request is not valid' }] = details;
+  const where = first.path === '' ? '' : `${first.path}: `;
+  throw new ServiceError('validation_error', `${where}${first.message}`, { details });
 };
 
 /**

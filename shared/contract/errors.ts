@@ -18,6 +18,11 @@ export const ERRORS = {
   approval_expired: { http: 410, retryable: false, meaning: 'The owner did not approve in time.' },
   reauthentication_required: { http: 403, retryable: false, meaning: 'Sign in again, then repeat the call.' },
   not_found: { http: 404, retryable: false, meaning: 'The resource does not exist.' },
+  method_not_allowed: {
+    http: 405,
+    retryable: false,
+    meaning: 'The path has no such method. See the Allow header.',
+  },
   conflict: { http: 409, retryable: false, meaning: 'The resource exists already or is in another state.' },
   delegation_inactive: {
     http: 409,
@@ -113,8 +118,15 @@ export type ErrorExtras = {
   retryAfterSeconds?: number;
 };
 
-/** The body under the key "error" (docs/spec/interface.md, Errors). */
+/** The body under the key "error" as a service reports it (docs/spec/interface.md, Errors). */
 export type ErrorBody = { code: ErrorCode; message: string } & Omit<ErrorExtras, 'retryAfterSeconds'>;
+
+/** What the gateway adds to every error: the call in our logs, and the page about the code. */
+export type ErrorReference = { request_id: string; docs_url: string };
+
+/** The address of the documentation of an error code. @param publicUrl the gateway's base URL */
+export const errorDocsUrl = (publicUrl: string, code: ErrorCode): string =>
+  `${publicUrl.replace(/\/$/, '')}/docs/errors#${code}`;
 
 /**
  * An expected failure. Any other error that is thrown is a bug, and is answered with 500 and no

@@ -8,7 +8,7 @@ import { serviceOperations } from './identity/services.ts';
 import { signInOperations } from './identity/sign-in.ts';
 import { service } from './service.ts';
 
-export { AccountStatus, MAX_LIMIT_FACTOR } from './identity/internal.ts';
+export { AccountStatus, type KeyRefusal, MAX_LIMIT_FACTOR } from './identity/internal.ts';
 
 export const identity = service({
   name: 'identity',

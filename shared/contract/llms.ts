@@ -60,9 +60,9 @@ export const llmsText = ({ serverUrl }: { serverUrl: string }): string => {
     `## Endpoints of ${serverUrl}`,
     endpoints.join('\n'),
     '## Errors',
-    'The body is `{"error": {"code", "message", "details"?, "money_moved"?, "safe_action"?, "settlement_id"?, "approval_id"?}}`.',
+    'The body is `{"error": {"code", "message", "request_id", "docs_url", "details"?, "money_moved"?, "safe_action"?, "settlement_id"?, "approval_id"?}}`.',
     errors.join('\n'),
     '## More',
-    `- [OpenAPI 3.1](${serverUrl}/openapi.json): every field, with examples\n- [Reference](${serverUrl}/docs): the same as web pages\n`,
+    `- [OpenAPI 3.1](${serverUrl}/openapi.json): every field, with examples\n- [Reference](${serverUrl}/docs): the same as web pages\n- [Errors](${serverUrl}/docs/errors): causes and what to do\n`,
   ].join('\n\n');
 };

@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { ERRORS, type ErrorCode, LIMIT_NAMES, MONEY_MOVED, SAFE_ACTIONS } from './errors.ts';
+import {
+  ERRORS,
+  type ErrorCode,
+  type ErrorReference,
+  errorDocsUrl,
+  LIMIT_NAMES,
+  MONEY_MOVED,
+  SAFE_ACTIONS,
+} from './errors.ts';
 import { exampleOf, type Json } from './examples.ts';
 import { IDEMPOTENT_REPLAYED, IdempotencyKey } from './idempotency.ts';
 import { contractList } from './index.ts';
@@ -151,6 +159,11 @@ const successResponses = (op: HttpOperation, id: string, converter: Converter): 
     ]),
   );
 
+const exampleReference = (code: ErrorCode): ErrorReference => ({
+  request_id: '5b0f0a52-6a53-4b8e-9d2c-6e0c0c1f4f11',
+  docs_url: errorDocsUrl('https://api.quittance.example', code),
+});
+
 /**
  * Error answers by status. Each set of codes is one component, because most operations share them.
  */
@@ -170,7 +183,7 @@ const errorResponses = (op: HttpOperation, shared: Record<string, Json>): Json =
           { properties: { error: { properties: { code: { enum: codes } } } } },
         ],
       },
-      { error: { code: codes[0], message: ERRORS[codes[0]!].meaning } },
+      { error: { code: codes[0], message: ERRORS[codes[0]!].meaning, ...exampleReference(codes[0]!) } },
     ),
   });
   return Object.fromEntries(
@@ -248,10 +261,20 @@ const errorSchema = (): Json => ({
   properties: {
     error: {
       type: 'object',
-      required: ['code', 'message'],
+      required: ['code', 'message', 'request_id', 'docs_url'],
       properties: {
         code: { type: 'string', enum: Object.keys(ERRORS) },
-        message: { type: 'string' },
+        message: { type: 'string', description: 'What is wrong, then what to do. For people' },
+        request_id: {
+          type: 'string',
+          description:
+            'Identifies this call in our logs, the same as the header x-request-id. Give it to support',
+        },
+        docs_url: {
+          type: 'string',
+          format: 'uri',
+          description: 'The page about the code: causes, whether money moved, what to do',
+        },
         details: {
           type: 'array',
           description: 'Which fields are wrong',
@@ -296,14 +319,15 @@ const errorSchema = (): Json => ({
       },
     },
   },
-  examples: [{ error: { code: 'not_found', message: 'no such quote' } }],
+  examples: [{ error: { code: 'not_found', message: 'no such quote', ...exampleReference('not_found') } }],
 });
 
 const DESCRIPTION = `Pay for an API call in USDC on Solana: the vendor quotes, the payer settles, the vendor redeems.
 
 Amounts are strings of USDC micro-units (1 USDC = 1,000,000). Times are ISO 8601, UTC. Unknown request fields are
 refused; answers may gain fields. Lists are newest first; \`next_cursor\` is the cursor of the next page. The credential's
-prefix selects the environment (test or live).
+prefix selects the environment (test or live). Every error has \`request_id\`, which identifies the call for support, and \`docs_url\`, the page
+about its code.
 
 Every call may be repeated when its answer was lost: GET, PATCH and DELETE always, settle and consume with the id that is in
 their body, what creates something with the same \`Idempotency-Key\`. Calls that do not name that header ignore it,

@@ -15,7 +15,11 @@ const MAX_INT64 = 2n ** 63n - 1n;
 export const MicroUsdc = z
   .string()
   // `abort` keeps other text from the bound below, where BigInt would throw.
-  .regex(/^[1-9][0-9]{0,18}$/, { error: 'must be decimal digits without sign or leading zero', abort: true })
+  .regex(/^[1-9][0-9]{0,18}$/, {
+    error:
+      'must be USDC micro-units: digits without sign, point or leading zero, for example "50000" for 0.05 USDC',
+    abort: true,
+  })
   .refine(
     (digits) => digits.length < 19 || BigInt(digits) <= MAX_INT64,
     'must be at most 9223372036854775807',

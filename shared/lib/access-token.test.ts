@@ -73,44 +73,60 @@ test('an access token has the claims of docs/spec/decisions.md and no others', (
   });
 });
 
+const invalid = { expiredAt: null };
+/** The signature is ours, so the holder may read since when it is refused. */
+const expired = { expiredAt: NOW + ACCESS_TOKEN_SECONDS * 1000 };
+
 test.each([
   ['as signed', valid, NOW, expected],
   ['in its last second', valid, NOW + ACCESS_TOKEN_SECONDS * 1000 - 1, expected],
-  ['at its expiry', valid, NOW + ACCESS_TOKEN_SECONDS * 1000, null],
+  ['at its expiry', valid, NOW + ACCESS_TOKEN_SECONDS * 1000, expired],
   [
     'live',
     await signAccessToken({ ...claims, environment: 'live' }, live),
     NOW,
     { ...expected, env: 'live' },
   ],
-  ['a live claim signed by a test key', await forged({ env: 'live' }), NOW, null],
-  ['a test claim signed by a live key', await forged({}, {}, live), NOW, null],
-  ['key of another use', await forged({}, {}, quote), NOW, null],
-  ['kid of another key', await forged({}, { kid: live.kid }), NOW, null],
-  ['kid of a path', await forged({}, { kid: '../test.session.1' }), NOW, null],
-  ['no kid', await forged({}, { kid: undefined }), NOW, null],
-  ['alg none', unsigned, NOW, null],
-  ['HS256 with the public key', hs256, NOW, null],
-  ['foreign issuer', await forged({ iss: 'elsewhere' }), NOW, null],
-  ['foreign audience', await forged({ aud: 'elsewhere' }), NOW, null],
-  ['no expiry', await forged({ exp: undefined }), NOW, null],
-  ['an extension that must be understood', critical, NOW, null],
-  ['not valid yet', await forged({ nbf: NOW / 1000 + 60 }), NOW, null],
-  ['no jti', await forged({ jti: undefined }), NOW, null],
-  ['no session', await forged({ sid: undefined }), NOW, null],
-  ['subject is no account', await forged({ sub: 'root' }), NOW, null],
-  ['payload altered', valid.replace(part(valid, 1), encode({ ...payload, sub: newId('acct') })), NOW, null],
-  ['other encoding of the signature', respelled(valid), NOW, null],
+  ['a live claim signed by a test key', await forged({ env: 'live' }), NOW, invalid],
+  ['a test claim signed by a live key', await forged({}, {}, live), NOW, invalid],
+  ['key of another use', await forged({}, {}, quote), NOW, invalid],
+  ['kid of another key', await forged({}, { kid: live.kid }), NOW, invalid],
+  ['kid of a path', await forged({}, { kid: '../test.session.1' }), NOW, invalid],
+  ['no kid', await forged({}, { kid: undefined }), NOW, invalid],
+  ['alg none', unsigned, NOW, invalid],
+  ['HS256 with the public key', hs256, NOW, invalid],
+  ['foreign issuer', await forged({ iss: 'elsewhere' }), NOW, invalid],
+  ['foreign audience', await forged({ aud: 'elsewhere' }), NOW, invalid],
+  ['no expiry', await forged({ exp: undefined }), NOW, invalid],
+  ['an extension that must be understood', critical, NOW, invalid],
+  ['not valid yet', await forged({ nbf: NOW / 1000 + 60 }), NOW, invalid],
+  ['no jti', await forged({ jti: undefined }), NOW, invalid],
+  ['no session', await forged({ sid: undefined }), NOW, invalid],
+  ['subject is no account', await forged({ sub: 'root' }), NOW, invalid],
+  [
+    'payload altered',
+    valid.replace(part(valid, 1), encode({ ...payload, sub: newId('acct') })),
+    NOW,
+    invalid,
+  ],
+  ['other encoding of the signature', respelled(valid), NOW, invalid],
   ['signed just before its key was retired', await signAccessToken(claims, retired), NOW, expected],
   [
     'signed long after its key was retired',
     await signAccessToken({ ...claims, now: NOW + 3_600_000 }, retired),
     NOW + 3_600_000,
-    null,
+    invalid,
   ],
-  ['empty', '', NOW, null],
-  ['no token at all', 'a.b.c', NOW, null],
-  ['__proto__ as kid', await forged({}, { kid: '__proto__' }), NOW, null],
+  ['expired and altered', respelled(valid), NOW + ACCESS_TOKEN_SECONDS * 1000, invalid],
+  [
+    'expired and signed by another key',
+    await forged({}, { kid: live.kid }),
+    NOW + ACCESS_TOKEN_SECONDS * 1000,
+    invalid,
+  ],
+  ['empty', '', NOW, invalid],
+  ['no token at all', 'a.b.c', NOW, invalid],
+  ['__proto__ as kid', await forged({}, { kid: '__proto__' }), NOW, invalid],
 ])('an access token is verified: %s', async (_name, token, now, outcome) => {
   expect(await verifyAccessToken(token, { keys, now })).toEqual(outcome);
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
+import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { AccountId, Environment } from '../contract/primitives.ts';
 import type { PublicKeys, SigningKey } from './keys.ts';
@@ -37,6 +37,13 @@ type VerifiedAccess = {
   expiresAt: number;
 };
 
+/**
+ * Why a token is not valid. `expiredAt`, in epoch milliseconds, is set only for a token that was
+ * valid until then: its signature is ours.
+ */
+type RefusedAccess = { expiredAt: number | null };
+const INVALID: RefusedAccess = { expiredAt: null };
+
 /** Signs an access token. Its kid is that of the key, `<env>.session.<n>`. */
 export const signAccessToken = (claims: AccessClaims, { kid, key }: SigningKey): Promise<string> => {
   const issuedAt = Math.floor(claims.now / 1000);
@@ -72,22 +79,22 @@ const isCanonical = (token: string): boolean =>
   token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 
 /**
- * The principal of an access token, or null if the token is not valid: another algorithm (`none`,
- * HS256 with the public key), an unknown kid or one of another use, claim and key of different
- * environments, a foreign issuer or audience, expired, or altered. Never throws for any input.
+ * The principal of an access token, or why it is not valid: another algorithm (`none`, HS256 with
+ * the public key), an unknown kid or one of another use, claim and key of different environments, a
+ * foreign issuer or audience, expired, or altered. Never throws for any input.
  * @param now epoch milliseconds
  */
 export const verifyAccessToken = async (
   token: string,
   { keys, now }: { keys: PublicKeys; now: number },
-): Promise<VerifiedAccess | null> => {
+): Promise<VerifiedAccess | RefusedAccess> => {
   try {
-    if (!isCanonical(token)) return null;
+    if (!isCanonical(token)) return INVALID;
     const key = keys.get(decodeProtectedHeader(token).kid ?? '');
-    if (key === undefined || key.use !== 'session') return null;
+    if (key === undefined || key.use !== 'session') return INVALID;
     // Tokens that a key signed before it was retired have expired by then. A later signature is
     // forged.
-    if (key.retiredAt !== null && now > key.retiredAt + ACCESS_TOKEN_SECONDS * 1000) return null;
+    if (key.retiredAt !== null && now > key.retiredAt + ACCESS_TOKEN_SECONDS * 1000) return INVALID;
     const { payload } = await jwtVerify(token, key.key, {
       algorithms: ['EdDSA'],
       issuer: ISSUER,
@@ -96,10 +103,17 @@ export const verifyAccessToken = async (
       requiredClaims: ['jti'],
     });
     const claims = Payload.safeParse(payload);
-    if (!claims.success || claims.data.env !== key.env) return null;
+    if (!claims.success || claims.data.env !== key.env) return INVALID;
     const { sub, sid, auth_time, env, exp } = claims.data;
     return { accountId: sub, sessionId: sid, authTime: auth_time, env, expiresAt: exp * 1000 };
-  } catch {
-    return null;
+  } catch (error) {
+    // Thrown after the signature was verified.
+    return error instanceof errors.JWTExpired && error.claim === 'exp'
+      ? { expiredAt: Number(error.payload.exp) * 1000 }
+      : INVALID;
   }
 };
+
+/** Whether `verifyAccessToken` has refused the token. */
+export const isRefused = (access: VerifiedAccess | RefusedAccess): access is RefusedAccess =>
+  'expiredAt' in access;

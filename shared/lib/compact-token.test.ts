@@ -90,6 +90,27 @@ describe('a token is refused with 400', () => {
     }
   });
 
+  test.each([
+    [
+      'an altered one',
+      `${encode({ ...json, quote_amount: '1' })}.${signature}`,
+      'was changed: its signature does not match',
+    ],
+    [
+      'one of another environment',
+      signToken('quote', { ...claims, env: 'live' }, live.signing),
+      'is a token of the environment live, and the credential is of test',
+    ],
+    [
+      'one of an unknown key',
+      signToken('quote', claims, { ...quote.signing, kid: 'test.quote.9' }),
+      'is not a quote token of this environment',
+    ],
+    ['no token', 'YWI.YWI', 'is malformed; send it unchanged'],
+  ])('the message names the cause: %s', (_name, forged, message) => {
+    expect(() => verifyToken('quote', forged, test_)).toThrow(`quote_token: ${message}`);
+  });
+
   test('a settlement token is refused as a quote token, and a quote token as a settlement token', () => {
     const settled = signToken(
       'settlement',
@@ -105,7 +126,11 @@ describe('a token is refused with 400', () => {
       settlement.signing,
     );
     expect(verifyToken('settlement', settled, test_).typ).toBe('settlement');
-    expect(() => verifyToken('quote', settled, test_)).toThrow(ServiceError);
-    expect(() => verifyToken('settlement', token, test_)).toThrow(ServiceError);
+    expect(() => verifyToken('quote', settled, test_)).toThrow(
+      'quote_token: is a settlement token; send the quote token',
+    );
+    expect(() => verifyToken('settlement', token, test_)).toThrow(
+      'settlement_token: is a quote token; send the settlement token',
+    );
   });
 });

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { ServiceError } from '../contract/errors.ts';
+import { invalid } from '../contract/errors.ts';
 import { QuoteClaims, SettlementClaims } from '../contract/tokens.ts';
 import { signBytes, verifyBytes } from './ed25519.ts';
 import type { PublicKeys, SigningKey } from './keys.ts';
@@ -14,10 +14,11 @@ const SCHEMAS: { [T in keyof Claims]: z.ZodType<Claims[T]> } = {
   quote: QuoteClaims,
   settlement: SettlementClaims,
 };
-type Unsigned<T extends keyof Claims> = Omit<Claims[T], 'kid' | 'typ'>;
+type TokenType = keyof Claims;
+type Unsigned<T extends TokenType> = Omit<Claims[T], 'kid' | 'typ'>;
 
 /** Signs claims with the current key. The same claims and key give the same token. */
-export const signToken = <T extends keyof Claims>(
+export const signToken = <T extends TokenType>(
   typ: T,
   claims: Unsigned<T>,
   { kid, key }: SigningKey,
@@ -34,7 +35,7 @@ export const storedClaims = (token: string): QuoteClaims =>
  * The unverified claims of a token, for a search in the service's records: it may have been paid
  * before its key was removed. Null if it is no token of this type.
  */
-export const unverifiedClaims = <T extends keyof Claims>(typ: T, token: string): Claims[T] | null => {
+export const unverifiedClaims = <T extends TokenType>(typ: T, token: string): Claims[T] | null => {
   try {
     const payload = Buffer.from(token.split('.')[0]!, 'base64url').toString('utf8');
     return SCHEMAS[typ].safeParse(JSON.parse(payload)).data ?? null;
@@ -43,16 +44,18 @@ export const unverifiedClaims = <T extends keyof Claims>(typ: T, token: string):
   }
 };
 
-const refuse = (message: string): never => {
-  throw new ServiceError('validation_error', message);
-};
+const KID = /^(test|live)\.(quote|settlement)\.[0-9]+$/;
 
-const decode = (part: string): Buffer => {
-  const bytes = Buffer.from(part, 'base64url');
-  // Only the canonical encoding is accepted: base64url has several for the same bytes (padding
-  // bits), and a cache must not treat one quote as two.
-  if (bytes.toString('base64url') !== part) refuse('the token is not in canonical base64url');
-  return bytes;
+/**
+ * Why a token is refused whose key is not of this environment and use. The message depends only on
+ * the kid that was sent.
+ */
+const foreignToken = (typ: TokenType, kid: unknown, env: string): string => {
+  const [, ofEnv, use] = KID.exec(String(kid)) ?? [];
+  if (use !== undefined && use !== typ) return `is a ${use} token; send the ${typ} token`;
+  if (ofEnv !== undefined && ofEnv !== env)
+    return `is a token of the environment ${ofEnv}, and the credential is of ${env}; use both of one environment`;
+  return `is not a ${typ} token of this environment`;
 };
 
 /** The environment of accepted tokens, and its public keys. */
@@ -63,28 +66,37 @@ export type TokenOptions = { env: string; keys: PublicKeys };
  * @throws ServiceError validation_error for another type, another environment, an unknown key, or
  *   altered bytes
  */
-export const verifyToken = <T extends keyof Claims>(
+export const verifyToken = <T extends TokenType>(
   typ: T,
   token: string,
   { env, keys }: TokenOptions,
 ): Claims[T] => {
+  const refuse = (message: string): never => {
+    throw invalid(`${typ}_token`, message);
+  };
+  const decode = (part: string): Buffer => {
+    const bytes = Buffer.from(part, 'base64url');
+    // Only the canonical encoding is accepted: base64url has several for the same bytes (padding
+    // bits), and a cache must not treat one quote as two.
+    if (bytes.toString('base64url') !== part) refuse('is not in canonical base64url; send it unchanged');
+    return bytes;
+  };
   const [payload, signature, ...rest] = token.split('.');
   if (payload === undefined || signature === undefined || rest.length > 0)
-    return refuse('the token is malformed');
+    return refuse('is malformed; send it unchanged');
   const [payloadBytes, signatureBytes] = [decode(payload), decode(signature)];
   let parsed: unknown;
   try {
     parsed = JSON.parse(payloadBytes.toString('utf8'));
   } catch {
-    return refuse('the token is malformed');
+    return refuse('is malformed; send it unchanged');
   }
   const kid = (parsed as { kid?: unknown } | null)?.kid;
   const key = typeof kid === 'string' ? keys.get(kid) : undefined;
-  if (key === undefined || key.env !== env || key.use !== typ)
-    return refuse(`not a ${typ} token of this environment`);
+  if (key === undefined || key.env !== env || key.use !== typ) return refuse(foreignToken(typ, kid, env));
   if (!verifyBytes(Buffer.from(payload, 'ascii'), signatureBytes, key.key))
-    return refuse('the token signature is invalid');
+    return refuse('was changed: its signature does not match; send it unchanged');
   const claims = SCHEMAS[typ].safeParse(parsed);
-  if (!claims.success || claims.data.env !== env) return refuse(`not a ${typ} token of this environment`);
+  if (!claims.success || claims.data.env !== env) return refuse(`is not a ${typ} token of this environment`);
   return claims.data;
 };

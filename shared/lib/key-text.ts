@@ -14,6 +14,13 @@ const TEXT = /^(vendor|dk)_(test|live)_[0-9A-Za-z]{49}$/;
 const KINDS = { vendor: 'service_key', dk: 'delegate_key' } as const;
 
 type KeyPrefix = `${keyof typeof KINDS}_${Environment}_`;
+/** What every key begins with. */
+export const KEY_PREFIXES = [
+  'vendor_test_',
+  'vendor_live_',
+  'dk_test_',
+  'dk_live_',
+] as const satisfies KeyPrefix[];
 type ParsedKey = { kind: 'service_key' | 'delegate_key'; environment: Environment; hash: string };
 
 const base62 = (value: bigint, length: number): string => {

@@ -191,7 +191,7 @@ const RECIPES: Record<string, Recipe> = {
   },
   'identity.listServices': { foreign: 'hidden' },
   'identity.getService': {},
-  'identity.updateService': { body: () => ({ price: '1' }) },
+  'identity.updateService': { body: () => ({ price: '20000' }) },
   'identity.deleteService': { body: () => ({ mode: 'close' }) },
   'identity.rotateServiceKey': { body: () => ({}) },
   'identity.revealServiceKey': { body: () => ({}) },

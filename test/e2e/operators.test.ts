@@ -83,7 +83,7 @@ test('a frozen vendor: within 2 s no gateway accepts new work, paid settlements 
     { status: 400, code: 'validation_error' },
     { status: 400, code: 'validation_error' },
   ]);
-  const service = { name: 'More', price: '1', payout_address: vendor.payout.publicKey.toBase58() };
+  const service = { name: 'More', price: '20000', payout_address: vendor.payout.publicKey.toBase58() };
   expect(await everywhere('POST /v1/services', vendor.signIn.access_token, service)).toEqual([
     refused,
     refused,

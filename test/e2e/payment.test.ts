@@ -127,6 +127,8 @@ describe('one payment', () => {
         message: expect.any(String),
         money_moved: 'no',
         safe_action: 'new_quote',
+        request_id: theirs.headers.get('x-request-id'),
+        docs_url: `${stack.gateway_url}/docs/errors#quote_already_settled`,
       },
     });
   });

@@ -14,6 +14,7 @@ import { encode } from '../../shared/bus/envelope.ts';
 import { type IdempotentCalls, type Serving, serve } from '../../shared/bus/serve.ts';
 import { natsRights } from '../../shared/bus/topology.ts';
 import type { CallKey } from '../../shared/contract/idempotency.ts';
+import type { KeyRefusal } from '../../shared/contract/identity.ts';
 import { contractList } from '../../shared/contract/index.ts';
 import type { Environment } from '../../shared/contract/primitives.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
@@ -53,6 +54,8 @@ export type Services = {
   earlierAnswers: Record<string, object>;
   /** The keys of identity, by the hash of their text. */
   keys: Map<string, Principal>;
+  /** Keys that identity refuses, by the hash of their text, with the reason. */
+  refusedKeys: Map<string, { refused: KeyRefusal; since: string }>;
   revokedSessions: Set<string>;
   /** Account → the factor of its limits; 1 for all others. */
   limitFactors: Map<string, number>;
@@ -116,6 +119,7 @@ export const startServices = async ({ natsPort }: Servers): Promise<Services> =>
   const queriedHashes: string[] = [];
   const serving: Serving[] = [];
   const keys = new Map<string, Principal>();
+  const refusedKeys: Services['refusedKeys'] = new Map();
   const revokedSessions = new Set<string>();
   const limitFactors = new Map<string, number>();
   const factorOf = (principal: Principal) =>
@@ -127,7 +131,8 @@ export const startServices = async ({ natsPort }: Servers): Promise<Services> =>
     findKey: ({ key_hash }) => {
       queriedHashes.push(key_hash as string);
       const principal = keys.get(key_hash as string);
-      return principal === undefined ? null : { principal, limit_factor: factorOf(principal) };
+      if (principal !== undefined) return { principal, limit_factor: factorOf(principal) };
+      return refusedKeys.get(key_hash as string) ?? null;
     },
     findSession: ({ session_id, account_id }) => ({
       open: !revokedSessions.has(session_id as string),
@@ -176,6 +181,7 @@ export const startServices = async ({ natsPort }: Servers): Promise<Services> =>
     answers,
     earlierAnswers,
     keys,
+    refusedKeys,
     revokedSessions,
     limitFactors,
     revokeSession: (environment, session) => {

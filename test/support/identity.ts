@@ -150,6 +150,7 @@ export const startIdentity = async () => {
     identitySecret,
     consoleUrl: 'https://console.quittance.example',
     cursorKey: Buffer.alloc(32, 8),
+    fee: { bps: 50n, minMicro: 10_000n },
     // Not over the bus, where a fake of another service would answer for every test on this server.
     checkPayoutAddress: async (address: string) => {
       if (address === REFUSED_PAYOUT) throw new ServiceError('validation_error', 'a program');
@@ -283,8 +284,15 @@ export const startIdentity = async () => {
       await waitUntil(() => found().length >= atLeast, { withinMs: 30_000 });
       return found().at(-1)!;
     },
-    findKey: async (key_hash: string) =>
-      (await call(gateway, identity, 'findKey', { key_hash }))?.principal ?? null,
+    findKey: async (key_hash: string) => {
+      const found = await call(gateway, identity, 'findKey', { key_hash });
+      return found !== null && 'principal' in found ? found.principal : null;
+    },
+    /** Why a key is refused; null for a valid key and for an unknown one. */
+    findKeyRefusal: async (key_hash: string) => {
+      const found = await call(gateway, identity, 'findKey', { key_hash });
+      return found !== null && 'refused' in found ? found : null;
+    },
     /** The bus as the operators' tools use it. */
     operator: await testBus.as('operator'),
     findService: (service_id: string) => call(quote, identity, 'findService', { service_id }),

@@ -6,7 +6,7 @@ import type { StackEnvironment } from './stack-file.ts';
 
 const host = '127.0.0.1';
 
-/** Quotes and offers of other protocols have the same fee. */
+/** Quotes, offers of other protocols and the prices of services have the same fee. */
 const fees = { FEE_BPS: '50', FEE_MIN_MICRO: '10000' };
 
 /** An environment of the stack with everything that configures its services. */
@@ -111,6 +111,7 @@ export function serviceEnvironment(
       PASSKEY_RP_ID: 'localhost',
       PASSKEY_ORIGINS: localOrigin(shared.gatewayUrl),
       IDENTITY_SECRET: keys.identitySecret,
+      ...fees,
       CURSOR_KEY: keys.cursorKey,
     },
     'chain-submitter': submitterEnvironment(environment, shared),

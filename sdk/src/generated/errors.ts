@@ -67,6 +67,12 @@ export class NotFoundError extends ApiError {
   static readonly retryable = false;
 }
 
+/** 405: The path has no such method. See the Allow header. */
+export class MethodNotAllowedError extends ApiError {
+  declare readonly code: 'method_not_allowed';
+  static readonly retryable = false;
+}
+
 /** 409: The resource exists already or is in another state. */
 export class ConflictError extends ApiError {
   declare readonly code: 'conflict';
@@ -158,6 +164,7 @@ export const ERROR_CLASSES = {
   approval_expired: ApprovalExpiredError,
   reauthentication_required: ReauthenticationRequiredError,
   not_found: NotFoundError,
+  method_not_allowed: MethodNotAllowedError,
   conflict: ConflictError,
   delegation_inactive: DelegationInactiveError,
   quote_already_settled: QuoteAlreadySettledError,

@@ -2010,15 +2010,25 @@ export interface components {
          * @example {
          *       "error": {
          *         "code": "not_found",
-         *         "message": "no such quote"
+         *         "message": "no such quote",
+         *         "request_id": "5b0f0a52-6a53-4b8e-9d2c-6e0c0c1f4f11",
+         *         "docs_url": "https://api.quittance.example/docs/errors#not_found"
          *       }
          *     }
          */
         Error: {
             error: {
                 /** @enum {string} */
-                code: "validation_error" | "unauthorized" | "payment_required" | "insufficient_funds" | "forbidden" | "limit_exceeded" | "approval_required" | "approval_denied" | "approval_expired" | "reauthentication_required" | "not_found" | "conflict" | "delegation_inactive" | "quote_already_settled" | "idempotency_mismatch" | "settlement_exhausted" | "payment_failed" | "quote_expired" | "settlement_expired" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "service_unavailable";
+                code: "validation_error" | "unauthorized" | "payment_required" | "insufficient_funds" | "forbidden" | "limit_exceeded" | "approval_required" | "approval_denied" | "approval_expired" | "reauthentication_required" | "not_found" | "method_not_allowed" | "conflict" | "delegation_inactive" | "quote_already_settled" | "idempotency_mismatch" | "settlement_exhausted" | "payment_failed" | "quote_expired" | "settlement_expired" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "service_unavailable";
+                /** @description What is wrong, then what to do. For people */
                 message: string;
+                /** @description Identifies this call in our logs, the same as the header x-request-id. Give it to support */
+                request_id: string;
+                /**
+                 * Format: uri
+                 * @description The page about the code: causes, whether money moved, what to do
+                 */
+                docs_url: string;
                 /** @description Which fields are wrong */
                 details?: {
                     path: string;
@@ -2503,6 +2513,10 @@ export interface components {
             /** @enum {string} */
             status: "active" | "closing";
             created_at: components["schemas"]["Timestamp"];
+            /** @description The fee of a quote for the price, in micro-units */
+            fee_amount: components["schemas"]["MicroUsdcOrZero"];
+            /** @description What you receive of a quote for the price, in micro-units: the price less the fee */
+            net_amount: components["schemas"]["MicroUsdcOrZero"];
         };
         /**
          * @description UUID of a vendor service
@@ -6887,7 +6901,9 @@ export interface operations {
                      *           "redeem_window_seconds": 900,
                      *           "key_grace_hours": 24,
                      *           "status": "active",
-                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "fee_amount": "0",
+                     *           "net_amount": "0"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -6926,6 +6942,7 @@ export interface operations {
                 "application/json": {
                     /** @example Weather API */
                     name: string;
+                    /** @description What the payer pays, as micro-units. It must exceed the fee, which the vendor absorbs: `net_amount` of the answer is what you receive. Prices of x402 routes may be lower */
                     price: components["schemas"]["MicroUsdc"];
                     payout_address: components["schemas"]["SolanaAddress"];
                     /**
@@ -6964,6 +6981,8 @@ export interface operations {
                      *       "key_grace_hours": 24,
                      *       "status": "active",
                      *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "fee_amount": "0",
+                     *       "net_amount": "0",
                      *       "api_key": "vendor_test_Zk3mQ9"
                      *     }
                      */
@@ -6983,6 +7002,10 @@ export interface operations {
                         /** @enum {string} */
                         status: "active" | "closing";
                         created_at: components["schemas"]["Timestamp"];
+                        /** @description The fee of a quote for the price, in micro-units */
+                        fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                        /** @description What you receive of a quote for the price, in micro-units: the price less the fee */
+                        net_amount: components["schemas"]["MicroUsdcOrZero"];
                         /** @example vendor_test_Zk3mQ9 */
                         api_key: string;
                     } | {
@@ -7001,6 +7024,10 @@ export interface operations {
                         /** @enum {string} */
                         status: "active" | "closing";
                         created_at: components["schemas"]["Timestamp"];
+                        /** @description The fee of a quote for the price, in micro-units */
+                        fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                        /** @description What you receive of a quote for the price, in micro-units: the price less the fee */
+                        net_amount: components["schemas"]["MicroUsdcOrZero"];
                         /**
                          * @description A repeat by Idempotency-Key. The secret was in the first answer and is not stored
                          * @constant
@@ -7042,7 +7069,9 @@ export interface operations {
                      *       "redeem_window_seconds": 900,
                      *       "key_grace_hours": 24,
                      *       "status": "active",
-                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "fee_amount": "0",
+                     *       "net_amount": "0"
                      *     }
                      */
                     "application/json": components["schemas"]["Service"];
@@ -7108,6 +7137,7 @@ export interface operations {
                 "application/json": {
                     /** @example Weather API */
                     name?: string;
+                    /** @description What the payer pays, as micro-units. It must exceed the fee, which the vendor absorbs: `net_amount` of the answer is what you receive. Prices of x402 routes may be lower */
                     price?: components["schemas"]["MicroUsdc"];
                     payout_address?: components["schemas"]["SolanaAddress"];
                     /**
@@ -7145,7 +7175,9 @@ export interface operations {
                      *       "redeem_window_seconds": 900,
                      *       "key_grace_hours": 24,
                      *       "status": "active",
-                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "fee_amount": "0",
+                     *       "net_amount": "0"
                      *     }
                      */
                     "application/json": components["schemas"]["Service"];

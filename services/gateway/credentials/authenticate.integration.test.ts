@@ -2,7 +2,7 @@ import { createHmac, createPublicKey } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { SignJWT } from 'jose';
 import { newId } from '../../../shared/lib/id.ts';
-import { createKeyText } from '../../../shared/lib/key-text.ts';
+import { createKeyText, keyHash } from '../../../shared/lib/key-text.ts';
 import {
   type Gateway,
   type GatewayFixture,
@@ -45,35 +45,63 @@ const quoteId = newId('q');
 
 const unknownKey = createKeyText('vendor_test_');
 const altered = (key: string) => key.slice(0, 20) + (key[20] === 'a' ? 'b' : 'a') + key.slice(21);
-const unauthorized = { error: { code: 'unauthorized', message: expect.any(String) } };
+const unauthorized = { error: { code: 'unauthorized' } };
 
-test('missing and malformed credentials get the answer of an unknown key', async () => {
+test('a missing, malformed, mistyped and unknown credential have different messages, without its text', async () => {
   const valid = serviceKey();
-  const asUnknown = await send('GET', '/v1/quotes', { key: unknownKey });
-  expect(asUnknown).toMatchObject({ status: 401, body: unauthorized });
-  expect(asUnknown.headers.get('www-authenticate')).toBe('Bearer');
-  const variants: [string, Record<string, string>][] = [
-    ['/v1/quotes', {}],
-    ['/v1/quotes', { authorization: '' }],
-    ['/v1/quotes', { authorization: 'Bearer' }],
-    ['/v1/quotes', { authorization: valid }],
-    ['/v1/quotes', { authorization: `Basic ${Buffer.from(`${valid}:`).toString('base64')}` }],
-    ['/v1/quotes', { authorization: `Bearer ${altered(valid)}` }],
-    ['/v1/quotes', { authorization: `Bearer ${valid}, Bearer ${valid}` }],
-    ['/v1/quotes', { authorization: `Bearer ${valid} x` }],
-    ['/v1/quotes', { authorization: `Bearer ${'a'.repeat(8000)}` }],
-    ['/v1/quotes', { authorization: `Bearer ${valid.replace('vendor_test', 'vendor_live')}` }],
-    ['/v1/quotes', { 'x-api-key': valid, cookie: `authorization=Bearer ${valid}` }],
-    [`/v1/quotes?api_key=${valid}`, {}],
-    [`/v1/quotes?authorization=Bearer%20${valid}`, {}],
+  const variants: [string, Record<string, string>, RegExp][] = [
+    ['/v1/quotes', { authorization: `Bearer ${unknownKey}` }, /^the environment test has no such key; /],
+    ['/v1/quotes', {}, /^the header Authorization is missing; /],
+    ['/v1/quotes', { authorization: '' }, /^the header Authorization is missing; /],
+    ['/v1/quotes', { authorization: 'Bearer' }, /^the header Authorization has no credential after Bearer; /],
+    ['/v1/quotes', { authorization: valid }, /^the word Bearer before the credential is missing; /],
+    [
+      '/v1/quotes',
+      { authorization: `Basic ${Buffer.from(`${valid}:`).toString('base64')}` },
+      /^the header Authorization has the scheme Basic; /,
+    ],
+    ['/v1/quotes', { authorization: `Bearer ${altered(valid)}` }, /^the key is mistyped or incomplete: /],
+    ['/v1/quotes', { authorization: `Bearer ${valid}, Bearer ${valid}` }, /several words after Bearer; /],
+    ['/v1/quotes', { authorization: `Bearer ${valid} x` }, /several words after Bearer; /],
+    ['/v1/quotes', { authorization: `Bearer ${'a'.repeat(8000)}` }, /longer than 4096 characters; /],
+    [
+      '/v1/quotes',
+      { authorization: `Bearer ${valid.replace('vendor_test', 'vendor_live')}` },
+      /^the key is mistyped or incomplete: /,
+    ],
+    [
+      '/v1/quotes',
+      { 'x-api-key': valid, cookie: `authorization=Bearer ${valid}` },
+      /^the header Authorization is missing; /,
+    ],
+    [`/v1/quotes?api_key=${valid}`, {}, /^the header Authorization is missing; /],
+    [`/v1/quotes?authorization=Bearer%20${valid}`, {}, /^the header Authorization is missing; /],
   ];
-  for (const [path, headers] of variants) {
-    expect({ headers, reply: await send('GET', path, { headers }) }).toMatchObject({
-      headers,
-      reply: { status: 401, body: asUnknown.body },
-    });
+  for (const [path, headers, message] of variants) {
+    const reply = await send('GET', path, { headers });
+    expect({ headers, reply }).toMatchObject({ headers, reply: { status: 401, body: unauthorized } });
+    expect(reply.body.error?.message).toMatch(message);
+    expect(reply.headers.get('www-authenticate')).toBe('Bearer');
+    expect(JSON.stringify(reply.body)).not.toContain(valid.slice(0, 30));
   }
   expect(services.calls).toEqual([]);
+});
+
+test('the holder of a key that was revoked, or whose delegate ended, gets the reason and its time', async () => {
+  const since = '2026-11-20T10:00:00.000Z';
+  for (const [refused, message] of [
+    ['revoked', `the key was revoked or replaced at ${since}; use the current key`],
+    ['delegate_deleted', `the delegate of the key was deleted at ${since}; use the key of another delegate`],
+    ['delegate_expired', `the delegate of the key expired at ${since}; use the key of another delegate`],
+  ] as const) {
+    const key = createKeyText('dk_test_');
+    services.refusedKeys.set(keyHash(key), { refused, since });
+    const { status, body } = await send('GET', '/v1/delegates/me', { key });
+    expect([status, body.error?.message]).toEqual([401, message]);
+    // With one altered character it is a mistyped key: the record is found by the whole text.
+    const guess = await send('GET', '/v1/delegates/me', { key: altered(key) });
+    expect(guess.body.error?.message).toMatch(/^the key is mistyped/);
+  }
 });
 
 test('two Authorization headers are refused, although each is valid', async () => {
@@ -120,6 +148,7 @@ test('forged, foreign, expired and revoked access tokens are refused', async () 
   const ownJwk = createPublicKey(stranger.key).export({ format: 'jwk' });
   const revoked = newId('ses');
   services.revokedSessions.add(revoked);
+  const expiredAt = Math.floor(Date.now() / 1000) * 1000 - 60_000;
 
   const tokens = {
     'alg none': `${b64({ alg: 'none', kid: 'test.session.1' })}.${payload}.`,
@@ -134,7 +163,7 @@ test('forged, foreign, expired and revoked access tokens are refused', async () 
     'foreign audience': await resigned({ aud: 'other' }),
     'live claim signed by a test key': await accessToken({ environment: 'live' }),
     'test claim signed by a live key': await accessToken({}, liveSession.signing),
-    expired: await accessToken({ now: Date.now() - 16 * 60_000 }),
+    expired: await accessToken({ now: expiredAt - 15 * 60_000 }),
     'payload altered': `${header}.${b64({ ...parsed, sub: newId('acct') })}.${signature}`,
     'no exp': await resigned({ exp: undefined }),
     'not valid yet': await resigned({ nbf: Math.floor(Date.now() / 1000) + 3600 }),
@@ -143,13 +172,18 @@ test('forged, foreign, expired and revoked access tokens are refused', async () 
     'signature cut': `${header}.${payload}.${signature.slice(0, -2)}`,
     'signed out': await accessToken({ sessionId: revoked }),
   };
+  const MESSAGES: Record<string, string> = {
+    expired: `the access token expired at ${new Date(expiredAt).toISOString()}; get a new one with POST /v1/auth/refresh, or sign in again`,
+    'signed out': 'the sign-in of the access token has ended; sign in again',
+  };
   expect((await send('GET', '/v1/services', { key: valid })).status).toBe(200);
   for (const [name, key] of Object.entries(tokens)) {
     const reply = await send('GET', '/v1/services', { key });
-    expect({ name, status: reply.status, body: reply.body }).toEqual({
+    expect({ name, status: reply.status, message: reply.body.error?.message }).toEqual({
       name,
       status: 401,
-      body: unauthorized,
+      message:
+        MESSAGES[name] ?? 'the access token is not signed by this service, or it was changed; sign in again',
     });
   }
 });

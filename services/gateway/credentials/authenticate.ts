@@ -2,11 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { CredentialKind, Principal } from '../../../shared/contract/principal.ts';
 import type { HttpOperation } from '../../../shared/contract/service.ts';
-import { verifyAccessToken } from '../../../shared/lib/access-token.ts';
+import { isRefused, verifyAccessToken } from '../../../shared/lib/access-token.ts';
 import { cached } from '../../../shared/lib/cached.ts';
 import { parseKeyText } from '../../../shared/lib/key-text.ts';
 import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { CREDENTIAL_MAX_AGE_MS, type GatewayEnvironment } from '../environments/environment.ts';
+import { type Bearer, readBearer } from './bearer.ts';
+import {
+  ENDED_SIGN_IN,
+  expiredToken,
+  INVALID_TOKEN,
+  MISTYPED_KEY,
+  refusedKey,
+  unservedEnvironment,
+} from './refusals.ts';
 import type { RefusedKeys } from './refused-keys.ts';
 
 /**
@@ -22,27 +31,10 @@ export type Authenticated = { environment: GatewayEnvironment; principal: Princi
 export type Authenticate = (rawHeaders: readonly string[], address: string) => Promise<Authenticated>;
 
 /**
- * Keys have 60 characters and access tokens about 500. A longer text is neither hashed nor parsed.
- */
-const MAX_CREDENTIAL_LENGTH = 4096;
-
-/**
  * The minimum time of a refusal, so that a credential refused by its shape and one refused after a
  * query take the same time.
  */
 const REFUSAL_FLOOR_MS = 20;
-
-/** The only Bearer credential of the request. Null for none, several or another scheme. */
-const bearerOf = (rawHeaders: readonly string[]): string | null => {
-  // Node uses the first of several Authorization headers and drops the rest silently, so the raw
-  // list is read. The server has already refused such a request; this is the second check.
-  const values = rawHeaders.filter(
-    (_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === 'authorization',
-  );
-  const [value = ''] = values;
-  if (values.length !== 1 || value.length > MAX_CREDENTIAL_LENGTH) return null;
-  return /^Bearer +([A-Za-z0-9._-]+)$/i.exec(value)?.[1] ?? null;
-};
 
 const KIND_NAMES: Record<CredentialKind, string> = {
   service_key: 'a service key',
@@ -50,7 +42,14 @@ const KIND_NAMES: Record<CredentialKind, string> = {
   jwt: 'an access token',
 };
 
-/** Checks the Bearer credentials of all environments. Reads the Authorization header only. */
+/** Why a credential is refused: a text for the caller, what is wrong and then what to do. */
+type Refused = { refusal: string };
+
+/**
+ * Checks the Bearer credentials of all environments. Reads the Authorization header only. A refusal
+ * says only what follows from the text of the credential, or from the record of a key whose whole
+ * text the caller has (docs/adr/0050-errors.md).
+ */
 export const createAuthenticate = ({
   environments,
   publicKeys,
@@ -62,32 +61,39 @@ export const createAuthenticate = ({
   refusedKeys: RefusedKeys;
   now: () => number;
 }): Authenticate => {
-  const fromKey = async (text: string, address: string): Promise<Authenticated | null> => {
+  const unserved = (name: string): Refused => ({ refusal: unservedEnvironment(name, environments.keys()) });
+
+  const fromKey = async (text: string, address: string): Promise<Authenticated | Refused> => {
     const key = parseKeyText(text);
-    const environment = key === null ? undefined : environments.get(key.environment);
-    if (key === null || environment === undefined) return null;
+    if (key === null) return { refusal: MISTYPED_KEY };
+    const environment = environments.get(key.environment);
+    if (environment === undefined) return unserved(key.environment);
     const attempt = { environment: environment.name, hash: key.hash, address };
     refusedKeys.admit(attempt);
     const found = await environment.findKey(key.hash);
     // The prefix of the text and the record must agree about the kind of the key.
-    const isGood = found?.principal.kind === key.kind;
-    await refusedKeys.record(attempt, isGood);
-    return isGood ? { environment, principal: found.principal, limitFactor: found.limit_factor } : null;
+    const good = found !== null && 'principal' in found && found.principal.kind === key.kind ? found : null;
+    await refusedKeys.record(attempt, good !== null);
+    if (good === null) return { refusal: refusedKey(found, environment.name) };
+    return { environment, principal: good.principal, limitFactor: good.limit_factor };
   };
 
   // Calls of one session come in bursts. The signature of its token is verified once per burst, its
   // expiry with every call.
   const verified = cached((text) => verifyAccessToken(text, { keys: publicKeys, now: now() }), {
     maxAgeMs: CREDENTIAL_MAX_AGE_MS,
-    isCacheable: (claims) => claims !== null,
+    isCacheable: (access) => !isRefused(access),
   });
-  const fromAccessToken = async (text: string): Promise<Authenticated | null> => {
-    const claims = await verified(text);
-    const environment = claims === null ? undefined : environments.get(claims.env);
-    if (claims === null || environment === undefined || now() >= claims.expiresAt) return null;
-    const { open, frozen, limit_factor: limitFactor } = await environment.findSession(claims);
-    if (!open) return null;
-    const { accountId, sessionId, authTime } = claims;
+  const fromAccessToken = async (text: string): Promise<Authenticated | Refused> => {
+    const access = await verified(text);
+    const expiredAt = isRefused(access) ? access.expiredAt : access.expiresAt;
+    if (expiredAt === null) return { refusal: INVALID_TOKEN };
+    if (isRefused(access) || now() >= expiredAt) return { refusal: expiredToken(expiredAt) };
+    const environment = environments.get(access.env);
+    if (environment === undefined) return unserved(access.env);
+    const { open, frozen, limit_factor: limitFactor } = await environment.findSession(access);
+    if (!open) return { refusal: ENDED_SIGN_IN };
+    const { accountId, sessionId, authTime } = access;
     return {
       environment,
       principal: {
@@ -101,19 +107,17 @@ export const createAuthenticate = ({
     };
   };
 
+  const find = async (bearer: Bearer, address: string): Promise<Authenticated | Refused> => {
+    if (bearer.kind === 'none') return bearer;
+    return bearer.kind === 'key' ? fromKey(bearer.text, address) : fromAccessToken(bearer.text);
+  };
+
   return async (rawHeaders, address) => {
     const startedAt = performance.now();
-    const text = bearerOf(rawHeaders);
-    const caller =
-      text === null ? null : await (text.includes('.') ? fromAccessToken(text) : fromKey(text, address));
-    if (caller === null) {
-      await sleep(Math.max(0, REFUSAL_FLOOR_MS - (performance.now() - startedAt)));
-      throw new ServiceError(
-        'unauthorized',
-        'a valid credential is required; send the header Authorization: Bearer <credential>. A key is valid in one environment, an access token for 15 minutes',
-      );
-    }
-    return caller;
+    const found = await find(readBearer(rawHeaders), address);
+    if (!('refusal' in found)) return found;
+    await sleep(Math.max(0, REFUSAL_FLOOR_MS - (performance.now() - startedAt)));
+    throw new ServiceError('unauthorized', found.refusal);
   };
 };
 

@@ -36,8 +36,11 @@ export type GatewayEnvironment = {
 };
 
 type SessionInput = z.infer<typeof identity.internal.findSession.input>;
-/** The principal of a key with the status of its account, at most as old as the cache allows. */
-type FoundKey = NonNullable<z.infer<typeof identity.internal.findKey.output>>;
+/**
+ * The principal of a key with the status of its account, or why the key is refused, at most as old
+ * as the cache allows.
+ */
+export type FoundKey = NonNullable<z.infer<typeof identity.internal.findKey.output>>;
 
 /** The cache key of a session: the input of the call to identity. */
 const sessionKey = ({ session_id, account_id }: SessionInput): string =>

@@ -66,7 +66,7 @@ const preflight = (gateway: string, origin: string) =>
 const authorized = () => ({ authorization: `Bearer ${key}` });
 
 test('without the setting no page may call the API', async () => {
-  expect(await preflight('off', SHOP)).toEqual({ status: 404, vary: null, allowed: {} });
+  expect(await preflight('off', SHOP)).toEqual({ status: 405, vary: null, allowed: {} });
   expect(await send('off', 'GET', SHOP, authorized())).toEqual({ status: 200, vary: null, allowed: {} });
 });
 

@@ -7,7 +7,7 @@ const PREFLIGHT_SECONDS = 7200;
 
 /**
  * Lets scripts of the configured origins call the API and read its answers (Fetch standard, 3.3).
- * Without the setting CORS is off: browsers block other pages, and OPTIONS answers 404.
+ * Without the setting CORS is off: browsers block other pages, and OPTIONS answers 405.
  * @param origins whose scripts may call the API; `*` is all of them, without cookies
  */
 export const registerCors = (app: FastifyInstance, origins: readonly string[] | '*' | undefined): void => {

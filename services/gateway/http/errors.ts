@@ -5,6 +5,7 @@ import {
   ERRORS,
   type ErrorBody,
   type ErrorCode,
+  errorDocsUrl,
   type SafeAction,
   ServiceError,
 } from '../../../shared/contract/errors.ts';
@@ -87,45 +88,68 @@ export const errorAnswer = (error: ServiceError | null, money: Money) => {
   };
 };
 
-/**
- * Answers with an error. Shape and headers are the same for errors of every origin. An operation of
- * another protocol adds its fields.
- */
-export const sendError = (
-  reply: FastifyReply,
-  error: ServiceError | null,
-  operation?: Pick<HttpOperation, 'money' | 'dialect'>,
-): FastifyReply => {
-  const { status, body, headers } = errorAnswer(error, operation?.money);
-  const answer = inDialect(operation?.dialect, status, body);
-  if (answer === null)
-    return reply.code(UNKNOWN.status).headers(headers).type('text/plain; charset=utf-8').send(UNKNOWN.text);
-  return reply.code(status).headers(headers).type('application/json; charset=utf-8').send(answer);
-};
-
 const SOCKET_ERRORS: Record<string, readonly [string, string]> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'the request headers are too large'],
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'the request took too long to arrive'],
 };
 
+/** The two ways in which the gateway answers with an error. */
+export type ErrorAnswers = {
+  /**
+   * Answers with an error. Shape and headers are the same for errors of every origin. An operation
+   * of another protocol adds its fields.
+   */
+  send: (
+    reply: FastifyReply,
+    error: ServiceError | null,
+    operation?: Pick<HttpOperation, 'money' | 'dialect'>,
+  ) => FastifyReply;
+  /**
+   * Answers bytes that are not HTTP, which never become a request, on the socket and in the same
+   * shape.
+   */
+  sendToSocket: (error: Error & { code?: string }, socket: Socket) => void;
+};
+
 /**
- * Answers bytes that are not HTTP, which never become a request, on the socket and in the same
- * shape.
+ * Every error names its call (`request_id`) and the page about its code (`docs_url`).
+ * @param publicUrl the gateway's base URL
  */
-export const answerSocketError = (error: Error & { code?: string }, socket: Socket): void => {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const [status, message] = SOCKET_ERRORS[error.code ?? ''] ?? [
-    '400 Bad Request',
-    'the request is not valid HTTP',
-  ];
-  const body = JSON.stringify({ error: { code: 'validation_error', message } });
-  const headers = {
-    ...BASE_HEADERS,
-    'x-request-id': randomUUID(),
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(body),
-    connection: 'close',
+export const createErrorAnswers = ({ publicUrl }: { publicUrl: string }): ErrorAnswers => {
+  const referenced = (error: ErrorBody, request_id: string) => ({
+    error: { ...error, request_id, docs_url: errorDocsUrl(publicUrl, error.code) },
+  });
+
+  return {
+    send: (reply, error, operation) => {
+      const { status, body, headers } = errorAnswer(error, operation?.money);
+      const referring = referenced(body.error, reply.request.id);
+      const answer = inDialect(operation?.dialect, status, referring);
+      if (answer === null)
+        return reply
+          .code(UNKNOWN.status)
+          .headers(headers)
+          .type('text/plain; charset=utf-8')
+          .send(UNKNOWN.text);
+      return reply.code(status).headers(headers).type('application/json; charset=utf-8').send(answer);
+    },
+    sendToSocket: (error, socket) => {
+      if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+      const [status, message] = SOCKET_ERRORS[error.code ?? ''] ?? [
+        '400 Bad Request',
+        'the request is not valid HTTP',
+      ];
+      const requestId = randomUUID();
+      const body = JSON.stringify(referenced({ code: 'validation_error', message }, requestId));
+      const headers = {
+        ...BASE_HEADERS,
+        'x-request-id': requestId,
+        'content-type': 'application/json; charset=utf-8',
+        'content-length': Buffer.byteLength(body),
+        connection: 'close',
+      };
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+      socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${body}`);
+    },
   };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${body}`);
 };

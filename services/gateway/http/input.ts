@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { parseInput } from '../../../shared/bus/serve.ts';
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { invalid, ServiceError } from '../../../shared/contract/errors.ts';
 import { IDEMPOTENCY_KEY, IdempotencyKey } from '../../../shared/contract/idempotency.ts';
+import { inputIssues } from '../../../shared/contract/issues.ts';
 import type { HttpOperation } from '../../../shared/contract/service.ts';
 
 /**
@@ -31,6 +32,16 @@ export const environmentNameOf = ({ environment }: HttpOperation, input: RawInpu
 };
 
 /**
+ * Node gives the values of a parameter that was sent twice as a list. No parameter is a list.
+ * @throws ServiceError validation_error
+ */
+const singleValues = (query: RawInput): RawInput => {
+  const repeated = Object.keys(query).find((name) => Array.isArray(query[name]));
+  if (repeated !== undefined) throw invalid(repeated.slice(0, 64), 'was sent more than once; send it once');
+  return query;
+};
+
+/**
  * Validates each part by its own strict schema, so that a field in the wrong part is unknown there.
  * Nothing is coerced.
  * @throws ServiceError validation_error
@@ -41,7 +52,7 @@ export const validateInput = (
   body: RawInput,
 ): RawInput => ({
   ...parseInput(operation.params, request.params ?? {}),
-  ...parseInput(operation.query, request.query ?? {}),
+  ...parseInput(operation.query, singleValues((request.query ?? {}) as RawInput)),
   ...parseInput(operation.body, body),
 });
 
@@ -56,9 +67,9 @@ export const idempotencyKeyOf = (
 ): string | undefined => {
   const value = headers[IDEMPOTENCY_KEY];
   if (idempotency === undefined || value === undefined) return undefined;
-  const key = IdempotencyKey.safeParse(value);
-  if (key.success) return key.data;
-  const message = key.error.issues[0]!.message;
+  const [issue] = inputIssues(IdempotencyKey, value);
+  if (issue === undefined) return value as string;
+  const { message } = issue;
   throw new ServiceError('validation_error', `Idempotency-Key: ${message}`, {
     details: [{ path: IDEMPOTENCY_KEY, message }],
   });

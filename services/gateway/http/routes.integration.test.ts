@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { ERRORS, ServiceError } from '../../../shared/contract/errors.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import {
   type Gateway,
@@ -20,6 +20,7 @@ const unpublished = newSigningKey('test.quote.3', daysAgo(31));
 const publicKeys = [testSession, liveSession, testQuote, retired, unpublished].map(({ entry }) => entry);
 
 const list = { data: [], next_cursor: null };
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
 let fixture: GatewayFixture;
 let services: Services;
@@ -112,7 +113,14 @@ test('the answer to an unexpected error contains no internal detail', async () =
   delete services.answers['quote.list'];
   const reply = await send('GET', '/v1/quotes', { key: serviceKey() });
   expect(reply.status).toBe(500);
-  expect(reply.body).toEqual({ error: { code: 'internal_error', message: expect.any(String) } });
+  expect(reply.body).toEqual({
+    error: {
+      code: 'internal_error',
+      message: expect.any(String),
+      request_id: reply.headers.get('x-request-id'),
+      docs_url: `${gateway.url}/docs/errors#internal_error`,
+    },
+  });
   expect(JSON.stringify(reply.body)).not.toContain('secret inside');
 });
 
@@ -138,17 +146,44 @@ test('the gateway answers health, readiness, keys and pages', async () => {
   expect((await send('GET', '/.well-known/jwks.json?environment=prod')).status).toBe(400);
   expect((await send('GET', '/.well-known/jwks.json?x=1')).status).toBe(400);
 
-  for (const name of ['/console', '/console/sign-in/link', '/docs']) {
-    const page = await fetch(gateway.url + name);
+  for (const name of ['/', '/console', '/console/sign-in/link', '/docs', '/docs/errors']) {
+    const page = await fetch(gateway.url + name, { headers: { accept: BROWSER } });
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'; /);
     expect(page.headers.get('referrer-policy')).toBe('no-referrer');
     // The policy allows no inline script or style, so the page must have none.
     expect(await page.text()).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=/);
   }
-  for (const asset of ['/llms.txt', '/openapi.json', '/']) {
+  for (const asset of ['/llms.txt', '/openapi.json', '/', '/page.css']) {
     expect([asset, (await fetch(gateway.url + asset)).status]).toEqual([asset, 200]);
   }
+});
+
+test('/ is a page for browsers, and links for programs', async () => {
+  const get = (accept: string) => fetch(gateway.url, { headers: { accept } });
+  const page = await get(BROWSER);
+  expect([page.headers.get('vary'), page.headers.get('cache-control')]).toEqual(['accept', 'no-store']);
+  const html = await page.text();
+  const links = [...html.matchAll(/href="([^"]+)"/g)].map(([, link]) => link!);
+  expect(links).toEqual(
+    expect.arrayContaining(['/docs', '/docs/errors', '/console', '/v1/health/ready', '/page.css']),
+  );
+  for (const link of links) expect([link, (await fetch(gateway.url + link)).status]).toEqual([link, 200]);
+  expect(html).toContain(`baseUrl: &#39;${gateway.url}&#39;`);
+  for (const accept of ['*/*', 'application/json']) {
+    const program = await get(accept);
+    expect(program.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(await program.json()).toMatchObject({ name: 'Quittance', errors: `${gateway.url}/docs/errors` });
+  }
+});
+
+test('the page about errors has an anchor for every code, and docs_url of an error leads there', async () => {
+  const html = await (await fetch(`${gateway.url}/docs/errors`)).text();
+  const anchors = [...html.matchAll(/<section id="(\w+)">/g)].map(([, code]) => code!);
+  expect(anchors.toSorted()).toEqual(Object.keys(ERRORS).toSorted());
+  const { docs_url } = (await send('GET', '/v1/nothing')).body.error as { docs_url: string };
+  const { pathname, hash } = new URL(docs_url);
+  expect([(await fetch(docs_url)).status, pathname, hash]).toEqual([200, '/docs/errors', '#not_found']);
 });
 
 test('the log contains no credential, token or mail address', async () => {

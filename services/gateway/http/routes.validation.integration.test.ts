@@ -43,7 +43,13 @@ const quote = {
 };
 const order = { service_id: '0190a5b0-0000-7000-8000-000000000001', quote_amount: '2500000' };
 
-type Sent = { status: number; code: string | undefined; details: { path: string }[] | undefined };
+type Sent = {
+  status: number;
+  code: string | undefined;
+  message: string | undefined;
+  details: { path: string }[] | undefined;
+  allow: string | null;
+};
 
 const send = async (
   method: string,
@@ -64,13 +70,25 @@ const send = async (
   expect(response.headers.get('cache-control')).toBe('no-store');
   const text = await response.text();
   const parsed = JSON.parse(text) as {
-    error?: { code: string; message: string; details?: { path: string }[] };
+    error?: {
+      code: string;
+      message: string;
+      details?: { path: string }[];
+      request_id: string;
+      docs_url: string;
+    };
   };
   if (!response.ok) {
     expect(Object.keys(parsed)).toEqual(['error']);
+    const { code, request_id, docs_url } = parsed.error!;
+    expect({ request_id, docs_url }).toEqual({
+      request_id: response.headers.get('x-request-id'),
+      docs_url: `${gateway.url}/docs/errors#${code}`,
+    });
     expect(text).not.toMatch(/FST_|fastify|at .*\.ts|node_modules/i);
   }
-  return { status: response.status, code: parsed.error?.code, details: parsed.error?.details };
+  const { code, message, details } = parsed.error ?? {};
+  return { status: response.status, code, message, details, allow: response.headers.get('allow') };
 };
 const post = (value: unknown) => send('POST', '/v1/quote', JSON.stringify(value));
 const refused = { status: 400, code: 'validation_error' };
@@ -283,14 +301,51 @@ test.each([
   ['GET', '/'.repeat(50)],
   ['GET', '/v1/nothing'],
   ['GET', '/V1/quotes'],
-  ['PUT', '/v1/quote'],
-  ['GET', '/v1/quote'],
-  ['DELETE', '/v1/health'],
-  ['OPTIONS', '/v1/quote'],
+  ['DELETE', '/v1/nothing'],
+  ['GET', '/v1/settlements/x/nothing'],
   ['GET', '/console/assets/../../package.json'],
   ['GET', '/pages/docs.html'],
 ])('%s %s is no route', async (method, path) => {
-  expect(await send(method, path)).toMatchObject({ status: 404, code: 'not_found' });
+  expect(await send(method, path)).toMatchObject({
+    status: 404,
+    code: 'not_found',
+    message: `no such path; see ${gateway.url}/docs for the paths of this API`,
+    allow: null,
+  });
+});
+
+test.each([
+  ['PUT', '/v1/quote', 'POST', 'the path has no method PUT; use POST'],
+  ['GET', '/v1/quote', 'POST', 'the path has no method GET; use POST'],
+  ['OPTIONS', '/v1/quote', 'POST', 'the path has no method OPTIONS; use POST'],
+  ['DELETE', '/v1/health?x=1', 'GET', 'the path has no method DELETE; use GET'],
+  ['POST', `/v1/settlements/${newId('stl')}`, 'GET', 'the path has no method POST; use GET'],
+  ['PUT', '/v1/services/any', 'DELETE, GET, PATCH', 'the path has no method PUT; use DELETE or GET or PATCH'],
+  [
+    'POST',
+    '/v1/delegates/me',
+    'DELETE, GET, PATCH',
+    'the path has no method POST; use DELETE or GET or PATCH',
+  ],
+  ['POST', '/docs', 'GET', 'the path has no method POST; use GET'],
+  ['POST', '/console/any/depth', 'GET', 'the path has no method POST; use GET'],
+])('%s %s names the methods of the path', async (method, path, allow, message) => {
+  expect(await send(method, path)).toMatchObject({ status: 405, code: 'method_not_allowed', message, allow });
+  expect(services.calls).toEqual([]);
+});
+
+test('HEAD has no answer of its own, and names the methods of the path', async () => {
+  for (const [path, status, allow] of [
+    ['/v1/health', 405, 'GET'],
+    ['/v1/nothing', 404, null],
+  ] as const) {
+    const response = await fetch(gateway.url + path, { method: 'HEAD' });
+    expect([response.status, response.headers.get('allow'), await response.text()]).toEqual([
+      status,
+      allow,
+      '',
+    ]);
+  }
 });
 
 test.each<[string, string, number]>([
@@ -308,13 +363,19 @@ test.each<[string, string, number]>([
     'POST /v1/quote HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
     400,
   ],
-  ['TRACE', 'TRACE /v1/health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n', 404],
+  ['TRACE', 'TRACE /v1/health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n', 405],
   ['broken path', 'GET /%zz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n', 400],
   ['headers too large', `GET /v1/health HTTP/1.1\r\nhost: x\r\na: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
 ])('raw: %s', async (_name, bytes, status) => {
   const [head = '', body = ''] = (await sendRaw(gateway.port, bytes)).split('\r\n\r\n');
   expect(head.split('\r\n')[0]).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-  expect(head).toMatch(/^x-request-id: [0-9a-f-]{36}\r$/m);
+  const [, requestId] = /^x-request-id: ([0-9a-f-]{36})\r$/m.exec(head)!;
   expect(head).toMatch(/^cache-control: no-store\r$/m);
-  expect(JSON.parse(body)).toEqual({ error: { code: expect.any(String), message: expect.any(String) } });
+  const { error } = JSON.parse(body) as { error: { code: string; message: string } };
+  expect(error).toEqual({
+    code: expect.any(String),
+    message: expect.any(String),
+    request_id: requestId,
+    docs_url: `${gateway.url}/docs/errors#${error.code}`,
+  });
 });

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { BlockList } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import { notFound, ServiceError } from '../../../shared/contract/errors.ts';
+import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count, record } from '../../../shared/lib/metrics.ts';
 import type { Readiness } from '../health/readiness.ts';
@@ -11,7 +11,8 @@ import { registerConsole } from '../pages/console.ts';
 import { type PageDeps, registerPages } from '../pages/pages.ts';
 import { endUnusedOnClose } from './connections.ts';
 import { registerCors } from './cors.ts';
-import { answerSocketError, BASE_HEADERS, sendError, toServiceError } from './errors.ts';
+import { BASE_HEADERS, createErrorAnswers, type ErrorAnswers, toServiceError } from './errors.ts';
+import { collectMethods } from './methods.ts';
 import { originOf } from './proxies.ts';
 import { type RouteDeps, registerRoutes } from './routes.ts';
 import { registerTracing } from './trace.ts';
@@ -103,7 +104,7 @@ const setBaseHeaders = (request: FastifyRequest, reply: FastifyReply) => {
 };
 
 /** Fastify with the gateway's limits, and with its error shape for requests that reach no route. */
-const createFastify = (): FastifyInstance => {
+const createFastify = (answers: ErrorAnswers): FastifyInstance => {
   const app = fastify({
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
@@ -115,10 +116,10 @@ const createFastify = (): FastifyInstance => {
     // Node's answer to a missing Host header has another shape. `checkRequests` answers in the
     // shape of the API.
     http: { requireHostHeader: false },
-    clientErrorHandler: answerSocketError,
+    clientErrorHandler: answers.sendToSocket,
     frameworkErrors: (error, request, reply) => {
       setBaseHeaders(request, reply);
-      void sendError(reply, toServiceError(error));
+      void answers.send(reply, toServiceError(error));
     },
   });
   // The body stays bytes, because routes.ts decides in which order it is counted, decoded and
@@ -174,15 +175,38 @@ const logRequests = (app: FastifyInstance, logger: Logger): void => {
   });
 };
 
-const answerErrors = (app: FastifyInstance, logger: Logger): void => {
+/**
+ * The refusal of a request without a route: of its method if the path has other ones, otherwise of
+ * its path.
+ */
+const refuseUnrouted = (method: string, allowed: readonly string[], publicUrl: string): ServiceError => {
+  if (allowed.length === 0 || allowed.includes(method))
+    return new ServiceError('not_found', `no such path; see ${publicUrl}/docs for the paths of this API`);
+  return new ServiceError(
+    'method_not_allowed',
+    `the path has no method ${method}; use ${allowed.join(' or ')}`,
+  );
+};
+
+const answerErrors = (
+  app: FastifyInstance,
+  { logger, publicUrl }: Pick<ServerDeps, 'logger' | 'publicUrl'>,
+  answers: ErrorAnswers,
+): void => {
   app.setErrorHandler(async (error: unknown, request, reply) => {
     const expected = toServiceError(error);
     if (expected === null) logger.error({ err: error, request_id: request.id }, 'request failed');
     // Fastify has set `connection: close`, because it does not read the rest of a refused body.
     if (reply.hasHeader('connection')) await discardBody(request);
-    return sendError(reply, expected, request.routeOptions.config.operation);
+    return answers.send(reply, expected, request.routeOptions.config.operation);
   });
-  app.setNotFoundHandler((_request, reply) => sendError(reply, notFound('path')));
+  const methodsOf = collectMethods(app);
+  app.setNotFoundHandler((request, reply) => {
+    const allowed = methodsOf(request.url.split('?', 1)[0]!);
+    const refusal = refuseUnrouted(request.method, allowed, publicUrl);
+    if (refusal.code === 'method_not_allowed') void reply.header('allow', allowed.join(', '));
+    return answers.send(reply, refusal);
+  });
 };
 
 /**
@@ -190,7 +214,8 @@ const answerErrors = (app: FastifyInstance, logger: Logger): void => {
  * shape of the API. Hooks run in the order in which they are added here.
  */
 export const createServer = (deps: ServerDeps): FastifyInstance => {
-  const app = createFastify();
+  const answers = createErrorAnswers(deps);
+  const app = createFastify(answers);
   checkRequests(app, deps.trustedProxies);
   registerTracing(app, deps.adoptsTraces);
   refuseBodyOfGet(app);
@@ -200,7 +225,7 @@ export const createServer = (deps: ServerDeps): FastifyInstance => {
     if (deps.readiness.isDraining()) void reply.header('connection', 'close');
   });
   logRequests(app, deps.logger);
-  answerErrors(app, deps.logger);
+  answerErrors(app, deps, answers);
 
   endUnusedOnClose(app);
   registerCors(app, deps.corsOrigins);

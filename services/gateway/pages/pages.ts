@@ -6,6 +6,8 @@ import { addressGroup } from '../http/address.ts';
 import { acceptsCoding } from '../http/content-coding.ts';
 import { createInMemoryWindow } from '../limits/in-memory-window.ts';
 import { admit } from '../limits/quota.ts';
+import { errorsHtml } from './errors.ts';
+import { homeHtml } from './home.ts';
 import { referenceScript } from './reference.ts';
 
 const LIMIT = { points: 120, windowSeconds: 60, per: 'ip' } as const;
@@ -32,11 +34,15 @@ const REFERENCE_HEADERS = {
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 };
 
+const STYLE_HEADERS = { ...PAGE_HEADERS, 'cache-control': 'public, max-age=3600' };
+
 const SCRIPT_HEADERS = {
   ...PAGE_HEADERS,
   'cache-control': 'public, max-age=3600',
   vary: 'accept-encoding',
 };
+
+const HTML = 'text/html; charset=utf-8';
 
 type Page = {
   type: string;
@@ -61,37 +67,60 @@ export type PageDeps = {
   publicUrl: string;
   /** docs.html, the reference page. */
   docsHtml: string;
+  /** page.css, the style of the other pages. */
+  pageCss: string;
 };
 
-const createPages = ({ publicUrl, docsHtml }: PageDeps): Record<string, Page> => ({
-  '/': json(() => ({
-    name: 'Quittance',
-    openapi: `${publicUrl}/openapi.json`,
-    docs: `${publicUrl}/docs`,
-    llms: `${publicUrl}/llms.txt`,
-    console: `${publicUrl}/console`,
-    health: `${publicUrl}/v1/health`,
-  })),
+/** Whether a caller is a browser that shows a page. Other clients accept any type, or JSON. */
+const acceptsHtml = ({ headers }: FastifyRequest): boolean => /\btext\/html\b/.test(headers.accept ?? '');
+
+const createPages = ({ publicUrl, docsHtml, pageCss }: PageDeps): Record<string, Page> => ({
   '/openapi.json': json(() => openApiDocument({ serverUrl: publicUrl })),
-  '/docs': { type: 'text/html; charset=utf-8', content: () => docsHtml, headers: REFERENCE_HEADERS },
+  '/docs': { type: HTML, content: () => docsHtml, headers: REFERENCE_HEADERS },
+  '/docs/errors': { type: HTML, content: once(() => errorsHtml({ serverUrl: publicUrl })) },
+  '/page.css': { type: 'text/css; charset=utf-8', content: () => pageCss, headers: STYLE_HEADERS },
   '/llms.txt': {
     type: 'text/plain; charset=utf-8',
     content: once(() => llmsText({ serverUrl: publicUrl })),
   },
 });
 
-/** Serves the pages besides the API and the console: the description of the API in three forms. */
+/** The two forms of /: links for programs, and a page for browsers. */
+const createHome = (publicUrl: string): { program: Page; browser: Page } => ({
+  program: json(() => ({
+    name: 'Quittance',
+    openapi: `${publicUrl}/openapi.json`,
+    docs: `${publicUrl}/docs`,
+    errors: `${publicUrl}/docs/errors`,
+    llms: `${publicUrl}/llms.txt`,
+    console: `${publicUrl}/console`,
+    health: `${publicUrl}/v1/health`,
+  })),
+  browser: { type: HTML, content: once(() => homeHtml({ serverUrl: publicUrl })) },
+});
+
+/**
+ * Serves the pages besides the API and the console: the description of the API in several forms.
+ */
 export const registerPages = (app: FastifyInstance, deps: PageDeps): void => {
   const window = createInMemoryWindow();
   const count = (request: FastifyRequest, reply: FastifyReply) => {
     const state = window.consume(addressGroup(request.origin.address), LIMIT.points, LIMIT.windowSeconds);
     admit(reply, [{ ...LIMIT, ...state }]);
   };
-  for (const [url, { type, content, headers = PAGE_HEADERS }] of Object.entries(createPages(deps)))
+  const send = (reply: FastifyReply, { type, content, headers = PAGE_HEADERS }: Page) =>
+    reply.type(type).headers(headers).send(content());
+  for (const [url, page] of Object.entries(createPages(deps)))
     app.get(url, async (request, reply) => {
       count(request, reply);
-      return reply.type(type).headers(headers).send(content());
+      return send(reply, page);
     });
+  const home = createHome(deps.publicUrl);
+  app.get('/', async (request, reply) => {
+    count(request, reply);
+    void reply.header('vary', 'accept');
+    return send(reply, acceptsHtml(request) ? home.browser : home.program);
+  });
 
   let script: Promise<Buffer> | undefined;
   app.get('/docs.js', async (request, reply) => {

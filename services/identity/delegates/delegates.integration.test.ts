@@ -149,6 +149,7 @@ test('an expired delegate’s keys are invalid, and a fresh sign-in can extend t
   expect(await isValid(api_key)).toBe(true);
   await running.passSeconds(5);
   expect(await isValid(api_key)).toBe(false);
+  expect(await running.findKeyRefusal(keyHash(api_key))).toMatchObject({ refused: 'delegate_expired' });
   expect((await running.ask('getDelegate', { delegate_id }, owner)).status).toBe('expired');
   const longer = { expires_at: isoIn(DAY) };
   expect(await codeOf(patch(stale(owner), delegate_id, longer))).toBe('reauthentication_required');
@@ -205,6 +206,7 @@ test('a deletion revokes keys and links at once, and notifies the owner', async 
   expect(await isValid(api_key)).toBe(true);
   expect(await running.ask('deleteDelegate', { delegate_id }, owner)).toBeNull();
   expect(await isValid(api_key)).toBe(false);
+  expect(await running.findKeyRefusal(keyHash(api_key))).toMatchObject({ refused: 'delegate_deleted' });
   expect(running.revokedHashes()).toContain(keyHash(api_key));
   const refusedCalls = [
     running.ask('getDelegate', { delegate_id }, owner),

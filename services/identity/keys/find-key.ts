@@ -1,14 +1,19 @@
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { findValidKey } from './store/keys.ts';
+import { isoTime } from '../../../shared/lib/clock.ts';
+import { findKeyRow } from './store/keys.ts';
 
-/** Internal: the principal of a key by the hash of its text, and the status of its account. */
+/**
+ * Internal: the principal of a key by the hash of its text, and the status of its account. A key
+ * that is no longer valid gives the reason and its time instead.
+ */
 export const findKey =
   ({ pool }: { pool: Pool }): Handler<typeof identity.internal.findKey> =>
   async ({ key_hash }) => {
-    const key = await findValidKey(pool, key_hash);
+    const key = await findKeyRow(pool, key_hash);
     if (key === null) return null;
-    const { frozen, limit_factor, ...principal } = key;
+    const { frozen, limit_factor, refused, refused_since, ...principal } = key;
+    if (refused !== null) return { refused, since: isoTime(refused_since!) };
     return { principal: { ...principal, ...(frozen && { frozen }) }, limit_factor };
   };

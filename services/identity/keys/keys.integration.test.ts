@@ -97,6 +97,13 @@ describe.each(['service', 'delegate'] as const)('keys of a %s', (kind) => {
     expect(await isValid(made.apiKey)).toBe(true);
     await running.passSeconds(60);
     expect([await isValid(made.apiKey), await isValid(api_key)]).toEqual([false, true]);
+    // Its holder learns since when it is refused. The holder of another text learns nothing.
+    expect(await running.findKeyRefusal(keyHash(made.apiKey))).toEqual({
+      refused: 'revoked',
+      since: previous_key_expires_at,
+    });
+    expect(await running.findKeyRefusal(keyHash(api_key))).toBeNull();
+    expect(await running.findKeyRefusal('A'.repeat(43))).toBeNull();
   });
 
   test('a key in its grace period cannot rotate, and the next rotation revokes it', async () => {

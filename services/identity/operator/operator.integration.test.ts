@@ -98,7 +98,7 @@ describe('a frozen account', () => {
   test('gets 403 for a write before its input is validated, with a hint to support', async () => {
     const { owner } = await newAccount();
     const frozen = { ...owner, frozen: true } as const;
-    const body = { name: 'Second', price: '1', payout_address: PAYOUT };
+    const body = { name: 'Second', price: '20000', payout_address: PAYOUT };
     expect(await outcome(running.ask('createService', body, frozen))).toMatch(
       /^forbidden: .*frozen.*support/,
     );

@@ -27,7 +27,7 @@ const newOwner = async (settings: object = {}) => {
   return { session, account_id, email, change };
 };
 const serviceOf = async ({ session }: Owner, name: string): Promise<string> =>
-  (await running.ask('createService', { name, price: '1', payout_address: PAYOUT }, callerOf(session)))
+  (await running.ask('createService', { name, price: '20000', payout_address: PAYOUT }, callerOf(session)))
     .service_id;
 const delegateOf = async ({ session, account_id }: Owner, name: string): Promise<string> => {
   const body = { name, wallet_id: running.newWallet(account_id), limits: {} };

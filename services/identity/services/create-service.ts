@@ -4,9 +4,10 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { complete } from '../../../shared/idempotency/store.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
+import type { FeeRule } from '../../../shared/lib/fee.ts';
 import { newServiceId } from '../../../shared/lib/id.ts';
-import { parseMicro } from '../../../shared/lib/micro.ts';
 import { mintFirstKey } from '../keys/mint-key.ts';
+import { parsePrice } from './price.ts';
 import { insertService } from './store.ts';
 import { showService } from './view.ts';
 
@@ -19,25 +20,27 @@ export const createService =
     pool: Pool;
     clock: Clock;
     environment: Environment;
+    fee: FeeRule;
     /** Rejects with a ServiceError that says why the address may not receive payouts. */
     checkPayoutAddress: (address: string, allowOffCurve: boolean) => Promise<unknown>;
     pokeMails: () => void;
   }): Handler<typeof identity.operations.createService> =>
   async (input, caller, key) => {
+    const price = parsePrice(input.price, deps.fee);
     await deps.checkPayoutAddress(input.payout_address, input.allow_off_curve ?? false);
     const created = await deps.pool.transaction(async (tx) => {
       const service = await insertService(tx, {
         service_id: newServiceId(),
         account_id: caller.account_id,
         name: input.name,
-        price: parseMicro(input.price),
+        price,
         payout_address: input.payout_address,
         redeem_window_seconds: input.redeem_window_seconds ?? DEFAULT_REDEEM_WINDOW_SECONDS,
         key_grace_hours: input.key_grace_hours ?? DEFAULT_GRACE_HOURS,
         created_at: deps.clock(),
       });
       const api_key = await mintFirstKey(tx, deps, { kind: 'service', id: service.service_id }, service);
-      const answer = { ...showService(service), api_key };
+      const answer = { ...showService(service, deps.fee), api_key };
       await complete(tx, key, answer);
       return answer;
     });

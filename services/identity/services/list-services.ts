@@ -1,6 +1,7 @@
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
+import type { FeeRule } from '../../../shared/lib/fee.ts';
 import { listHandler, ofAccount } from '../../../shared/lists/list.ts';
 import { listServiceRows } from './store.ts';
 import { showService } from './view.ts';
@@ -9,10 +10,11 @@ import { showService } from './view.ts';
 export const listServices = (deps: {
   pool: Pool;
   cursorKey: Buffer;
+  fee: FeeRule;
 }): Handler<typeof identity.operations.listServices> =>
   listHandler(deps, 'services', {
     scope: ofAccount,
     rows: listServiceRows,
     place: ({ created_at, service_id }) => ({ created_at, service_id }),
-    show: (rows) => rows.map(showService),
+    show: (rows) => rows.map((row) => showService(row, deps.fee)),
   });

@@ -9,6 +9,7 @@ import { updateService } from './update-service.ts';
 export const serviceOperations = (
   deps: Parameters<typeof createService>[0] &
     Parameters<typeof deleteService>[0] &
+    Parameters<typeof getService>[0] &
     Parameters<typeof listServices>[0] &
     Parameters<typeof updateService>[0],
 ) => ({

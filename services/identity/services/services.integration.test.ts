@@ -29,7 +29,8 @@ const isValid = async (apiKey: string) => (await running.findKey(keyHash(apiKey)
 test('a service is created with a key that authenticates it until the key is revoked', async () => {
   const owner = callerOf(await running.signIn());
   const { api_key, ...created } = await create(owner);
-  expect(created).toMatchObject({ ...WEATHER, redeem_window_seconds: 900, status: 'active' });
+  const amounts = { fee_amount: '12500', net_amount: '2487500' };
+  expect(created).toMatchObject({ ...WEATHER, ...amounts, redeem_window_seconds: 900, status: 'active' });
   expect(parseKeyText(api_key)).toMatchObject({ kind: 'service_key', environment: 'test' });
 
   const key_hash = parseKeyText(api_key)!.hash;
@@ -42,10 +43,8 @@ test('a service is created with a key that authenticates it until the key is rev
     key_id: expect.stringMatching(/^key_/),
   });
   expect(await running.ask('getService', { service_id: created.service_id }, owner)).toEqual(created);
-  expect(await running.findService(created.service_id)).toEqual({
-    ...created,
-    account_id: owner.account_id,
-  });
+  const { fee_amount: _fee, net_amount: _net, ...terms } = created;
+  expect(await running.findService(created.service_id)).toEqual({ ...terms, account_id: owner.account_id });
 
   const revokeIn = (when: string) =>
     running.admin.query(
@@ -71,6 +70,24 @@ test('a refused payout address creates no service', async () => {
     running.ask('createService', { ...WEATHER, payout_address: REFUSED_PAYOUT }, owner),
   ).rejects.toMatchObject(refused('validation_error'));
   expect(await running.count('services')).toBe(before);
+});
+
+test('a price that the fee would take is refused when it is set, with the fee and the least price', async () => {
+  const owner = callerOf(await running.signIn());
+  const message =
+    'price: must exceed the fee of 10000 micro-units, which you pay out of the price; send at least "10001"';
+  const before = await running.count('services');
+  for (const price of ['1', '10000'])
+    await expect(create(owner, { price })).rejects.toMatchObject({ ...refused('validation_error'), message });
+  expect(await running.count('services')).toBe(before);
+  const { service_id, net_amount } = await create(owner, { price: '10001' });
+  expect(net_amount).toBe('1');
+  await expect(patch(owner, service_id, { price: '10000', name: 'Rain' })).rejects.toMatchObject({ message });
+  // A service that is older than the rule shows that it receives nothing, and can still be changed.
+  await running.admin.query('update identity.services set price = 10000 where service_id = $1', [service_id]);
+  const old = { price: '10000', fee_amount: '10000', net_amount: '0' };
+  expect(await patch(owner, service_id, { name: 'Rain' })).toMatchObject({ name: 'Rain', ...old });
+  expect(await running.ask('listServices', {}, owner)).toMatchObject({ data: [old] });
 });
 
 test('a service does not exist for another account', async () => {
@@ -126,9 +143,10 @@ const OTHER = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
 test('an update changes the given fields and no other', async () => {
   const { owner } = await signedIn();
   const { api_key: _key, ...made } = await create(owner, { key_grace_hours: 0 });
-  const change = { name: 'Rain', price: '1', redeem_window_seconds: 60, key_grace_hours: 168 };
-  expect(await patch(stale(owner), made.service_id, change)).toEqual({ ...made, ...change });
-  expect(await patch(owner, made.service_id, {})).toEqual({ ...made, ...change });
+  const change = { name: 'Rain', price: '10001', redeem_window_seconds: 60, key_grace_hours: 168 };
+  const changed = { ...made, ...change, fee_amount: '10000', net_amount: '1' };
+  expect(await patch(stale(owner), made.service_id, change)).toEqual(changed);
+  expect(await patch(owner, made.service_id, {})).toEqual(changed);
   expect(await codeOf(patch(callerOf(await running.signIn()), made.service_id, change))).toBe('not_found');
 });
 

@@ -3,9 +3,10 @@ import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
-import { parseMicro } from '../../../shared/lib/micro.ts';
+import type { FeeRule } from '../../../shared/lib/fee.ts';
 import { requireFresh } from '../../../shared/lib/step-up.ts';
 import { insertNotice } from '../mails/store.ts';
+import { parsePrice } from './price.ts';
 import { findServiceRow, updateServiceRow } from './store.ts';
 import { showService } from './view.ts';
 
@@ -17,6 +18,7 @@ export const updateService =
   (deps: {
     pool: Pool;
     clock: Clock;
+    fee: FeeRule;
     checkPayoutAddress: (address: string, allowOffCurve: boolean) => Promise<unknown>;
     /** The delay of a changed payout address (docs/spec/decisions.md, Sign-in). */
     payoutDelayHours: number;
@@ -29,13 +31,14 @@ export const updateService =
     // nothing from the check.
     const before = await findServiceRow(deps.pool, caller.account_id, service_id);
     if (before === null) throw notFound('service');
+    const price = input.price === undefined ? undefined : parsePrice(input.price, deps.fee);
     if (payout_address !== undefined && payout_address !== before.payout_address) {
       await deps.checkPayoutAddress(payout_address, input.allow_off_curve ?? false);
     }
     const changed = await deps.pool.transaction(async (tx) => {
       const row = await updateServiceRow(tx, caller.account_id, service_id, {
         name: input.name,
-        price: input.price === undefined ? undefined : parseMicro(input.price),
+        price,
         redeem_window_seconds: input.redeem_window_seconds,
         key_grace_hours: input.key_grace_hours,
         payout_address,
@@ -61,5 +64,5 @@ export const updateService =
       return row;
     });
     deps.pokeMails();
-    return showService(changed);
+    return showService(changed, deps.fee);
   };

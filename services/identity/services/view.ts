@@ -1,11 +1,14 @@
 import type { z } from 'zod';
 import type { identity } from '../../../shared/contract/identity.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
+import { type FeeRule, feeMicro, netMicro } from '../../../shared/lib/fee.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import type { ServiceRow } from './store.ts';
 
-/** A service as its owner reads it. */
-export const showService = (row: ServiceRow): z.infer<typeof identity.operations.getService.output> => ({
+type Terms = Omit<NonNullable<z.infer<typeof identity.internal.findService.output>>, 'account_id'>;
+
+/** A service as other services read it. */
+export const showTerms = (row: ServiceRow): Terms => ({
   service_id: row.service_id,
   name: row.name,
   price: formatMicro(row.price),
@@ -18,4 +21,14 @@ export const showService = (row: ServiceRow): z.infer<typeof identity.operations
   redeem_window_seconds: row.redeem_window_seconds,
   status: row.status,
   created_at: isoTime(row.created_at),
+});
+
+/** A service as its owner reads it, with what its price yields. */
+export const showService = (
+  row: ServiceRow,
+  fee: FeeRule,
+): z.infer<typeof identity.operations.getService.output> => ({
+  ...showTerms(row),
+  fee_amount: formatMicro(feeMicro(row.price, fee)),
+  net_amount: formatMicro(netMicro(row.price, fee)),
 });

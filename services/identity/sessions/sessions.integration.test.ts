@@ -199,7 +199,7 @@ test('no table contains a secret', async () => {
   const session = await running.signIn();
   const { api_key } = await running.ask(
     'createService',
-    { name: 'Secrets', price: '1', payout_address: PAYOUT },
+    { name: 'Secrets', price: '20000', payout_address: PAYOUT },
     callerOf(session),
   );
   const tables = ['accounts', 'login_links', 'sessions', 'services', 'keys', 'mails', 'outbox', 'quarantine'];

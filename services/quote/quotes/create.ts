@@ -53,7 +53,7 @@ const amountsOf = (input: Input, service: Service, rule: FeeRule) => {
   if (amountMicro <= fee) {
     throw invalid(
       'quote_amount',
-      `must exceed the fee of ${fee} micro-units, or the vendor would receive nothing`,
+      `must exceed the fee of ${fee} micro-units, or the vendor would receive nothing; send at least "${rule.minMicro + 1n}"`,
     );
   }
   return { amountMicro, feeMicro: fee };

@@ -3,7 +3,7 @@ import { operatorFields, operatorOperations } from '../operator.ts';
 import { AccountId, ServiceId, Timestamp } from '../primitives.ts';
 import { Principal } from '../principal.ts';
 import { internalOperation } from '../service.ts';
-import { Service } from './services.ts';
+import { ServiceTerms } from './services.ts';
 
 /** Bounded, so that a typing error cannot effectively remove an account's limits. */
 export const MAX_LIMIT_FACTOR = 1000;
@@ -17,14 +17,26 @@ export const AccountStatus = z.strictObject({
   limit_factor: LimitFactor,
 });
 
+/**
+ * Why a key that existed is refused. Only the holder of its whole text can learn this, because the
+ * key is found by the hash of it.
+ */
+const KeyRefusal = z.enum(['revoked', 'delegate_deleted', 'delegate_expired']);
+export type KeyRefusal = z.infer<typeof KeyRefusal>;
+
 /** The internal operations of identity. */
 export const internal = {
   findKey: internalOperation({
     summary:
-      'The principal of a service or delegate key, by the SHA-256 of its text. Null if the key is unknown or revoked.',
+      'The principal of a service or delegate key, by the SHA-256 of its text, or why the key is refused. Null if it is unknown.',
     callers: ['gateway'],
     input: z.strictObject({ key_hash: z.string().regex(/^[A-Za-z0-9_-]{43}$/) }),
-    output: z.strictObject({ principal: Principal, limit_factor: LimitFactor }).nullable(),
+    output: z
+      .union([
+        z.strictObject({ principal: Principal, limit_factor: LimitFactor }),
+        z.strictObject({ refused: KeyRefusal, since: Timestamp }),
+      ])
+      .nullable(),
   }),
   findSession: internalOperation({
     summary: 'Whether a sign-in is still open, and the status of its account',
@@ -70,6 +82,6 @@ export const internal = {
       'A service with its account, for a quote or a payment of another protocol. Null if it does not exist.',
     callers: ['quote', 'settlement'],
     input: z.strictObject({ service_id: ServiceId }),
-    output: z.strictObject({ ...Service.shape, account_id: AccountId }).nullable(),
+    output: z.strictObject({ ...ServiceTerms.shape, account_id: AccountId }).nullable(),
   }),
 };

@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { shownOnce } from '../idempotency.ts';
-import { label, MicroUsdc, page, pageQuery, ServiceId, SolanaAddress, Timestamp } from '../primitives.ts';
+import {
+  label,
+  MicroUsdc,
+  MicroUsdcOrZero,
+  page,
+  pageQuery,
+  ServiceId,
+  SolanaAddress,
+  Timestamp,
+} from '../primitives.ts';
 import { type Limit, operation } from '../service.ts';
 
 const RedeemWindow = z
@@ -15,18 +24,27 @@ const GraceHours = z
   .max(168)
   .meta({ examples: [24] });
 
-export const Service = z
+/** A service as quotes and payments need it. */
+export const ServiceTerms = z.strictObject({
+  service_id: ServiceId,
+  name: z.string(),
+  price: MicroUsdc,
+  payout_address: SolanaAddress,
+  /** A change of the payout address that is not effective yet. */
+  next_payout: z.strictObject({ payout_address: SolanaAddress, effective_at: Timestamp }).nullable(),
+  redeem_window_seconds: RedeemWindow,
+  key_grace_hours: GraceHours,
+  status: z.enum(['active', 'closing']),
+  created_at: Timestamp,
+});
+
+const Service = z
   .strictObject({
-    service_id: ServiceId,
-    name: z.string(),
-    price: MicroUsdc,
-    payout_address: SolanaAddress,
-    /** A change of the payout address that is not effective yet. */
-    next_payout: z.strictObject({ payout_address: SolanaAddress, effective_at: Timestamp }).nullable(),
-    redeem_window_seconds: RedeemWindow,
-    key_grace_hours: GraceHours,
-    status: z.enum(['active', 'closing']),
-    created_at: Timestamp,
+    ...ServiceTerms.shape,
+    fee_amount: MicroUsdcOrZero.meta({ description: 'The fee of a quote for the price, in micro-units' }),
+    net_amount: MicroUsdcOrZero.meta({
+      description: 'What you receive of a quote for the price, in micro-units: the price less the fee',
+    }),
   })
   .meta({ id: 'Service' });
 
@@ -98,7 +116,11 @@ export const verifyingReveal = {
 
 const settings = {
   name: label(80),
-  price: MicroUsdc,
+  price: MicroUsdc.meta({
+    description:
+      'What the payer pays, as micro-units. It must exceed the fee, which the vendor absorbs: `net_amount` of the answer ' +
+      'is what you receive. Prices of x402 routes may be lower',
+  }),
   payout_address: SolanaAddress,
   redeem_window_seconds: RedeemWindow.optional().meta({ description: 'Default 900' }),
   key_grace_hours: GraceHours.optional().meta({

@@ -21,14 +21,20 @@ export const insertKey = (
     values (${key.key_id}, ${key.account_id}, ${key.key_hash},
       ${owner.kind === 'service' ? sql.fragment`${owner.id}::uuid` : owner.id})`);
 
-const accountStatus = { frozen: z.boolean(), limit_factor: z.number() };
-const ValidKey = z.discriminatedUnion('kind', [
+const status = {
+  frozen: z.boolean(),
+  limit_factor: z.number(),
+  refused: z.enum(['revoked', 'delegate_deleted', 'delegate_expired']).nullable(),
+  /** Epoch milliseconds; null for a valid key. */
+  refused_since: z.number().nullable(),
+};
+const KeyRow = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('service_key'),
     key_id: z.string(),
     account_id: z.string(),
     service_id: z.string(),
-    ...accountStatus,
+    ...status,
   }),
   z.object({
     kind: z.literal('delegate_key'),
@@ -36,24 +42,28 @@ const ValidKey = z.discriminatedUnion('kind', [
     account_id: z.string(),
     delegate_id: z.string(),
     wallet_id: z.string(),
-    ...accountStatus,
+    ...status,
   }),
 ]);
-type ValidKey = z.infer<typeof ValidKey>;
+type KeyRow = z.infer<typeof KeyRow>;
 
 /**
- * The principal of the valid key with this hash. Null when the key is unknown or revoked, or when
- * its delegate is expired or deleted.
+ * The principal of the key with this hash, and why it is no longer valid. Null when there was never
+ * such a key.
  */
-export const findValidKey = (db: Db, keyHash: string): Promise<ValidKey | null> =>
-  db.maybeOne(sql.type(ValidKey)`
+export const findKeyRow = (db: Db, keyHash: string): Promise<KeyRow | null> =>
+  db.maybeOne(sql.type(KeyRow)`
     select case when keys.service_id is null then 'delegate_key' else 'service_key' end as kind,
       keys.key_id, keys.account_id, keys.service_id, keys.delegate_id, delegates.wallet_id,
-      accounts.frozen_at is not null as frozen, accounts.limit_factor
+      accounts.frozen_at is not null as frozen, accounts.limit_factor,
+      case when delegates.deleted_at is not null then 'delegate_deleted'
+        when not ${isValid} then 'revoked'
+        when delegates.expires_at <= app_now() then 'delegate_expired' end as refused,
+      case when delegates.deleted_at is not null then delegates.deleted_at
+        when not ${isValid} then keys.revoked_at
+        when delegates.expires_at <= app_now() then delegates.expires_at end as refused_since
     from keys join accounts using (account_id) left join delegates on delegates.delegate_id = keys.delegate_id
-    where keys.key_hash = ${keyHash} and ${isValid}
-      and (keys.delegate_id is null
-        or delegates.deleted_at is null and (delegates.expires_at is null or delegates.expires_at > app_now()))`);
+    where keys.key_hash = ${keyHash}`);
 
 /**
  * Whether the owner's key is its current one. False: it is in its grace period. Null: it is

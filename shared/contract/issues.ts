@@ -1,0 +1,222 @@
+import { z } from 'zod';
+
+/**
+ * What is wrong with an input, as a text for the caller: what the value must be, and what kind of
+ * value was sent. It never contains a sent value, which may be a secret.
+ */
+type FieldIssue = { path: string; message: string };
+
+type RawIssue = z.core.$ZodRawIssue;
+type IssueOf<Code extends z.core.$ZodIssueCode> = Extract<RawIssue, { code: Code }>;
+
+const MAX_ISSUES = 20;
+const MAX_ALLOWED = 20;
+/** The longest own message is a list of the allowed fields. */
+const MAX_MESSAGE = 600;
+const MAX_NAME = 64;
+
+const quoted = (value: unknown): string => JSON.stringify(value);
+const oneOf = (values: readonly unknown[]): string => {
+  const shown = values.slice(0, MAX_ALLOWED).map(quoted);
+  return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} or ${shown.at(-1)}`;
+};
+
+/** The kind of a sent value. */
+const kindOf = (value: unknown): string => {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  switch (typeof value) {
+    case 'string':
+      return value === '' ? 'an empty string' : 'a string';
+    case 'number':
+      return Number.isInteger(value) ? 'a number' : 'a number with a fraction';
+    case 'boolean':
+      return 'true or false';
+    default:
+      return 'an object';
+  }
+};
+
+const EXPECTED: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
+};
+
+const metaOf = (schema: RawIssue['schema']) =>
+  schema === undefined ? undefined : z.globalRegistry.get(schema as z.ZodType);
+const exampleOf = (schema: RawIssue['schema']): string => {
+  const [example] = (metaOf(schema)?.examples ?? []) as unknown[];
+  return example === undefined ? '' : `, for example ${quoted(example)}`;
+};
+
+/** Also with another description, which zod stores as a copy without the id. */
+const isAmount = (schema: RawIssue['schema']): boolean => {
+  for (let each = schema; each !== undefined; each = each._zod.parent)
+    if (metaOf(each)?.id?.startsWith('MicroUsdc') === true) return true;
+  return false;
+};
+
+/** zod expects a number first, and then one without a fraction. */
+const isWhole = (schema: RawIssue['schema']): boolean =>
+  (schema?._zod.def as { format?: string } | undefined)?.format?.includes('int') === true;
+
+const ofType = ({ expected, input, schema }: IssueOf<'invalid_type'>): string => {
+  const whole = expected === 'number' && isWhole(schema);
+  const name = isAmount(schema) ? 'a string of digits' : EXPECTED[whole ? 'int' : expected];
+  return `must be ${name ?? 'of another type'}${exampleOf(schema)}; got ${kindOf(input)}`;
+};
+
+const UNITS: Record<string, string> = { string: 'characters', array: 'items' };
+const counted = (count: number | bigint, unit: string): string =>
+  `${count} ${count === 1 ? unit.slice(0, -1) : unit}`;
+
+const ofSmall = ({ origin, minimum, inclusive }: IssueOf<'too_small'>): string => {
+  const unit = UNITS[origin];
+  if (unit === undefined) return `must be ${inclusive === false ? 'more than' : 'at least'} ${minimum}`;
+  return minimum === 1 ? 'must not be empty' : `must have at least ${counted(minimum, unit)}`;
+};
+
+const ofBig = ({ origin, maximum, inclusive }: IssueOf<'too_big'>): string => {
+  const unit = UNITS[origin];
+  if (unit === undefined) return `must be ${inclusive === false ? 'less than' : 'at most'} ${maximum}`;
+  return `must have at most ${counted(maximum, unit)}`;
+};
+
+const FORMATS: Record<string, string> = {
+  email: 'an e-mail address',
+  url: 'a URL with its scheme, such as https://',
+  date: 'a date as YYYY-MM-DD',
+  datetime: 'a time as ISO 8601 in UTC',
+  uuid: 'a UUID',
+};
+
+const ofFormat = ({ format, schema }: IssueOf<'invalid_format'>): string => {
+  const description = metaOf(schema)?.description;
+  const name = FORMATS[format] ?? description;
+  return name === undefined
+    ? `has the wrong form${exampleOf(schema).replace(', for example', '; send for example')}`
+    : `must be ${name}${exampleOf(schema)}`;
+};
+
+/** What each alternative requires, once. */
+const ofUnion = (issue: IssueOf<'invalid_union'>): string => {
+  // The path of such an issue ends with the field that names the alternative.
+  const { options } = issue as { options?: readonly unknown[] };
+  if (options !== undefined) return `must be ${oneOf(options)}`;
+  const alternatives = (issue.errors as z.core.$ZodIssue[][])
+    .map((errors) => errors[0])
+    .filter((first) => first !== undefined);
+  const messages = alternatives.map(({ path, message }) =>
+    path.length === 0 ? message : `${path.join('.')} ${message}`,
+  );
+  return [...new Set(messages)].join(', or ');
+};
+
+const ofKey = ({ issues }: IssueOf<'invalid_key'>): string =>
+  `has a field name that is not allowed: it ${issues[0]?.message ?? 'has the wrong form'}`;
+
+/** The message of an issue whose schema has none of its own. */
+const messageOf = (issue: RawIssue): string => {
+  if (issue.input === undefined) return 'is required';
+  switch (issue.code) {
+    case 'invalid_type':
+      return ofType(issue);
+    case 'too_small':
+      return ofSmall(issue);
+    case 'too_big':
+      return ofBig(issue);
+    case 'invalid_format':
+      return ofFormat(issue);
+    case 'invalid_value':
+      return `must be ${oneOf(issue.values)}`;
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}`;
+    case 'invalid_union':
+      return ofUnion(issue);
+    case 'invalid_key':
+      return ofKey(issue);
+    default:
+      return 'is not valid';
+  }
+};
+
+/**
+ * The number of edits between two names: a character added, left out, replaced, or two swapped.
+ */
+const distance = (a: string, b: string): number => {
+  let [before, last]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, j) => j)];
+  for (let i = 1; i <= a.length; i += 1) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const same = a[i - 1] === b[j - 1];
+      row[j] = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + (same ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        row[j] = Math.min(row[j]!, before[j - 2]! + 1);
+    }
+    [before, last] = [last, row];
+  }
+  return last[b.length]!;
+};
+
+const MAX_EDITS = 2;
+/** A shorter word is in too many names. */
+const MIN_WORD = 4;
+const plain = (name: string): string => name.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase();
+
+/** The allowed name that was probably meant: the nearest one, or the only one with this word. */
+const meantBy = (name: string, allowed: readonly string[]): string | undefined => {
+  if (name.length > MAX_NAME) return undefined;
+  const nearest = allowed
+    .map((each) => ({ each, edits: plain(each) === plain(name) ? 0 : distance(name, each) }))
+    .filter(({ edits }) => edits <= Math.min(MAX_EDITS, Math.floor(name.length / 3)))
+    .sort((a, b) => a.edits - b.edits)[0];
+  if (nearest !== undefined) return nearest.each;
+  const withWord = allowed.filter((each) => name.length >= MIN_WORD && each.split('_').includes(plain(name)));
+  return withWord.length === 1 ? withWord[0] : undefined;
+};
+
+const unknownField = (name: string, allowed: readonly string[]): string => {
+  if (allowed.length === 0) return 'unknown field; no field is allowed here';
+  const meant = meantBy(name, allowed);
+  const more = allowed.length > MAX_ALLOWED ? ', …' : '';
+  const list = `${allowed.slice(0, MAX_ALLOWED).join(', ')}${more}`;
+  return meant === undefined
+    ? `unknown field; allowed: ${list}`
+    : `unknown field; did you mean \`${meant}\`? Allowed: ${list}`;
+};
+
+const fieldsOf = (schema: RawIssue['inst']): string[] =>
+  schema instanceof z.ZodObject ? Object.keys(schema.shape as object) : [];
+
+/**
+ * Everything that is wrong with an input that the schema refuses, at most 20 issues. A misspelt
+ * field is first, because it is also the cause of a required one that is missing.
+ */
+export const inputIssues = (schema: z.ZodType, value: unknown): FieldIssue[] => {
+  const allowed = new Map<string, string[]>();
+  const parsed = schema.safeParse(value, {
+    error: (issue) => {
+      if (issue.code === 'unrecognized_keys') allowed.set((issue.path ?? []).join('.'), fieldsOf(issue.inst));
+      return messageOf(issue);
+    },
+  });
+  const issues = (parsed.error?.issues ?? []).slice(0, MAX_ISSUES).flatMap((issue) => {
+    const path = issue.path.map(String);
+    if (issue.code !== 'unrecognized_keys') return [{ path: path.join('.'), message: issue.message }];
+    const known = allowed.get(path.join('.')) ?? [];
+    return issue.keys.map((key) => ({
+      path: [...path, key.slice(0, MAX_NAME)].join('.'),
+      message: unknownField(key, known),
+    }));
+  });
+  const isMisspelt = ({ message }: FieldIssue) => message.startsWith('unknown field; did you mean');
+  return [...issues.filter(isMisspelt), ...issues.filter((issue) => !isMisspelt(issue))]
+    .slice(0, MAX_ISSUES)
+    .map(({ path, message }) => ({ path, message: message.slice(0, MAX_MESSAGE) }));
+};
