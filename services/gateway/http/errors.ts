@@ -11,6 +11,13 @@ import {
 import type { HttpOperation } from '../../../shared/contract/service.ts';
 import { inDialect, UNKNOWN } from './dialects.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The code of the error that was answered, for the log line. */
+    errorCode: ErrorCode | undefined;
+  }
+}
+
 /** Headers of every answer: no cache may store it, and no browser may guess its type. */
 export const BASE_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
 
@@ -97,6 +104,7 @@ export const sendError = (
   operation?: Pick<HttpOperation, 'money' | 'dialect'>,
 ): FastifyReply => {
   const { status, body, headers } = errorAnswer(error, operation?.money);
+  reply.request.errorCode = body.error.code;
   const answer = inDialect(operation?.dialect, status, body);
   if (answer === null)
     return reply.code(UNKNOWN.status).headers(headers).type('text/plain; charset=utf-8').send(UNKNOWN.text);
