@@ -11,6 +11,7 @@ import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { config as schema } from './config.ts';
+import { findQuoteRecords } from './operator/records.ts';
 import { applyTransitions } from './quotes/apply-transitions.ts';
 import { type CreateDeps, create } from './quotes/create.ts';
 import { createFeeQuote } from './quotes/create-fee-quote.ts';
@@ -74,7 +75,7 @@ const consuming = [
     { quarantine, batchWindowMs: BATCH_WINDOW_MS },
   ),
 ];
-const operating = operatorHandlers({ pool, consuming });
+const operating = operatorHandlers({ pool, consuming, findRecords: findQuoteRecords(pool) });
 
 await runService(base, {
   serving: serve(
