@@ -8,7 +8,7 @@ import type { Consuming, Quarantine } from './events/consume.ts';
 import { outboxGauges } from './events/outbox.ts';
 import { type Relay, startRelay } from './events/relay.ts';
 import { type HealthServer, startHealthServer } from './lib/http.ts';
-import { createLogger, type Logger } from './lib/logger.ts';
+import { createLogger, type LogFormat, type Logger } from './lib/logger.ts';
 import { type GaugeCollector, registerGauges } from './lib/metrics.ts';
 import type { Periodic } from './lib/periodic.ts';
 import { onShutdown } from './lib/shutdown.ts';
@@ -32,6 +32,7 @@ type Config = TelemetryConfig & {
   HTTP_HOST: string;
   HTTP_PORT: number;
   LOG_LEVEL: string;
+  LOG_FORMAT?: LogFormat | undefined;
   NATS_URL: string;
   NATS_USER: string;
   NATS_PASSWORD: string;
@@ -41,7 +42,7 @@ type Config = TelemetryConfig & {
 
 /** Opens the health port, and waits until the service is connected to its schema and its bus. */
 export const openBase = async (service: ServiceName, config: Config): Promise<Base> => {
-  const logger = createLogger(service, config.LOG_LEVEL);
+  const logger = createLogger(service, config.LOG_LEVEL, config.LOG_FORMAT);
   const health = await startHealthServer({ host: config.HTTP_HOST, port: config.HTTP_PORT });
   const [telemetry, pool, bus] = await Promise.all([
     startTelemetry(service, config, logger),

@@ -11,6 +11,7 @@ import { DASHBOARDS } from '../tools/dashboards.ts';
 /** deploy/alerts.yaml, docs/runbook.md and the catalog of metrics agree. */
 
 const root = path.resolve(import.meta.dirname, '..');
+type Recorded = { record: string; expr: string };
 type Rule = {
   alert: string;
   expr: string;
@@ -19,9 +20,11 @@ type Rule = {
   annotations: { summary: string; runbook: string };
 };
 const { groups } = parse(readFileSync(path.join(root, 'deploy/alerts.yaml'), 'utf8')) as {
-  groups: { name: string; rules: Rule[] }[];
+  groups: { name: string; rules: (Rule | Recorded)[] }[];
 };
-const rules = groups.flatMap((group) => group.rules);
+const all = groups.flatMap((group) => group.rules);
+const rules = all.filter((rule) => 'alert' in rule);
+const recorded = all.filter((rule) => 'record' in rule);
 const runbook = readFileSync(path.join(root, 'docs/runbook.md'), 'utf8');
 
 /** Sections of the runbook's part "Alarms", by title. */
@@ -42,6 +45,9 @@ const series = new Map<string, Metric>(
   ),
 );
 /** The labels of Prometheus. */
+const gauge = { kind: 'gauge', unit: '1', by: [], labels: {}, buckets: [], description: '' } as const;
+/** The series that the recording rules make, with the labels of every metric. */
+for (const { record } of recorded) series.set(record, gauge);
 series.set('up', { kind: 'gauge', unit: '1', by: [], labels: { job: null }, buckets: [], description: '' });
 const COMMON: Metric['labels'] = { environment: null, service_name: null, le: null };
 
@@ -86,6 +92,17 @@ const impossible = ({ metric, matchers }: Selector): string[] => {
       .map((each) => `${metric}: ${label} is never ${each}`);
   });
 };
+
+test.each(recorded.map((rule) => [rule.record, rule] as const))(
+  '%s is recorded from metrics that exist, and an alarm uses it',
+  (name, { expr }) => {
+    const { errors, selectors, grouping } = understand(expr);
+    expect(errors).toEqual([]);
+    expect(selectors.flatMap(impossible)).toEqual([]);
+    expect([...grouping]).toEqual(['environment']);
+    expect(rules.some((rule) => rule.expr.includes(`${name} `))).toBe(true);
+  },
+);
 
 describe.each(rules.map((rule) => [rule.alert, rule] as const))('%s', (name, rule) => {
   const { errors, selectors, grouping } = understand(rule.expr);

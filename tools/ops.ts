@@ -6,7 +6,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Stack } from '../deploy/local/stack/stack-file.ts';
 import { commands } from './ops/commands.ts';
-import { connectOperator, type Login } from './ops/connect.ts';
+import { connectOperator, type Login, type Operator } from './ops/connect.ts';
 import { helpOf, helpText } from './ops/help.ts';
 import { Refusal, runCommand } from './ops/run.ts';
 
@@ -20,8 +20,13 @@ const OPTIONS = {
   all: { type: 'boolean' },
   limit: { type: 'string' },
   seconds: { type: 'string' },
+  account: { type: 'string' },
+  logs: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const;
+
+const stackFileOf = (env: NodeJS.ProcessEnv, { stack }: { stack?: string }): string =>
+  stack ?? env.STACK_FILE ?? path.join(import.meta.dirname, '..', '.local', 'stack.json');
 
 /** NATS_URL, NATS_USER and NATS_PASSWORD if they are set, otherwise the stack on this machine. */
 const loginOf = (env: NodeJS.ProcessEnv, values: { stack?: string; environment?: string }): Login => {
@@ -30,7 +35,7 @@ const loginOf = (env: NodeJS.ProcessEnv, values: { stack?: string; environment?:
     if (!user || !password) throw new Refusal('NATS_URL requires NATS_USER and NATS_PASSWORD');
     return { environment: env.ENVIRONMENT ?? 'as NATS_URL says', url, user, password };
   }
-  const file = values.stack ?? env.STACK_FILE ?? path.join(import.meta.dirname, '..', '.local', 'stack.json');
+  const file = stackFileOf(env, values);
   let stack: Stack;
   try {
     stack = JSON.parse(readFileSync(file, 'utf8')) as Stack;
@@ -58,7 +63,10 @@ const main = async (): Promise<number> => {
   const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
   const [group, verb] = positionals;
   const name = [group, verb].filter((part) => part !== undefined).join(' ');
-  const command = commands.find((one) => one.name === name || one.name === group);
+  // The singular of a group is accepted: `account find`.
+  const command =
+    commands.find((one) => one.name === name || one.name === group) ??
+    commands.find((one) => one.name === `${group}s ${verb}`);
   if (command === undefined && group !== undefined) {
     // The commands of the same group, if there is one.
     const near = commands.filter((one) => one.name.split(' ')[0] === group);
@@ -70,11 +78,16 @@ const main = async (): Promise<number> => {
     return 0;
   }
   const args = positionals.slice(command.name.split(' ').length);
-  const bus = await connectOperator(loginOf(process.env, values));
+  const { logs = path.join(path.dirname(stackFileOf(process.env, values)), 'logs') } = values;
+  let bus: Operator | undefined;
+  const connect = async () => {
+    bus = await connectOperator(loginOf(process.env, values));
+    return bus;
+  };
   try {
-    return await runCommand(command, args, { ...values, environment: bus.environment }, bus);
+    return await runCommand(command, args, { ...values, logs }, connect);
   } finally {
-    await bus.close();
+    await bus?.close();
   }
 };
 

@@ -36,8 +36,19 @@ const writeCopy = (): void => {
   writeFileSync(path.join(folder, COPY, 'manifest.json'), JSON.stringify(manifest));
 };
 
-/** The variables in compose.yaml. The two jobs for backups are not part of it. */
+/**
+ * The variables in compose.yaml. The two jobs for backups and the one for synthetic payments are
+ * not part of it.
+ */
 const variables = (name: string): NodeJS.Dict<string> => {
+  if (name === 'synthetic')
+    return {
+      ENVIRONMENT: 'test',
+      GATEWAY_URL: `http://127.0.0.1:${silentPort}`,
+      SYNTHETIC_SERVICE_ID: '01890a5d-ac96-774b-bcce-b302099a8057',
+      SYNTHETIC_SERVICE_KEY: 'vendor_test_',
+      SYNTHETIC_DELEGATE_KEY: 'dk_test_',
+    };
   if (name !== 'backup' && name !== 'restore') return parseEnv(files[`${name}.env`]!);
   const { POSTGRES_ADMIN_URL } = parseEnv(files['migrate.env']!);
   const { SOLANA_RPC_URLS } = parseEnv(files['chain-submitter.env']!);

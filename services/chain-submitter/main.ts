@@ -54,6 +54,7 @@ import { collectBudgets, collectCaps, collectFeePayer, collectIntents } from './
 import { getAttemptReport } from './operator/get-attempt-report.ts';
 import { getSigning } from './operator/get-signing.ts';
 import { quarantineResolver } from './operator/quarantine.ts';
+import { findWorkRecords } from './operator/records.ts';
 import { setSigningPaused } from './operator/set-signing-paused.ts';
 import { openSigners } from './transactions/open-signers.ts';
 import { cancelPrepared } from './user-signed/cancel-prepared.ts';
@@ -149,7 +150,12 @@ const consuming = [
     quarantine,
   ),
 ];
-const operating = operatorHandlers({ pool, consuming, resolver: quarantineResolver(deps) });
+const operating = operatorHandlers({
+  pool,
+  consuming,
+  resolver: quarantineResolver(deps),
+  findRecords: findWorkRecords(deps),
+});
 
 await runService(base, {
   serving: serve(bus, chainSubmitter, {

@@ -21,6 +21,7 @@ import { devFund } from './dev-funds/dev-fund.ts';
 import { fundProgressed } from './dev-funds/on-chain-submitter-fund-progressed.ts';
 import { redispatchDevFunds } from './dev-funds/redispatch-dev-funds.ts';
 import { listMoved } from './movements/list-moved.ts';
+import { findTransferRecords } from './operator/records.ts';
 import { approveWithdrawal } from './transfers/approve-withdrawal.ts';
 import { cancelRefund } from './transfers/cancel-refund.ts';
 import { cancelWithdrawal } from './transfers/cancel-withdrawal.ts';
@@ -105,7 +106,7 @@ await runService(base, {
       listRefunds: listRefunds(deps),
       getRefund: getRefund(deps),
       listMoved: listMoved(deps),
-      ...operatorHandlers({ pool, consuming }),
+      ...operatorHandlers({ pool, consuming, findRecords: findTransferRecords(pool) }),
     },
     { now: clock.now, calls: idempotentCalls(pool) },
   ),

@@ -31,7 +31,7 @@ const readText = (file: string) => readFileSync(new URL(file, import.meta.url), 
 const consoleFolder = fileURLToPath(new URL('../../console/dist/', import.meta.url));
 
 const config = loadConfig(schema);
-const logger = createLogger('gateway', config.LOG_LEVEL);
+const logger = createLogger('gateway', config.LOG_LEVEL, config.LOG_FORMAT);
 const telemetry = await startTelemetry('gateway', config, logger);
 const clock = systemClock;
 const environments = new Map(

@@ -12,6 +12,7 @@ import { feeRuleOf } from '../../shared/lib/fee.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { config as schema } from './config.ts';
+import { findQuoteRecords } from './operator/records.ts';
 import { applyTransitions } from './quotes/apply-transitions.ts';
 import { type CreateDeps, create } from './quotes/create.ts';
 import { createFeeQuote } from './quotes/create-fee-quote.ts';
@@ -75,7 +76,7 @@ const consuming = [
     { quarantine, batchWindowMs: BATCH_WINDOW_MS },
   ),
 ];
-const operating = operatorHandlers({ pool, consuming });
+const operating = operatorHandlers({ pool, consuming, findRecords: findQuoteRecords(pool) });
 
 await runService(base, {
   serving: serve(

@@ -26,6 +26,7 @@ import { resumeForeign } from './foreign-payments/resume-foreign.ts';
 import { collectAttempts, collectCaps, collectIntake } from './operator/gauges.ts';
 import { operatorOperations } from './operator/operations.ts';
 import { quarantineResolver } from './operator/quarantine-resolver.ts';
+import { findPaymentRecords } from './operator/records.ts';
 import { getPausedAt } from './operator/store.ts';
 import { onDelegationChanged } from './payers/on-wallet-delegation-changed.ts';
 import { refundOperations } from './refunds/operations.ts';
@@ -169,7 +170,12 @@ await runService(base, {
       requestApproval: (request) => requestApproval(deps, request),
     }),
     ...operatorOperations(deps),
-    ...operatorHandlers({ pool, consuming, resolver: quarantineResolver(deps) }),
+    ...operatorHandlers({
+      pool,
+      consuming,
+      resolver: quarantineResolver(deps),
+      findRecords: findPaymentRecords(pool),
+    }),
   }),
   consuming,
   jobs: [

@@ -22,6 +22,7 @@ import { spendingSummary } from './transactions/spending-summary.ts';
 import { backup } from './wallets/backup.ts';
 import { countAuthorities } from './wallets/count-authorities.ts';
 import { find } from './wallets/find.ts';
+import { findWallets } from './wallets/find-wallets.ts';
 import { link } from './wallets/link.ts';
 import { list } from './wallets/list.ts';
 import { tokenAccountProgressed } from './wallets/on-chain-submitter-token-account-progressed.ts';
@@ -101,6 +102,7 @@ await runService(base, {
       find: find(deps),
       setDefault: setDefault(deps),
       countAuthorities: countAuthorities(deps),
+      findWallets: findWallets(deps),
       ...operatorHandlers({ pool, consuming }),
     },
     { now: clock.now },

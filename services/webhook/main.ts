@@ -29,6 +29,7 @@ import * as onQuote from './events/on-quote.ts';
 import * as onSettlement from './events/on-settlement.ts';
 import { purge } from './events/purge.ts';
 import { recordEvents } from './events/record-events.ts';
+import { findEventRecords } from './operator/records.ts';
 
 const PURGE_EVERY_MS = 60_000;
 /**
@@ -63,7 +64,7 @@ const consuming = [
   subscribeInBatches(bus, funding, onFunding, record, batching),
   subscribeInBatches(bus, identity, onIdentity, record, batching),
 ];
-const operating = operatorHandlers({ pool, consuming });
+const operating = operatorHandlers({ pool, consuming, findRecords: findEventRecords(pool) });
 
 await runService(base, {
   serving: serve(

@@ -49,6 +49,7 @@ create table events (
 );
 CREATE INDEX events_by_account ON events USING btree (account_id, event_id DESC);
 CREATE INDEX events_by_age ON events USING btree (created_at);
+CREATE INDEX events_by_object ON events USING btree (object_id);
 
 create table idempotency (
   account_id text collate "C" not null,

@@ -6,7 +6,7 @@ import type { Principal } from '../contract/principal.ts';
 import { type InternalName, type ServiceContract, subjects } from '../contract/service.ts';
 import type { Bus } from './connect.ts';
 import { type Answered, encode, openReply, type RequestEnvelope } from './envelope.ts';
-import { inBusSpan, traceHeaders } from './trace.ts';
+import { inBusSpan, requestHeader, traceHeaders } from './trace.ts';
 
 const DEFAULT_TIMEOUT_MS = 5000;
 
@@ -33,7 +33,7 @@ const request = (
     try {
       const reply = await bus.nc.request(subject, encode(envelope), {
         timeout: timeoutMs,
-        headers: traceHeaders(headers),
+        headers: traceHeaders({ ...requestHeader(), ...headers }),
       });
       return openReply(reply.data);
     } catch (error) {

@@ -14,7 +14,8 @@ import {
 } from '../contract/service.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { requireFresh } from '../lib/step-up.ts';
-import { recordIds } from '../lib/trace.ts';
+import { loggedIds, recordIds, traceIdOf } from '../lib/trace.ts';
+import { type CallKind, type CallLine, createCallLog } from './call-log.ts';
 import { type Bus, track } from './connect.ts';
 import {
   type Answered,
@@ -24,7 +25,7 @@ import {
   type RequestEnvelope,
   toErrorReply,
 } from './envelope.ts';
-import { inBusSpan, REQUEST_ID } from './trace.ts';
+import { inBusSpan, inCall, REQUEST_ID } from './trace.ts';
 
 type Operation = HttpOperation | InternalOperation;
 type AnyHandler = (input: unknown, caller?: Principal, key?: CallKey) => Promise<unknown>;
@@ -70,22 +71,28 @@ const answer = async (
   data: Uint8Array,
   { now, calls }: Options,
   span: Span,
+  line: CallLine,
 ): Promise<Answered> => {
   const envelope = decode(data) as RequestEnvelope;
+  const note = (value: unknown) => {
+    recordIds(span, value);
+    Object.assign(line, loggedIds(value));
+  };
   const checked = (given: unknown) => {
     const input = parseInput<unknown>(operation.input, given);
-    recordIds(span, input);
+    note(input);
     return input;
   };
   const reported = (result: unknown) => {
     const output = operation.output.parse(result);
-    recordIds(span, output);
+    note(output);
     return output;
   };
   if (!('access' in operation)) {
     return { ok: reported(await handler(checked(envelope.input))) };
   }
   const caller = Principal.parse(envelope.principal);
+  if (caller.kind !== 'none') line.account_id = caller.account_id;
   // The gateway has refused a wrong kind already. This check does not depend on it.
   const allowed =
     caller.kind === 'none' ? operation.access.length === 0 : operation.access.includes(caller.kind);
@@ -107,6 +114,19 @@ const answer = async (
   );
 };
 
+/**
+ * False if the answer cannot be sent. An answer over the maximum message size fails its own call,
+ * not the process.
+ */
+const respond = (bus: Bus, msg: Msg, reply: ReplyEnvelope): boolean => {
+  try {
+    return msg.respond(encode(reply));
+  } catch (error) {
+    bus.logger.error({ operation: msg.subject, err: error }, 'answer not sent');
+    return false;
+  }
+};
+
 export type Serving = { stop: () => Promise<void> };
 
 /**
@@ -121,48 +141,46 @@ export const serve = <S extends ServiceContract>(
   bus: Bus,
   contract: S,
   handlers: Handlers<S>,
-  { now = systemClock, calls }: { now?: Clock; calls?: IdempotentCalls } = {},
+  { now = systemClock, calls: keyed }: { now?: Clock; calls?: IdempotentCalls } = {},
 ): Serving => {
   const byName = handlers as unknown as Record<string, AnyHandler>;
+  const log = createCallLog(bus.logger);
 
-  /**
-   * False if the answer cannot be sent. An answer over the maximum message size fails its own call,
-   * not the process.
-   */
-  const respond = (msg: Msg, reply: ReplyEnvelope): boolean => {
-    try {
-      return msg.respond(encode(reply));
-    } catch (error) {
-      bus.logger.error({ operation: msg.subject, err: error }, 'answer not sent');
-      return false;
-    }
-  };
-
-  const handle = async (msg: Msg, operations: Record<string, Operation>) => {
+  const handle = async (kind: CallKind, msg: Msg, operations: Record<string, Operation>) => {
     const name = msg.subject.slice(msg.subject.lastIndexOf('.') + 1);
     const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
     const handler = byName[name];
     const startedAt = performance.now();
+    const requestId = msg.headers?.get(REQUEST_ID) || undefined;
+    const line: CallLine = {
+      request_id: requestId,
+      trace_id: undefined,
+      operation: `${contract.name}.${name}`,
+    };
     let reply: ReplyEnvelope;
+    let failure: Parameters<typeof log>[2];
     try {
       if (operation === undefined || handler === undefined) throw notFound('operation');
       reply = await inBusSpan(
         { operation: 'process', destination: msg.subject, kind: SpanKind.SERVER, headers: msg.headers },
-        (span) => answer({ name, operation, handler }, msg.data, { now, calls }, span),
+        (span) => {
+          line.trace_id = traceIdOf(span);
+          const answered = () =>
+            answer({ name, operation, handler }, msg.data, { now, calls: keyed }, span, line);
+          return inCall({ requestId, line }, answered);
+        },
       );
     } catch (error) {
-      reply = toErrorReply(error);
-      const line = { operation: name, request_id: msg.headers?.get(REQUEST_ID), code: reply.error.code };
-      if (reply.error.code === 'internal_error')
-        bus.logger.error({ ...line, err: error }, 'operation failed');
-      else if (!(error instanceof ServiceError))
-        bus.logger.warn({ ...line, err: error }, 'operation failed, a dependency is unavailable');
-      else bus.logger.debug({ ...line, ms: Math.round(performance.now() - startedAt) }, 'operation refused');
+      const refusal = toErrorReply(error);
+      failure = { error, code: refusal.error.code };
+      reply = refusal;
     }
-    if (!respond(msg, reply)) respond(msg, toErrorReply(null));
+    if (!respond(bus, msg, reply)) respond(bus, msg, toErrorReply(null));
+    line.ms = Math.round(performance.now() - startedAt);
+    log(kind, line, failure);
   };
 
-  const subscribe = (kind: 'rpc' | 'int', operations: Record<string, Operation>): Subscription[] =>
+  const subscribe = (kind: CallKind, operations: Record<string, Operation>): Subscription[] =>
     Object.keys(operations).length === 0
       ? []
       : [
@@ -170,7 +188,7 @@ export const serve = <S extends ServiceContract>(
             queue: contract.name,
             callback: (error, msg) => {
               if (error !== null) bus.logger.error({ err: error }, 'subscription failed');
-              else track(bus, handle(msg, operations));
+              else track(bus, handle(kind, msg, operations));
             },
           }),
         ];

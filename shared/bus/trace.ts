@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { context, propagation, type Span, type SpanKind, trace } from '@opentelemetry/api';
 import { headers as createHeaders, type MsgHdrs } from 'nats';
 import { record, secondsSince } from '../lib/metrics.ts';
@@ -5,6 +6,23 @@ import { errorType, inSpan } from '../lib/trace.ts';
 
 /** The header of the request id. The gateway sets it, and every hop passes it on. */
 export const REQUEST_ID = 'x-request-id';
+
+/** The call that a service answers: its request id, and the fields of its log line. */
+type ActiveCall = { requestId: string | undefined; line: Record<string, unknown> };
+const activeCall = new AsyncLocalStorage<ActiveCall>();
+
+/** Runs the work of a call, whose calls of other services carry its request id. */
+export const inCall = <T>(call: ActiveCall, work: () => T): T => activeCall.run(call, work);
+
+/** The header that passes the request id of the active call on. */
+export const requestHeader = (): Record<string, string> => {
+  const id = activeCall.getStore()?.requestId;
+  return id === undefined ? {} : { [REQUEST_ID]: id };
+};
+
+/** Adds ids to the log line of the active call, which its input and answer do not have. */
+export const noteIds = (ids: { quote_id: string }): void =>
+  void Object.assign(activeCall.getStore()?.line ?? {}, ids);
 
 const getter = {
   get: (carrier: MsgHdrs, key: string) => carrier.get(key) || undefined,

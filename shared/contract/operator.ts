@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { label, MicroUsdcOrZero, Timestamp } from './primitives.ts';
+import { AccountId, label, MicroUsdcOrZero, PaymentAttemptId, Timestamp } from './primitives.ts';
 import { internalOperation } from './service.ts';
 
 /** Who changes something with `npm run ops`, and why. Both are recorded with every change. */
@@ -37,6 +37,30 @@ const quarantined = {
 export const Quarantined = z.strictObject(quarantined);
 
 const MAX_LISTED = 200;
+
+/** The maximum number of ids and of attempts in one call of findRecords. */
+export const MAX_REFERENCES = 100;
+/**
+ * Names of objects. An attempt is named with its account, because its payer chose the id. The hash
+ * of a message and the signature of a transaction are ids, too.
+ */
+const references = {
+  ids: z.array(z.string().min(1).max(128)),
+  attempts: z.array(z.strictObject({ account_id: AccountId, payment_attempt_id: PaymentAttemptId })),
+};
+const References = z.strictObject(references);
+export type References = z.infer<typeof References>;
+
+/**
+ * One thing that happened to an object. Details are ids, amounts, codes and states, never secrets.
+ */
+const RecordEntry = z.strictObject({
+  at: Timestamp,
+  object_id: z.string(),
+  what: z.string(),
+  details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+});
+export type RecordEntry = z.infer<typeof RecordEntry>;
 
 /** For the services that hold hourly caps. shared/operator/caps.ts makes the answer. */
 export const getCapsOperation = internalOperation({
@@ -76,6 +100,16 @@ export const operatorOperations = {
     callers: ['operator'],
     input: z.strictObject({}),
     output: z.strictObject({ outbox: z.int().min(0) }),
+  }),
+  findRecords: internalOperation({
+    summary:
+      'What this service has recorded about payments and transfers, by any of their ids, and the names of related objects',
+    callers: ['operator'],
+    input: z.strictObject({
+      ids: references.ids.max(MAX_REFERENCES),
+      attempts: references.attempts.max(MAX_REFERENCES),
+    }),
+    output: z.strictObject({ related: References, entries: z.array(RecordEntry) }),
   }),
   listQuarantined: internalOperation({
     summary: 'Quarantined messages, oldest first: those without a decision, or all',

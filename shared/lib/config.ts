@@ -6,6 +6,8 @@ export const commonConfig = {
   HTTP_HOST: z.string().default('0.0.0.0'),
   HTTP_PORT: z.coerce.number().int().min(0).max(65535),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
+  // `pretty` is for a terminal. A collector of logs reads JSON.
+  LOG_FORMAT: z.enum(['json', 'pretty']).default('json'),
   // The standard variables that enable OpenTelemetry. The SDK reads the others (telemetry.ts).
   OTEL_SERVICE_NAME: z.string().optional(),
   OTEL_METRICS_EXPORTER: z.string().optional(),

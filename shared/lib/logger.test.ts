@@ -6,11 +6,9 @@ const logger = path.join(import.meta.dirname, 'logger.ts');
 
 type Line = { msg: string; err?: { type: string; message: string; stack?: string } };
 
-/** The lines that a process has logged when it has ended. */
-const linesOf = (program: string): Promise<Line[]> =>
+/** What a process has written when it has ended. */
+const output = (script: string): Promise<string> =>
   new Promise((resolve, reject) => {
-    const script = `import { createLogger } from ${JSON.stringify(logger)};
-      const logger = createLogger('test', 'info'); ${program}`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
@@ -18,15 +16,18 @@ const linesOf = (program: string): Promise<Line[]> =>
     child.stdout.on('data', (chunk: Buffer) => {
       text += chunk.toString();
     });
-    child.once('error', reject).once('close', () => {
-      resolve(
-        text
-          .split('\n')
-          .filter((line) => line !== '')
-          .map((line) => JSON.parse(line) as Line),
-      );
-    });
+    child.once('error', reject).once('close', () => resolve(text));
   });
+
+/** The lines that a process has logged when it has ended. */
+const linesOf = async (program: string): Promise<Line[]> => {
+  const text = await output(`import { createLogger } from ${JSON.stringify(logger)};
+    const logger = createLogger('test', 'info'); ${program}`);
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Line);
+};
 const loggedBy = async (program: string): Promise<string[]> => (await linesOf(program)).map(({ msg }) => msg);
 
 const MANY = Array.from({ length: 200 }, (_, i) => `line ${i}`);
@@ -62,4 +63,11 @@ test('an unavailable dependency is logged without a stack, and any other error w
     ['not read: refused', false],
     ['a bug', true],
   ]);
+});
+
+test('with LOG_FORMAT=pretty, one readable line is written for each log line', async () => {
+  const script = `import { createLogger } from ${JSON.stringify(logger)};
+    createLogger('quote', 'info', 'pretty').info({ quote_id: 'q_1' }, 'call');`;
+  const out = await output(script);
+  expect(out).toMatch(/^\d\d:\d\d:\d\d\.\d{3} INFO {2}quote call quote_id=q_1\n$/);
 });

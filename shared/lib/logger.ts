@@ -1,9 +1,12 @@
 import { trace } from '@opentelemetry/api';
 import { pino } from 'pino';
 import { hasCause } from './error-causes.ts';
+import { prettyLine } from './pretty-line.ts';
 import { isUnavailable } from './unavailable.ts';
 
 export type Logger = pino.Logger;
+/** `json` for programs, `pretty` for people (shared/lib/pretty-line.ts). */
+export type LogFormat = 'json' | 'pretty';
 
 /**
  * Names of fields that may contain a secret. Log calls list their fields, and this list is a second
@@ -33,16 +36,19 @@ const stdout = pino.destination({ dest: 1, sync: true, minLength: 8192 });
 process.on('exit', () => stdout.flushSync());
 let due = false;
 
+/** Whether stdout is a terminal with colours; NO_COLOR turns them off. */
+const hasColours = (): boolean => process.stdout.isTTY === true && process.stdout.hasColors();
+
 /**
  * Buffers lines, so that one write takes many: a write for each line took 5 % of the CPU time of
  * the gateway. Warnings and errors are written at once.
  */
-const lines = {
+const linesIn = (format: LogFormat) => ({
   // Has pino pass the level of each line.
   [Symbol.for('pino.metadata')]: true,
   lastLevel: 0,
   write(line: string): void {
-    stdout.write(line);
+    stdout.write(format === 'json' ? line : `${prettyLine(line, { colour: hasColours() })}\n`);
     if (this.lastLevel >= WARNING) stdout.flush();
     else if (!due) {
       due = true;
@@ -52,7 +58,7 @@ const lines = {
       }, WRITE_WITHIN_MS).unref();
     }
   },
-};
+});
 
 /** The errors of chain-submitter for a provider that does not answer or refuses. */
 const PROVIDER_ERRORS = new Set(['RpcUnavailable', 'RpcRefused']);
@@ -67,8 +73,8 @@ const errorFields = (error: Error): object => {
   return isExpected ? fields : { ...fields, stack };
 };
 
-/** JSON lines on stdout with trace and span id. */
-export const createLogger = (service: string, level: string): Logger =>
+/** Lines on stdout with trace and span id: JSON, unless people read them. */
+export const createLogger = (service: string, level: string, format: LogFormat = 'json'): Logger =>
   pino(
     {
       level,
@@ -80,5 +86,5 @@ export const createLogger = (service: string, level: string): Logger =>
         return context === undefined ? {} : { trace_id: context.traceId, span_id: context.spanId };
       },
     },
-    lines,
+    linesIn(format),
   );

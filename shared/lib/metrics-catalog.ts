@@ -2,6 +2,9 @@ import { type BusUser, SERVICE_NAMES } from '../contract/service.ts';
 import { DECLINE_REASONS } from '../contract/settlement.ts';
 import { DELIVERY_ERRORS } from '../contract/webhook.ts';
 
+/** A process that reports metrics: one of the product, or the job that makes synthetic payments. */
+export type Reporter = BusUser | 'synthetic';
+
 /**
  * Every metric of the system: its name, what it counts, its labels and the services that report it.
  * docs/metrics.md is generated from this list, and deploy/alerts.yaml may name no other metric
@@ -14,7 +17,7 @@ export type Metric = {
   kind: 'counter' | 'gauge' | 'histogram';
   /** UCUM: `s`, `1`, or what is counted in braces. */
   unit: string;
-  by: readonly BusUser[];
+  by: readonly Reporter[];
   /**
    * The values of each label. Null where another list limits them (contract, routes, error codes).
    */
@@ -24,7 +27,7 @@ export type Metric = {
   description: string;
 };
 
-const ALL: readonly BusUser[] = ['gateway', ...SERVICE_NAMES];
+const ALL: readonly Reporter[] = ['gateway', ...SERVICE_NAMES];
 /** Up to the 20 s that a settle may wait. */
 const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20];
 /**
@@ -36,19 +39,19 @@ const REDEEM_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 86_400, 604_800]
 
 const counter = <const L extends Metric['labels']>(
   unit: string,
-  by: readonly BusUser[],
+  by: readonly Reporter[],
   labels: L,
   description: string,
 ) => ({ kind: 'counter', unit, by, labels, buckets: [] as readonly number[], description }) as const;
 const gauge = <const L extends Metric['labels']>(
   unit: string,
-  by: readonly BusUser[],
+  by: readonly Reporter[],
   labels: L,
   description: string,
 ) => ({ kind: 'gauge', unit, by, labels, buckets: [] as readonly number[], description }) as const;
 const histogram = <const L extends Metric['labels']>(
   buckets: readonly number[],
-  by: readonly BusUser[],
+  by: readonly Reporter[],
   labels: L,
   description: string,
 ) => ({ kind: 'histogram', unit: 's', by, labels, buckets, description }) as const;
@@ -72,6 +75,8 @@ export const LAMPORT_BUDGETS = [
   'rent_user',
   'fees_revoke',
 ] as const;
+/** The step of a synthetic payment that failed. */
+export const SYNTHETIC_OUTCOMES = ['paid', 'quote_failed', 'settle_failed', 'redeem_failed'] as const;
 export const INTENT_STATES = ['accepted', 'signed', 'confirmed', 'reopened'] as const;
 const intents = { kind: INTENT_KINDS, state: INTENT_STATES } as const;
 
@@ -358,6 +363,18 @@ export const METRICS = {
     ['gateway'],
     { environment: null, 'http.route': null },
     'Calls refused by a request limit.',
+  ),
+  quittance_synthetic_payments_total: counter(
+    '{payment}',
+    ['synthetic'],
+    { outcome: SYNTHETIC_OUTCOMES },
+    'Payments that the job `synthetic` has made through the public API.',
+  ),
+  quittance_synthetic_payment_duration_seconds: histogram(
+    CHAIN_SECONDS,
+    ['synthetic'],
+    { outcome: SYNTHETIC_OUTCOMES },
+    'From the quote of a synthetic payment to its redeem.',
   ),
 } satisfies Record<string, Metric>;
 

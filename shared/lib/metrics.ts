@@ -5,9 +5,8 @@ import {
   type Histogram,
   type ObservableGauge,
 } from '@opentelemetry/api';
-import type { BusUser } from '../contract/service.ts';
 import type { Logger } from './logger.ts';
-import { METRICS, type Metric, type MetricName } from './metrics-catalog.ts';
+import { METRICS, type Metric, type MetricName, type Reporter } from './metrics-catalog.ts';
 
 /**
  * Measurements by name. Every metric is declared in metrics-catalog.ts with its labels. Until
@@ -152,7 +151,7 @@ const combinations = (labels: Metric['labels']): Attributes[] | null =>
  * Sets the labels of the process, and initializes the service's counters to zero: Prometheus sees
  * no increase in a series that appears with its first event, and alarms must count that event.
  */
-export const beginMetrics = (service: BusUser, environment: string | undefined): void => {
+export const beginMetrics = (service: Reporter, environment: string | undefined): void => {
   common = { service_name: service, ...(environment === undefined ? {} : { environment }) };
   for (const name of Object.keys(METRICS) as MetricName[]) {
     const { kind, by, labels }: Metric = METRICS[name];

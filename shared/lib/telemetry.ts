@@ -1,7 +1,7 @@
 import { DiagLogLevel, diag } from '@opentelemetry/api';
-import type { BusUser } from '../contract/service.ts';
 import type { Logger } from './logger.ts';
 import { beginMetrics } from './metrics.ts';
+import type { Reporter } from './metrics-catalog.ts';
 
 /** The standard variables that enable an export. The SDK reads these and all others. */
 export type TelemetryConfig = {
@@ -29,7 +29,7 @@ const wanted = (exporter: string | undefined, endpoint: string | undefined): boo
  * telemetry are logged and never end a service.
  */
 export const startTelemetry = async (
-  service: BusUser,
+  service: Reporter,
   config: TelemetryConfig,
   logger: Logger,
 ): Promise<Telemetry> => {

@@ -3,6 +3,7 @@ import {
   type Attributes,
   type Context,
   context,
+  isSpanContextValid,
   type Link,
   propagation,
   ROOT_CONTEXT,
@@ -100,17 +101,48 @@ const ID_FIELDS = [
   'deposit_id',
   'withdrawal_id',
   'refund_id',
+  'approval_id',
+  'decline_id',
   'tx_hash',
   'status',
   'replayed',
 ] as const;
 
-/** Sets the ids in the input or output of a call as attributes of a span. */
-export const recordIds = (span: Span | undefined, value: unknown): void => {
-  if (span?.isRecording() !== true || typeof value !== 'object' || value === null) return;
+type Ids = Partial<Record<`${(typeof ID_FIELDS)[number]}`, string | boolean>>;
+
+/**
+ * The ids in the input or output of a call, for a span or a log line. Only the named fields are
+ * read, so a secret or an address cannot get into a line.
+ */
+const idsIn = (value: unknown): Ids => {
+  const ids: Ids = {};
+  if (typeof value !== 'object' || value === null) return ids;
   for (const name of ID_FIELDS) {
     const field = (value as Record<string, unknown>)[name];
-    if (typeof field === 'boolean' || (typeof field === 'string' && field.length <= 128))
-      span.setAttribute(`quittance.${name}`, field);
+    if (typeof field === 'boolean' || (typeof field === 'string' && field.length <= 128)) ids[name] = field;
   }
+  return ids;
+};
+
+/**
+ * The same for the line of a call. The status of the object has another name there, because the
+ * line of the gateway has the status of HTTP.
+ */
+export const loggedIds = (value: unknown): Record<string, string | boolean> => {
+  const { status, ...ids } = idsIn(value);
+  return status === undefined ? ids : { ...ids, object_status: status };
+};
+
+/** Sets the ids in the input or output of a call as attributes of a span. */
+export const recordIds = (span: Span | undefined, value: unknown): void => {
+  if (span?.isRecording() !== true) return;
+  for (const [name, id] of Object.entries(idsIn(value))) span.setAttribute(`quittance.${name}`, id);
+};
+
+/**
+ * The trace of a span, for a log line that is written after it ended. Undefined without tracing.
+ */
+export const traceIdOf = (span: Span): string | undefined => {
+  const spanContext = span.spanContext();
+  return isSpanContextValid(spanContext) ? spanContext.traceId : undefined;
 };

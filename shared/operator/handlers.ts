@@ -9,6 +9,7 @@ import { countOutbox } from '../events/outbox.ts';
 import { isoTime, isoTimeOrNull } from '../lib/clock.ts';
 import { listActions, type Operator, recordAction } from './actions.ts';
 import { findQuarantined, listQuarantined, type QuarantineRow, recordDecision } from './quarantine.ts';
+import { listMessagesAbout, NOTHING_FOUND, type RecordFinder } from './records.ts';
 
 /**
  * The part of a service for messages about payments, whose outcome the chain proves. The subject is
@@ -50,6 +51,8 @@ type Deps<Subject> = {
   pool: Pool;
   consuming: readonly Consuming[];
   resolver?: QuarantineResolver<Subject>;
+  /** What the tables of this service say about payments; absent: they say nothing. */
+  findRecords?: RecordFinder;
 };
 
 /**
@@ -122,8 +125,15 @@ const commitDecision = (
 
 /** The operator operations of every service: its record of operator actions, and its quarantine. */
 export const operatorHandlers = <Subject>(deps: Deps<Subject>): Handlers => {
-  const { pool, resolver } = deps;
+  const { pool, resolver, findRecords = NOTHING_FOUND } = deps;
   return {
+    findRecords: async (references) => {
+      const [found, messages] = await Promise.all([
+        findRecords(references),
+        listMessagesAbout(pool, references.ids),
+      ]);
+      return { ...found, entries: [...found.entries, ...messages] };
+    },
     listOperatorActions: async ({ limit }) => [...(await listActions(pool, limit))],
     getBacklog: async () => ({ outbox: await countOutbox(pool) }),
     listQuarantined: async (filter) => (await listQuarantined(pool, filter)).map(shown),

@@ -48,6 +48,7 @@ const notCalled = async (): Promise<never> => {
 export const notForOperators = {
   listOperatorActions: notCalled,
   getBacklog: notCalled,
+  findRecords: notCalled,
   listQuarantined: notCalled,
   findQuarantined: notCalled,
   decideQuarantined: notCalled,

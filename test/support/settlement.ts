@@ -12,6 +12,7 @@ import { createForeignGroupCommit } from '../../services/settlement/foreign-paym
 import { foreignPaymentOperations } from '../../services/settlement/foreign-payments/operations.ts';
 import { operatorOperations } from '../../services/settlement/operator/operations.ts';
 import { quarantineResolver } from '../../services/settlement/operator/quarantine-resolver.ts';
+import { findPaymentRecords } from '../../services/settlement/operator/records.ts';
 import { getPausedAt } from '../../services/settlement/operator/store.ts';
 import { onDelegationChanged } from '../../services/settlement/payers/on-wallet-delegation-changed.ts';
 import { refundOperations } from '../../services/settlement/refunds/operations.ts';
@@ -191,7 +192,12 @@ export const startFixture = async (): Promise<void> => {
       requestApproval: (request) => requestApproval(deps, request),
     }),
     ...operatorOperations(deps),
-    ...operatorHandlers({ pool, consuming, resolver: quarantineResolver(deps) }),
+    ...operatorHandlers({
+      pool,
+      consuming,
+      resolver: quarantineResolver(deps),
+      findRecords: findPaymentRecords(pool),
+    }),
   });
   chain = await servePeers(testBus);
   await serveForeign(chain);

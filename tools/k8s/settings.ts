@@ -30,6 +30,7 @@ export const SOURCES: Record<string, Source> = {
   HTTP_HOST: null,
   HTTP_PORT: { value: String(HTTP_PORT) },
   LOG_LEVEL: settings,
+  LOG_FORMAT: null,
   OTEL_SERVICE_NAME: null,
   OTEL_METRICS_EXPORTER: { value: 'prometheus' },
   OTEL_TRACES_EXPORTER: null,

@@ -23,7 +23,15 @@ export type Plan = {
   make: (attribution: Attribution) => Promise<CommandOutput>;
 };
 
-type Options = { all: boolean; limit: number; seconds: number };
+type Options = {
+  all: boolean;
+  limit: number;
+  seconds: number;
+  /** The account whose attempt is named. */
+  account: string | null;
+  /** Where JSON log lines are: a file, a folder, or `-` for stdin. */
+  logs: string;
+};
 
 /** A command. A change is planned first, so that the operator sees it before it is made. */
 export type Command = {
@@ -35,5 +43,7 @@ export type Command = {
   details: string;
 } & (
   | { show: (operator: Operator, args: readonly string[], options: Options) => Promise<CommandOutput> }
+  // Without the bus, so that it works while nothing else does.
+  | { read: (args: readonly string[], options: Options) => Promise<CommandOutput> }
   | { plan: (operator: Operator, args: readonly string[], options: Options) => Promise<Plan> }
 );

@@ -1,3 +1,4 @@
+import { accountSearchCommands } from './account-search.ts';
 import { accountsCommands } from './accounts.ts';
 import { auditCommands } from './audit.ts';
 import { authorityCommands } from './authorities.ts';
@@ -6,13 +7,18 @@ import { capsCommands } from './caps.ts';
 import type { Command } from './command.ts';
 import { drainCommands } from './drain.ts';
 import { limitsCommands } from './limits.ts';
+import { paymentCommands } from './payment.ts';
 import { paymentsCommands } from './payments.ts';
 import { quarantineCommands } from './quarantine.ts';
 import { redispatchCommands } from './redispatch.ts';
+import { requestCommands } from './requests.ts';
 import { signingCommands } from './signing.ts';
 
 /** All commands, in the order of the help. A new command is a file and a line here. */
 export const commands: readonly Command[] = [
+  ...paymentCommands,
+  ...requestCommands,
+  ...accountSearchCommands,
   ...accountsCommands,
   ...limitsCommands,
   ...budgetsCommands,

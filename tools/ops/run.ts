@@ -10,7 +10,6 @@ import { tableText } from './table.ts';
 export { Refusal };
 
 type Values = {
-  environment: string;
   reason?: string | undefined;
   actor?: string | undefined;
   yes?: boolean | undefined;
@@ -18,6 +17,8 @@ type Values = {
   all?: boolean | undefined;
   limit?: string | undefined;
   seconds?: string | undefined;
+  account?: string | undefined;
+  logs: string;
 };
 
 const NOT_CONFIRMED = 75; // EX_TEMPFAIL of sysexits.h: the same call may succeed later
@@ -49,7 +50,12 @@ const print = ({ json, text, code = 0 }: CommandOutput, values: Values): number 
   return code;
 };
 
-const change = async (plan: Plan, attribution: Attribution, values: Values): Promise<number> => {
+const change = async (
+  plan: Plan,
+  attribution: Attribution,
+  values: Values,
+  environment: string,
+): Promise<number> => {
   if (plan.table === null) {
     return print(
       { json: { changed: false }, text: 'This is already the state. Nothing was changed.' },
@@ -58,7 +64,7 @@ const change = async (plan: Plan, attribution: Attribution, values: Values): Pro
   }
   // With --json too, so that the plan is shown before it is confirmed. stdout is for the result.
   const show = values.json === true ? console.error : console.log;
-  show([`Environment ${values.environment}\n`, tableText(plan.table), '', ...plan.notes, ''].join('\n'));
+  show([`Environment ${environment}\n`, tableText(plan.table), '', ...plan.notes, ''].join('\n'));
   if (
     values.yes !== true &&
     !(await confirmed(`As ${attribution.actor}, because "${attribution.reason}". Continue? [y/N] `))
@@ -71,6 +77,7 @@ const change = async (plan: Plan, attribution: Attribution, values: Values): Pro
 
 /**
  * Runs a command and prints its output.
+ * @param connect connects to the bus, for a command that needs it
  * @returns the exit code
  * @throws Refusal for invalid arguments
  */
@@ -78,7 +85,7 @@ export const runCommand = async (
   command: Command,
   args: readonly string[],
   values: Values,
-  operator: Operator,
+  connect: () => Promise<Operator>,
 ): Promise<number> => {
   const expected = command.args.split(' ').filter(Boolean);
   if (args.length !== expected.length)
@@ -91,11 +98,15 @@ export const runCommand = async (
   const seconds = Number(values.seconds ?? 300);
   if (!Number.isInteger(seconds) || seconds < 0)
     throw new Refusal('--seconds must be a whole number of 0 or more');
-  const options = { all: values.all === true, limit, seconds };
+  const { account = null, logs } = values;
+  const options = { all: values.all === true, limit, seconds, account, logs };
   try {
-    if ('show' in command) return print(await command.show(operator, args, options), values);
+    if ('read' in command) return print(await command.read(args, options), values);
+    if ('show' in command) return print(await command.show(await connect(), args, options), values);
     const attribution = attributionOf(values);
-    return await change(await command.plan(operator, args, options), attribution, values);
+    const operator = await connect();
+    const plan = await command.plan(operator, args, options);
+    return await change(plan, attribution, values, operator.environment);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const { code, message } = error;

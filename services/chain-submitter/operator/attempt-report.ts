@@ -4,7 +4,6 @@ import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
 import { verifyToken } from '../../../shared/lib/compact-token.ts';
 import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { type ExpiryResult, proveExpiry, readFinalizedHeight } from '../broadcast/expiry-proof.ts';
-import type { SignatureStatus } from '../broadcast/model/agreement.ts';
 import type { Network } from '../chain/model/network.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import { settleIntentId } from '../intents/intent-id.ts';
@@ -14,6 +13,7 @@ import { OrderRefused, parseOrder } from '../intents/parse-order.ts';
 import { findIntent, type IntentRow } from '../intents/store/intents.ts';
 import { referenceOf } from '../transactions/reference.ts';
 import { findIntentIds, listTransactions, type SignedRow } from '../transactions/store/transactions.ts';
+import { statusText } from './status-text.ts';
 
 export type AttemptReportDeps = {
   pool: Pool;
@@ -45,11 +45,6 @@ const open = (reason: string): Evaluation => ({ outcome: 'open', reason });
  * well.
  */
 const LOST_RECORD_MS = 10 * 60_000;
-
-const statusText = (status: SignatureStatus): string =>
-  status === null
-    ? 'unknown'
-    : `${status.err === null ? '' : 'failed, '}${status.confirmationStatus ?? 'processed'}`;
 
 /**
  * Whether every provider has the transaction as final, with exactly the amounts of the intent's

@@ -50,6 +50,7 @@ beforeAll(async () => {
     listTransactions: refuse,
     spendingSummary: refuse,
     countAuthorities: refuse,
+    findWallets: refuse,
     find: async ({ account_id, wallet_id }) =>
       account_id === ACCOUNT && wallet_id === WALLET
         ? { wallet_id: WALLET, owner: OWNER, token_account: OWNER, authority: AUTHORITY }

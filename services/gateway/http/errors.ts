@@ -12,6 +12,13 @@ import {
 import type { HttpOperation } from '../../../shared/contract/service.ts';
 import { inDialect, UNKNOWN } from './dialects.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The code of the error that was answered, for the log line. */
+    errorCode: ErrorCode | undefined;
+  }
+}
+
 /** Headers of every answer: no cache may store it, and no browser may guess its type. */
 export const BASE_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
 
@@ -123,6 +130,7 @@ export const createErrorAnswers = ({ publicUrl }: { publicUrl: string }): ErrorA
   return {
     send: (reply, error, operation) => {
       const { status, body, headers } = errorAnswer(error, operation?.money);
+      reply.request.errorCode = body.error.code;
       const referring = referenced(body.error, reply.request.id);
       const answer = inDialect(operation?.dialect, status, referring);
       if (answer === null)

@@ -4,6 +4,7 @@ import { IDEMPOTENT_REPLAYED } from '../../../shared/contract/idempotency.ts';
 import { contractList, gateway } from '../../../shared/contract/index.ts';
 import type { Handlers, HttpOperation, ServiceContract } from '../../../shared/contract/service.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
+import { loggedIds } from '../../../shared/lib/trace.ts';
 import { type Authenticate, type Authenticated, authorize } from '../credentials/authenticate.ts';
 import { withBrowserNonce } from '../credentials/browser-cookie.ts';
 import { moveTokenIntoCookie, withRefreshToken } from '../credentials/refresh-cookie.ts';
@@ -28,12 +29,16 @@ import { inCallSpan } from './trace.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     operation?: HttpOperation;
+    /** `<service>.<operation>`, for the log line. */
+    name?: string;
   }
   interface FastifyRequest {
     caller: Authenticated | null;
     /** Whether the limits have counted this call. */
     counted: boolean;
     origin: Origin;
+    /** The ids in the validated input and in the answer, for the log line. */
+    ids: ReturnType<typeof loggedIds> | undefined;
   }
 }
 
@@ -133,6 +138,7 @@ const createAnswerForwarded = (deps: RouteDeps, countCall: CountCall) => {
     await countCall(call, input);
     if (malformed !== undefined) throw malformed;
     const checked = validateInput(operation, request, body);
+    request.ids = loggedIds(checked);
     const caller = request.caller ?? anonymous(environmentNameOf(operation, input));
     const answer = await forward(contract, name, checked, caller, {
       requestId: request.id,
@@ -167,7 +173,7 @@ export const registerRoutes = (app: FastifyInstance, deps: RouteDeps): void => {
     app.route({
       method: operation.http.method,
       url: operation.http.path,
-      config: { operation },
+      config: { operation, name: `${contract.name}.${route.name}` },
       onRequest: async (request) => {
         if (operation.access.length === 0) return;
         const caller = await deps.authenticate(request.raw.rawHeaders, request.origin.address);
@@ -182,6 +188,7 @@ export const registerRoutes = (app: FastifyInstance, deps: RouteDeps): void => {
         const { status, body, headers } = await inCallSpan(request, async () =>
           answerOf(operation, await answerCall({ route, request, reply })),
         );
+        request.ids = { ...request.ids, ...loggedIds(body) };
         void reply.code(status).headers(headers);
         return body === null ? reply.send() : reply.type('application/json; charset=utf-8').send(body);
       },

@@ -6,6 +6,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count, record } from '../../../shared/lib/metrics.ts';
+import type { Authenticated } from '../credentials/authenticate.ts';
 import type { Readiness } from '../health/readiness.ts';
 import { registerConsole } from '../pages/console.ts';
 import { type PageDeps, registerPages } from '../pages/pages.ts';
@@ -130,6 +131,8 @@ const createFastify = (answers: ErrorAnswers): FastifyInstance => {
   );
   app.decorateRequest('caller', null);
   app.decorateRequest('counted', false);
+  app.decorateRequest('errorCode');
+  app.decorateRequest('ids');
   app.decorateRequest('origin');
   return app;
 };
@@ -154,21 +157,30 @@ const refuseBodyOfGet = (app: FastifyInstance): void => {
   });
 };
 
+const accountOf = (caller: Authenticated | null): string | undefined =>
+  caller === null || caller.principal.kind === 'none' ? undefined : caller.principal.account_id;
+
 const logRequests = (app: FastifyInstance, logger: Logger): void => {
   // Without redaction: searching these named fields for secrets took 3 % of the gateway's time.
   const requests = logger.child({}, { redact: [] });
   app.addHook('onResponse', async (request, reply) => {
     measure(request, reply);
+    const { caller, routeOptions } = request;
     // The route, never the URL: a caller may have put a key into the query by mistake.
     requests.info(
       {
         request_id: request.id,
+        trace_id: request.traceId,
         method: request.method,
-        route: request.routeOptions.url ?? null,
+        route: routeOptions.url ?? null,
+        operation: routeOptions.config.name,
         status: reply.statusCode,
+        code: request.errorCode,
         ms: Math.round(reply.elapsedTime),
-        environment: request.caller?.environment.name,
-        credential: request.caller?.principal.kind,
+        environment: caller?.environment.name,
+        credential: caller?.principal.kind,
+        account_id: accountOf(caller),
+        ...request.ids,
       },
       'request',
     );

@@ -8,13 +8,15 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { recordIds, untraced } from '../../../shared/lib/trace.ts';
+import { recordIds, traceIdOf, untraced } from '../../../shared/lib/trace.ts';
 
 const tracer = trace.getTracer('quittance');
 
 declare module 'fastify' {
   interface FastifyRequest {
     span: Span | null;
+    /** The trace of the call, also after its span has ended. */
+    traceId: string | undefined;
   }
 }
 
@@ -72,9 +74,11 @@ const isProbe = ({ url }: FastifyRequest['routeOptions']): boolean => url?.start
  */
 export const registerTracing = (app: FastifyInstance, adopts: boolean): void => {
   app.decorateRequest('span', null);
+  app.decorateRequest('traceId');
   app.addHook('onRequest', (request, _reply, done) => {
     if (isProbe(request.routeOptions)) return untraced(done);
     request.span = beginSpan(request, adopts);
+    request.traceId = traceIdOf(request.span);
     context.with(trace.setSpan(ROOT_CONTEXT, request.span), done);
   });
   app.addHook('onResponse', async (request, reply) => endSpan(request, reply));

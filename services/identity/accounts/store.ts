@@ -61,6 +61,39 @@ const statusColumns = sql.fragment`account_id, email, created_at, frozen_at, lim
 export const findAccountStatus = (db: Db, accountId: string): Promise<AccountStatusRow | null> =>
   db.maybeOne(sql.type(Status)`select ${statusColumns} from accounts where account_id = ${accountId}`);
 
+const FoundRow = Status.extend({
+  matched: z.enum(['account', 'service', 'delegate', 'key']),
+  id: z.string(),
+  state: z.string(),
+});
+type FoundAccountRow = z.infer<typeof FoundRow>;
+
+/**
+ * The accounts that an id, an e-mail address in its stored form, or the hash of a key names.
+ * @param serviceId the same text if it is a UUID, otherwise null
+ */
+export const findAccountStatuses = (
+  db: Db,
+  { text, serviceId }: { text: string; serviceId: string | null },
+): Promise<readonly FoundAccountRow[]> =>
+  db.any(sql.type(FoundRow)`
+    with found as (
+      select account_id, 'account' as matched, account_id as id, 'open' as state
+      from accounts where account_id = ${text} or email = ${text}
+      union all
+      select account_id, 'service', service_id::text, status from services where service_id = ${serviceId}::uuid
+      union all
+      select account_id, 'delegate', delegate_id,
+        case when deleted_at is not null then 'deleted' when expires_at <= app_now() then 'expired' else 'active' end
+      from delegates where delegate_id = ${text}
+      union all
+      select account_id, 'key', key_id,
+        case when revoked_at is null then 'active' when revoked_at > app_now() then 'in its grace period'
+          else 'revoked' end || ', of ' || coalesce(service_id::text, delegate_id)
+      from keys where key_id = ${text} or key_hash = ${text}
+    )
+    select ${statusColumns}, matched, id, state from found join accounts using (account_id)`);
+
 /** The same row, locked until the transaction ends. */
 export const lockAccountStatus = (tx: Db, accountId: string): Promise<AccountStatusRow | null> =>
   tx.maybeOne(sql.type(Status)`

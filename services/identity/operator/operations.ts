@@ -1,4 +1,5 @@
 import type { Pool } from '../../../shared/db/pool.ts';
+import { findAccounts } from './find-accounts.ts';
 import { getAccountStatus } from './get-account-status.ts';
 import { listAccountStatuses } from './list-account-statuses.ts';
 import { setFrozen } from './set-frozen.ts';
@@ -10,4 +11,5 @@ export const accountStatusOperations = (deps: { pool: Pool }) => ({
   setFrozen: setFrozen(deps),
   setLimitFactor: setLimitFactor(deps),
   getAccountStatus: getAccountStatus(deps),
+  findAccounts: findAccounts(deps),
 });

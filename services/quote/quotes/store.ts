@@ -17,7 +17,7 @@ const stored = (state: SettlementState) => String(STORED_STATES.indexOf(state) +
 const stateNames = sql.fragment`array[${sql.join(STORED_STATES.map(sql.literalValue), sql.fragment`, `)}]`;
 const state = stateColumn(settlements, sql.fragment`settlement_state`, stored);
 
-const Row = z.object({
+export const Row = z.object({
   quote_id: z.string(),
   account_id: z.string(),
   service_id: z.string(),
@@ -32,7 +32,7 @@ const Row = z.object({
 });
 export type QuoteRow = z.infer<typeof Row>;
 
-const columns = sql.fragment`quote_id, account_id, service_id, quote_amount, fee_amount, redeem_window_seconds,
+export const columns = sql.fragment`quote_id, account_id, service_id, quote_amount, fee_amount, redeem_window_seconds,
   quote_token, expires_at, created_at, settlement_id, (${stateNames})[settlement_state] as settlement_state`;
 
 /** The quotes of an account, or of one of its services. */

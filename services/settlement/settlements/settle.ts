@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { readUntil } from '../../../shared/bus/read-until.ts';
+import { noteIds } from '../../../shared/bus/trace.ts';
 import type { Waiting } from '../../../shared/bus/wake.ts';
 import { conflict, ERRORS, invalid, isErrorCode, ServiceError } from '../../../shared/contract/errors.ts';
 import type { Environment } from '../../../shared/contract/primitives.ts';
@@ -87,6 +88,7 @@ export const settle = (deps: Deps): Handler<typeof settlement.operations.settle>
  */
 const claimsOf = (deps: Deps, quoteToken: string): QuoteClaims => {
   const claims = verifyToken('quote', quoteToken, { env: deps.environment, keys: deps.publicKeys });
+  noteIds({ quote_id: claims.quote_id });
   if (claims.mint === deps.mint) return claims;
   throw invalid('quote_token', 'is not a quote of this network');
 };

@@ -66,6 +66,10 @@ export const findDefaultWallet = (db: Db, accountId: string): Promise<WalletRow 
 export const findWalletByKey = (db: Db, publicKey: string): Promise<WalletRow | null> =>
   db.maybeOne(sql.type(Row)`${wallets} where public_key = ${publicKey}`);
 
+/** The wallets of any account that an id or the address of an owner names: for operators alone. */
+export const listWalletsNamed = (db: Db, text: string): Promise<readonly WalletRow[]> =>
+  db.any(sql.type(Row)`${wallets} where wallet_id = ${text} or public_key = ${text}`);
+
 /** Wallets of any account by their ids, in no order: for the watcher alone. */
 export const listWalletsUnscoped = (db: Db, walletIds: readonly string[]): Promise<readonly WalletRow[]> =>
   db.any(sql.type(Row)`${wallets} where wallet_id = any(${sql.array([...walletIds], 'text')})`);

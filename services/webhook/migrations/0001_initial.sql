@@ -14,6 +14,8 @@ create table events (
 );
 create index events_by_account on events (account_id, event_id desc);
 create index events_by_age on events (created_at);
+-- For operators, who find the events of a payment without its accounts.
+create index events_by_object on events (object_id);
 
 create table endpoints (
   endpoint_id text collate "C" primary key,

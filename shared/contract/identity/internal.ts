@@ -24,6 +24,17 @@ export const AccountStatus = z.strictObject({
 const KeyRefusal = z.enum(['revoked', 'delegate_deleted', 'delegate_expired']);
 export type KeyRefusal = z.infer<typeof KeyRefusal>;
 
+/**
+ * An account, and the object by which it was found: the account itself, a service, a delegate or a
+ * key.
+ */
+const FoundAccount = z.strictObject({
+  account_status: AccountStatus,
+  matched: z.enum(['account', 'service', 'delegate', 'key']),
+  id: z.string(),
+  state: z.string(),
+});
+
 /** The internal operations of identity. */
 export const internal = {
   findKey: internalOperation({
@@ -55,6 +66,13 @@ export const internal = {
     callers: ['operator'],
     input: z.strictObject({ account_id: AccountId }),
     output: AccountStatus.nullable(),
+  }),
+  findAccounts: internalOperation({
+    summary:
+      'The accounts that have this id, e-mail address, service, delegate or key. A key is named by its key_id or by the SHA-256 of its text.',
+    callers: ['operator'],
+    input: z.strictObject({ text: z.string().min(1).max(320) }),
+    output: z.array(FoundAccount),
   }),
   listAccountStatuses: internalOperation({
     summary: 'Accounts that are frozen or have raised limits',

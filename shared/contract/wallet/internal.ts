@@ -14,6 +14,20 @@ export const internal = {
       z.strictObject({ authority: SolanaAddress, wallets: z.int().min(0), active: z.int().min(0) }),
     ),
   }),
+  findWallets: internalOperation({
+    summary: 'The wallets with this id or address',
+    callers: ['operator'],
+    input: z.strictObject({ text: z.string().min(1).max(64) }),
+    output: z.array(
+      z.strictObject({
+        account_id: AccountId,
+        wallet_id: WalletId,
+        owner: SolanaAddress,
+        token_account: SolanaAddress,
+        kind: z.enum(['external', 'provisioned']),
+      }),
+    ),
+  }),
   find: internalOperation({
     summary:
       'The addresses of an account’s wallet, without wallet_id those of its default wallet. Null if there is none.',

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { call } from '../../../shared/bus/call.ts';
+import { settlement } from '../../../shared/contract/index.ts';
+import { newId } from '../../../shared/lib/id.ts';
+import {
+  admin,
+  base,
+  delegateOf,
+  funding,
+  operator,
+  outcome,
+  paid,
+  pay,
+  publishProgress,
+  quote,
+  row,
+  startFixture,
+  stopFixture,
+  underWay,
+  until,
+} from '../../../test/support/settlement.ts';
+import { consumer } from '../../../test/support/settlement-peers.ts';
+import { vendor } from '../../../test/support/settlement-quotes.ts';
+
+/** Tests what an operator gets about a payment by findRecords. */
+beforeAll(startFixture, 60_000);
+afterAll(stopFixture);
+
+type Attempt = { account_id: string; payment_attempt_id: string };
+const find = (ids: string[], attempts: Attempt[] = []) =>
+  call(operator, settlement, 'findRecords', { ids, attempts });
+const detailsOf = ({ entries }: Awaited<ReturnType<typeof find>>, what: string) =>
+  entries.find((entry) => entry.what === what)?.details;
+
+test('a payment is found by its settlement, quote and attempt, with what it holds, until it ends', async () => {
+  const payer = consumer();
+  const { settlementId, answer } = await underWay(payer);
+  const open = await find([settlementId]);
+  expect(detailsOf(open, 'recorded state')).toMatchObject({ status: 'pending', holds: '1000000' });
+  const { quote_id, payment_attempt_id } = (
+    await admin.query('select quote_id, payment_attempt_id from settlements where settlement_id = $1', [
+      settlementId,
+    ])
+  ).rows[0] as { quote_id: string; payment_attempt_id: string };
+  const attempt = { account_id: payer.account_id, payment_attempt_id };
+  expect(open.related).toEqual({ ids: [settlementId, quote_id], attempts: [attempt] });
+  expect((await find([quote_id])).related).toEqual(open.related);
+  expect((await find([], [attempt])).related).toEqual(open.related);
+  expect((await find([], [{ ...attempt, account_id: newId('acct') }])).entries).toEqual([]);
+
+  await publishProgress(settlementId, 'confirmed');
+  await answer;
+  await publishProgress(settlementId, 'reopened');
+  await until(
+    () => find([settlementId]),
+    (found) => found.entries.some(({ what }) => what.startsWith('transaction removed by a fork')),
+  );
+  await publishProgress(settlementId, 'failed', {
+    failure: { code: 'payment_failed', message: 'the deadline has passed' },
+  });
+  const ended = await until(
+    () => find([settlementId]),
+    (found) => detailsOf(found, 'recorded state')?.chain_status === 'failed',
+  );
+  const state = detailsOf(ended, 'recorded state');
+  expect(state).toMatchObject({ failure: 'payment_failed: the deadline has passed' });
+  expect(state).not.toHaveProperty('holds');
+  expect(JSON.stringify(ended)).not.toContain((await row(settlementId)).quote_token);
+});
+
+test('a payment that waits for its approval has no settlement, and is found by the approval', async () => {
+  const payer = consumer();
+  const delegate = await delegateOf(payer, {}, null, { approval_above: '1' });
+  const q = quote();
+  const attempt = { account_id: payer.account_id, payment_attempt_id: newId('evt') };
+  expect(await outcome(pay(delegate, q, attempt.payment_attempt_id))).toBe('approval_required');
+  const found = await find([], [attempt]);
+  expect(found.entries.map(({ what }) => what)).toEqual(['approval requested', 'approval expires']);
+  const approvalId = found.entries[0]!.object_id;
+  expect((await find([approvalId])).related).toEqual({ ids: [approvalId, q.quote_id], attempts: [attempt] });
+});
+
+test('a refund is found by its id, and its reservation is shown with the payment', async () => {
+  const settled = await paid(consumer());
+  const refund_id = newId('ref');
+  await call(funding, settlement, 'reserveRefund', {
+    refund_id,
+    settlement_id: settled.settlementId,
+    account_id: vendor.account_id,
+    service_id: null,
+    amount: '1000',
+  });
+  const found = await find([refund_id]);
+  expect(found.related.ids).toContain(settled.settlementId);
+  expect(detailsOf(found, 'amount reserved for a refund')).toEqual({ amount: '1000' });
+  expect(detailsOf(found, 'recorded state')).toMatchObject({ refund_reserved: '1000' });
+});
+
+test('a message that waits in quarantine or in the outbox is shown with the payment that it names', async () => {
+  const id = newId('stl');
+  const other = newId('stl');
+  const body = Buffer.from(JSON.stringify({ object_id: id, status: 'odd' }));
+  await base.quarantine({ subject: 'evt.chain-submitter.settleProgressed', body, reason: 'not parsed' });
+  await admin.query(
+    `insert into outbox (subject, msg_id, payload, created_at, next_at)
+     values ('evt.settlement.issued', $1, $2, now() - interval '1 minute', now() + interval '1 hour')`,
+    [newId('evt'), JSON.stringify({ settlement_id: id })],
+  );
+  const found = await find([id]);
+  expect(found.entries.map(({ what, details }) => [what, details.subject])).toEqual([
+    ['message waits in the outbox', 'evt.settlement.issued'],
+    ['message waits in quarantine', 'evt.chain-submitter.settleProgressed'],
+  ]);
+  expect((await find([other])).entries).toEqual([]);
+});

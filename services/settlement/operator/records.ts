@@ -1,0 +1,206 @@
+import { z } from 'zod';
+import type { RecordEntry, References } from '../../../shared/contract/operator.ts';
+import { type Db, type Pool, sql } from '../../../shared/db/pool.ts';
+import { entry, namesOf, type RecordFinder, textArray } from '../../../shared/operator/records.ts';
+
+const Payment = z.object({
+  settlement_id: z.string(),
+  rail: z.string(),
+  account_id: z.string().nullable(),
+  payment_attempt_id: z.string().nullable(),
+  delegate_id: z.string().nullable(),
+  wallet_id: z.string().nullable(),
+  quote_id: z.string().nullable(),
+  vendor_account_id: z.string().nullable(),
+  service_id: z.string().nullable(),
+  service_name: z.string().nullable(),
+  quote_amount: z.bigint(),
+  fee_amount: z.bigint(),
+  status: z.string(),
+  chain_status: z.string(),
+  holding: z.boolean(),
+  refund_reserved: z.bigint(),
+  generation: z.number(),
+  tx_hash: z.string().nullable(),
+  superseded_tx_hashes: z.array(z.string()),
+  issued_at: z.number().nullable(),
+  redeem_expires_at: z.number().nullable(),
+  redeemed_at: z.number().nullable(),
+  handed_out_at: z.number().nullable(),
+  forked_at: z.number().nullable(),
+  failure_code: z.string().nullable(),
+  failure_message: z.string().nullable(),
+  message_hash: z.string().nullable(),
+  dispatch_count: z.number(),
+  progressed_at: z.number(),
+  created_at: z.number(),
+});
+type Payment = z.infer<typeof Payment>;
+
+const Approval = z.object({
+  approval_id: z.string(),
+  account_id: z.string(),
+  payment_attempt_id: z.string(),
+  delegate_id: z.string(),
+  quote_id: z.string().nullable(),
+  amount: z.bigint(),
+  created_at: z.number(),
+  expires_at: z.number(),
+  decided_at: z.number().nullable(),
+  approved: z.boolean().nullable(),
+});
+type Approval = z.infer<typeof Approval>;
+
+const Reservation = z.object({
+  refund_id: z.string(),
+  settlement_id: z.string().nullable(),
+  amount: z.bigint().nullable(),
+  created_at: z.number(),
+  released_at: z.number().nullable(),
+});
+
+const Consumed = z.object({
+  settlement_id: z.string(),
+  calls: z.bigint(),
+  units: z.bigint(),
+  first_at: z.number(),
+  last_at: z.number(),
+});
+
+/** The attempts as rows `(account_id, payment_attempt_id)`. */
+const attemptRows = (attempts: References['attempts']) =>
+  sql.unnest(
+    attempts.map(({ account_id, payment_attempt_id }) => [account_id, payment_attempt_id]),
+    ['text', 'text'],
+  );
+
+const NAMED = sql.fragment`as named(account_id, payment_attempt_id)`;
+
+/** Each part uses an index of its own. */
+const listPayments = (db: Db, { ids, attempts }: References): Promise<readonly Payment[]> =>
+  db.any(sql.type(Payment)`
+    select settlement_id, rail, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id, vendor_account_id,
+      service_id, service_name, quote_amount, fee_amount, status, chain_status, holding, refund_reserved, generation, tx_hash,
+      superseded_tx_hashes, issued_at, redeem_expires_at, redeemed_at, handed_out_at, forked_at, failure_code,
+      failure_message, message_hash, dispatch_count, progressed_at, created_at
+    from settlements where settlement_id in (
+      select unnest(${textArray(ids)})
+      union select settlement_id from settlements where quote_id = any(${textArray(ids)}) and status <> 'failed'
+      union select settlement_id from settlements
+        where message_hash = any(${textArray(ids)}) and message_hash is not null and rail <> 'x402_out'
+      union select settlement_id from refund_reservations where refund_id = any(${textArray(ids)})
+      union select s.settlement_id from settlements s
+        join ${attemptRows(attempts)} ${NAMED} using (account_id, payment_attempt_id)
+    ) order by settlement_id limit 100`);
+
+const listApprovals = (db: Db, { ids, attempts }: References): Promise<readonly Approval[]> =>
+  db.any(sql.type(Approval)`
+    select approval_id, account_id, payment_attempt_id, delegate_id, quote_id, amount, created_at, expires_at,
+      decided_at, approved
+    from approvals where approval_id in (
+      select unnest(${textArray(ids)})
+      union select a.approval_id from approvals a
+        join ${attemptRows(attempts)} ${NAMED} using (account_id, payment_attempt_id)
+    ) order by approval_id limit 100`);
+
+const listReservations = (db: Db, settlementIds: readonly string[]) =>
+  db.any(sql.type(Reservation)`
+    select refund_id, settlement_id, amount, created_at, released_at
+    from refund_reservations where settlement_id = any(${textArray(settlementIds)}) order by created_at limit 200`);
+
+const listConsumed = (db: Db, settlementIds: readonly string[]) =>
+  db.any(sql.type(Consumed)`
+    select settlement_id, count(*) as calls, sum(units)::bigint as units, min(created_at) as first_at,
+      max(created_at) as last_at
+    from consumptions where settlement_id = any(${textArray(settlementIds)}) group by settlement_id`);
+
+const entriesOfPayment = (row: Payment): RecordEntry[] => {
+  const id = row.settlement_id;
+  return [
+    ...entry(row.created_at, id, 'attempt accepted', {
+      rail: row.rail,
+      payer: row.account_id,
+      payment_attempt_id: row.payment_attempt_id,
+      delegate_id: row.delegate_id,
+      wallet_id: row.wallet_id,
+      quote_id: row.quote_id,
+      vendor: row.vendor_account_id,
+      service_id: row.service_id,
+      service_name: row.service_name,
+      amount: row.quote_amount,
+      fee: row.fee_amount,
+    }),
+    ...entry(row.issued_at, id, 'settlement issued', { tx_hash: row.tx_hash }),
+    ...entry(row.handed_out_at, id, 'success handed out to the vendor'),
+    ...entry(row.redeemed_at, id, 'settlement redeemed'),
+    ...entry(row.forked_at, id, 'transaction removed by a fork, not confirmed again yet'),
+    ...(row.status === 'issued'
+      ? entry(row.redeem_expires_at, id, 'settlement expires if not redeemed')
+      : []),
+    ...entry(row.progressed_at, id, 'recorded state', {
+      status: row.status,
+      chain_status: row.chain_status,
+      holds: row.holding ? row.quote_amount : null,
+      generation: row.generation,
+      superseded_tx_hashes: row.superseded_tx_hashes.join(','),
+      refund_reserved: row.refund_reserved === 0n ? null : row.refund_reserved,
+      dispatches: row.dispatch_count,
+      failure: row.failure_code && `${row.failure_code}: ${row.failure_message}`,
+    }),
+  ];
+};
+
+const entriesOfApproval = (row: Approval): RecordEntry[] => [
+  ...entry(row.created_at, row.approval_id, 'approval requested', {
+    payment_attempt_id: row.payment_attempt_id,
+    delegate_id: row.delegate_id,
+    quote_id: row.quote_id,
+    amount: row.amount,
+  }),
+  ...entry(row.decided_at, row.approval_id, row.approved ? 'payment approved' : 'payment denied'),
+  ...(row.decided_at === null ? entry(row.expires_at, row.approval_id, 'approval expires') : []),
+];
+
+/**
+ * Settlements with their approvals, units and reservations of refunds, by the id of any of them, of
+ * their quote or of their message.
+ */
+export const findPaymentRecords =
+  (pool: Pool): RecordFinder =>
+  async (references) => {
+    const [payments, approvals] = await Promise.all([
+      listPayments(pool, references),
+      listApprovals(pool, references),
+    ]);
+    const ids = payments.map(({ settlement_id }) => settlement_id);
+    const [reservations, consumed] = await Promise.all([
+      listReservations(pool, ids),
+      listConsumed(pool, ids),
+    ]);
+    return {
+      related: {
+        ids: namesOf([
+          ...payments.flatMap((row) => [row.settlement_id, row.quote_id, row.message_hash]),
+          ...approvals.flatMap((row) => [row.approval_id, row.quote_id]),
+          ...reservations.map((row) => row.refund_id),
+        ]),
+        attempts: [...payments, ...approvals].flatMap(({ account_id, payment_attempt_id }) =>
+          account_id === null || payment_attempt_id === null ? [] : [{ account_id, payment_attempt_id }],
+        ),
+      },
+      entries: [
+        ...payments.flatMap(entriesOfPayment),
+        ...approvals.flatMap(entriesOfApproval),
+        ...reservations.flatMap(({ refund_id, amount, created_at, released_at }) => [
+          ...entry(amount === null ? null : created_at, refund_id, 'amount reserved for a refund', {
+            amount,
+          }),
+          ...entry(released_at, refund_id, 'reservation released'),
+        ]),
+        ...consumed.flatMap(({ settlement_id, calls, units, first_at, last_at }) => [
+          ...entry(first_at, settlement_id, 'first units consumed'),
+          ...entry(last_at, settlement_id, 'last units consumed', { calls, units }),
+        ]),
+      ],
+    };
+  };
