@@ -6,8 +6,9 @@ import { operations } from './settlement/operations.ts';
 export { Approval } from './settlement/approvals.ts';
 export type { ExternalRequirement } from './settlement/external.ts';
 export { DelegateSpending, MAX_PAID_LISTED, MAX_QUOTES_LISTED } from './settlement/internal.ts';
-export { ChainStatus, Settlement, SettlementStatus } from './settlement/operations.ts';
+export { Settlement } from './settlement/operations.ts';
 export { Rail } from './settlement/rail.ts';
+export { ChainStatus, SettlementStatus } from './settlement/status.ts';
 
 export const settlement = service({
   name: 'settlement',

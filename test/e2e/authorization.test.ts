@@ -67,6 +67,7 @@ const RECIPES: Record<string, Recipe> = {
   'settlement.verify': {},
   'settlement.list': { foreign: 'hidden' },
   'settlement.get': {},
+  'settlement.getReceipt': {},
   'settlement.listApprovals': { foreign: 'hidden' },
   'settlement.getApproval': {},
   'settlement.denyApproval': {},
