@@ -9,6 +9,7 @@ import { count, record } from '../../../shared/lib/metrics.ts';
 import type { Readiness } from '../health/readiness.ts';
 import { registerConsole } from '../pages/console.ts';
 import { type PageDeps, registerPages } from '../pages/pages.ts';
+import { type ReceiptPage, registerReceipt } from '../pages/receipt.ts';
 import { endUnusedOnClose } from './connections.ts';
 import { registerCors } from './cors.ts';
 import { answerSocketError, BASE_HEADERS, sendError, toServiceError } from './errors.ts';
@@ -91,6 +92,7 @@ type ServerDeps = RouteDeps &
     readiness: Pick<Readiness, 'isDraining'>;
     /** The output of `console/build.ts`. */
     consoleFolder: string;
+    receiptPage: ReceiptPage;
     /** Origins whose scripts may call the API; `*` is all of them, without cookies. */
     corsOrigins: readonly string[] | '*' | undefined;
     trustedProxies: BlockList;
@@ -207,5 +209,6 @@ export const createServer = (deps: ServerDeps): FastifyInstance => {
   registerRoutes(app, deps);
   registerPages(app, deps);
   registerConsole(app, deps);
+  registerReceipt(app, deps.receiptPage);
   return app;
 };
