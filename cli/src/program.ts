@@ -4,6 +4,7 @@ import { addApprovals, addDeclines, addDelegates, addPayments, addServices } fro
 import { addLogin } from './commands/login.ts';
 import { addPay } from './commands/pay.ts';
 import { addQuoteSettleRedeem } from './commands/payment-calls.ts';
+import { addReceipt } from './commands/receipt.ts';
 import { addTrigger } from './commands/trigger.ts';
 import { addWhoami } from './commands/whoami.ts';
 import { DEFAULT_URL } from './context.ts';
@@ -69,6 +70,7 @@ export const createProgram = (io: Io): Command => {
   addServices(program, io);
   addDelegates(program, io);
   addPayments(program, io);
+  addReceipt(program, io);
   addApprovals(program, io);
   addDeclines(program, io);
   quietly(program, io);

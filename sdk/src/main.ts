@@ -3,6 +3,7 @@ export { type Credential, cookieTokens, memoryTokens, type TokenStore, type Toke
 export * from './errors.ts';
 export * from './generated/errors.ts';
 export type * from './generated/operations.ts';
+export { BadReceiptError, type ReceiptClaims, type VerifyReceiptOptions, verifyReceipt } from './receipt.ts';
 export {
   type AttemptStore,
   memoryAttempts,

@@ -47,7 +47,7 @@ export class BadTokenError extends QuittanceError {
 }
 
 export type TokenVerifier = <T extends keyof Claims>(typ: T, token: string) => Promise<Claims[T]>;
-type Keys = Output<'gateway.jwks'>['keys'];
+export type Keys = Output<'gateway.jwks'>['keys'];
 
 const MAX_LENGTH = 16_384;
 const KID = /^(test|live)\.(quote|settlement)\.[1-9][0-9]{0,5}$/;
@@ -59,7 +59,8 @@ const KEYS_LIVE_MS = 3_600_000;
 /** Tokens with unknown keys must not cause a request each. */
 const UNKNOWN_KEY_MS = 10_000;
 
-const bytesOf = (part: string): Uint8Array<ArrayBuffer> => {
+/** The bytes of canonical base64url. @throws BadTokenError for any other text */
+export const bytesOf = (part: string): Uint8Array<ArrayBuffer> => {
   let binary: string;
   try {
     binary = atob(part.replaceAll('-', '+').replaceAll('_', '/'));
@@ -73,7 +74,8 @@ const bytesOf = (part: string): Uint8Array<ArrayBuffer> => {
   return Uint8Array.from(binary, (character) => character.charCodeAt(0));
 };
 
-const parse = (payload: Uint8Array): { [name: string]: unknown } => {
+/** A JSON object in UTF-8. @throws BadTokenError for anything else */
+export const parse = (payload: Uint8Array): { [name: string]: unknown } => {
   try {
     const parsed: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
     if (typeof parsed === 'object' && parsed !== null) return parsed as { [name: string]: unknown };
@@ -101,6 +103,16 @@ const isSettlement = (claims: { [name: string]: unknown }): boolean =>
   ['settlement_id', 'quote_id', 'service_id'].every((name) => typeof claims[name] === 'string') &&
   !Number.isNaN(Date.parse(String(claims.redeem_expires_at)));
 const SHAPES = { quote: isQuote, settlement: isSettlement };
+
+/** Whether a published key signed the ASCII text. */
+export const isSignedBy = async (
+  { kty, crv, x }: Keys[number],
+  signature: Uint8Array<ArrayBuffer>,
+  text: string,
+): Promise<boolean> => {
+  const key = await crypto.subtle.importKey('jwk', { kty, crv, x }, 'Ed25519', false, ['verify']);
+  return crypto.subtle.verify('Ed25519', key, signature, new TextEncoder().encode(text));
+};
 
 /** Caches the API's keys by kid. Concurrent calls share one request. */
 const keyCache = (load: () => Promise<Keys>) => {
@@ -143,15 +155,7 @@ export const createTokenVerifier = (environment: Environment, load: () => Promis
       throw new BadTokenError(`not a ${typ} token of the ${environment} environment`);
     const jwk = await keyOf(claims.kid as string);
     if (jwk === undefined || jwk.env !== environment) throw new BadTokenError('the token’s key is not known');
-    const key = await crypto.subtle.importKey(
-      'jwk',
-      { kty: jwk.kty, crv: jwk.crv, x: jwk.x },
-      'Ed25519',
-      false,
-      ['verify'],
-    );
-    const signed = new TextEncoder().encode(payload);
-    if (!(await crypto.subtle.verify('Ed25519', key, signatureBytes, signed)))
+    if (!(await isSignedBy(jwk, signatureBytes, payload)))
       throw new BadTokenError('the token signature is invalid');
     if (!SHAPES[typ](claims)) throw new BadTokenError(`not a ${typ} token`);
     return claims as Claims[T];

@@ -29,6 +29,7 @@ import { createRefund } from './transfers/create-refund.ts';
 import { createWithdrawal } from './transfers/create-withdrawal.ts';
 import { getRefund } from './transfers/get-refund.ts';
 import { getWithdrawal } from './transfers/get-withdrawal.ts';
+import { listConfirmedRefunds } from './transfers/list-confirmed-refunds.ts';
 import { listRefunds } from './transfers/list-refunds.ts';
 import { listWithdrawals } from './transfers/list-withdrawals.ts';
 import { refundProgressed, withdrawalProgressed } from './transfers/on-chain-submitter.ts';
@@ -105,6 +106,7 @@ await runService(base, {
       cancelRefund: cancelRefund(deps),
       listRefunds: listRefunds(deps),
       getRefund: getRefund(deps),
+      listConfirmedRefunds: listConfirmedRefunds(deps),
       listMoved: listMoved(deps),
       ...operatorHandlers({ pool, consuming, findRecords: findTransferRecords(pool) }),
     },

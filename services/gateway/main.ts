@@ -66,6 +66,11 @@ const server = createServer({
   docsHtml: readText('./pages/docs.html'),
   pageCss: readText('./pages/page.css'),
   consoleFolder,
+  receiptPage: {
+    html: readText('./pages/receipt.html'),
+    css: readText('./pages/receipt.css'),
+    js: readText('./pages/receipt.js'),
+  },
   browserOrigins: config.BROWSER_ORIGINS ?? [new URL(config.PUBLIC_URL).origin],
   corsOrigins: config.CORS_ORIGINS,
   trustedProxies: config.TRUSTED_PROXIES,

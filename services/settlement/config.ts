@@ -13,6 +13,8 @@ export const config = z.object({
   /** Owner of the platform's fee token account, which cannot be a payer. */
   FEE_WALLET: SolanaAddress,
   CURSOR_KEY: SecretBytes,
+  /** The address at which clients reach the gateway: receipts name it and link to its page. */
+  PUBLIC_URL: z.url(),
   ...hourlyCapsConfig,
   /**
    * How long a settle waits for its confirmation before it answers 202 (docs/spec/decisions.md,

@@ -1,7 +1,7 @@
 import { openBase, runService } from '../../shared/boot.ts';
 import { call } from '../../shared/bus/call.ts';
 import { serve } from '../../shared/bus/serve.ts';
-import { chainSubmitter, identity, quote, settlement, wallet } from '../../shared/contract/index.ts';
+import { chainSubmitter, funding, identity, quote, settlement, wallet } from '../../shared/contract/index.ts';
 import { createBudgets, deleteOldSpending } from '../../shared/db/budget.ts';
 import { createHourlyCaps, hourlyLimits } from '../../shared/db/hourly-caps.ts';
 import { subscribe } from '../../shared/events/consume.ts';
@@ -29,6 +29,7 @@ import { quarantineResolver } from './operator/quarantine-resolver.ts';
 import { findPaymentRecords } from './operator/records.ts';
 import { getPausedAt } from './operator/store.ts';
 import { onDelegationChanged } from './payers/on-wallet-delegation-changed.ts';
+import { receiptOperations } from './receipts/operations.ts';
 import { refundOperations } from './refunds/operations.ts';
 import { expireSettlements } from './settlements/expire-settlements.ts';
 import { onSettleProgressed } from './settlements/on-chain-submitter-settle-progressed.ts';
@@ -38,9 +39,12 @@ import { createTermsCache } from './settlements/terms-cache.ts';
 
 /** The proof queries every provider, and repeats some queries. */
 const PROOF_TIMEOUT_MS = 15_000;
+/** Less than the gateway waits for a receipt. */
+const REFUNDS_TIMEOUT_MS = 3000;
 const HOUR_MS = 3_600_000;
 
 type Deps = Parameters<typeof settlementOperations>[0] &
+  Parameters<typeof receiptOperations>[0] &
   Parameters<typeof operatorOperations>[0] &
   Parameters<typeof onSettleProgressed>[0] &
   Parameters<typeof quarantineResolver>[0] &
@@ -128,6 +132,14 @@ const deps: Deps = {
   getAttemptReport: (attempt) =>
     call(bus, chainSubmitter, 'getAttemptReport', attempt, { timeoutMs: PROOF_TIMEOUT_MS }),
   findPayment: (quote) => call(bus, chainSubmitter, 'findPayment', quote, { timeoutMs: PROOF_TIMEOUT_MS }),
+  listConfirmedRefunds: (settled) =>
+    call(bus, funding, 'listConfirmedRefunds', settled, { timeoutMs: REFUNDS_TIMEOUT_MS }),
+  receiptIssuer: {
+    iss: config.PUBLIC_URL,
+    env: config.ENVIRONMENT,
+    network: config.X402_NETWORK,
+    mint: config.USDC_MINT,
+  },
   x402Network: config.X402_NETWORK,
   fee: feeRuleOf(config),
   accruedFee: {
@@ -159,6 +171,7 @@ await runService(base, {
     ...declineOperations(deps),
     ...delegateOperations(deps),
     ...refundOperations(deps),
+    ...receiptOperations(deps),
     ...feeAccountOperations({
       ...deps,
       quoteFees: (fees) => call(bus, quote, 'createFeeQuote', fees),

@@ -13,8 +13,9 @@ export {
 } from './settlement/declines.ts';
 export type { ExternalRequirement } from './settlement/external.ts';
 export { DelegateSpending, MAX_PAID_LISTED, MAX_QUOTES_LISTED } from './settlement/internal.ts';
-export { ChainStatus, Settlement, SettlementStatus } from './settlement/operations.ts';
+export { Settlement } from './settlement/operations.ts';
 export { Rail } from './settlement/rail.ts';
+export { ChainStatus, SettlementStatus } from './settlement/status.ts';
 
 export const settlement = service({
   name: 'settlement',

@@ -20,6 +20,8 @@ const SECRET_FIELDS = [
   'settlement_token',
   'access_token',
   'refresh_token',
+  'receipt',
+  'receipt_url',
   'transaction',
   'password',
   'secret',

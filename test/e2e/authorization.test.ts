@@ -67,6 +67,7 @@ const RECIPES: Record<string, Recipe> = {
   'settlement.verify': {},
   'settlement.list': { foreign: 'hidden' },
   'settlement.get': {},
+  'settlement.getReceipt': {},
   'settlement.listApprovals': { foreign: 'hidden' },
   // A stranger who tried to pay Ada’s quote sees the refusal of it, which names the quote.
   'settlement.listDeclines': { foreign: 200 },

@@ -121,6 +121,7 @@ export const startFundingFixture = async () => {
         USDC_MINT: keys.mint,
         FEE_WALLET: keys.feeWallet.address,
         X402_NETWORK: networkOf('test').caip2,
+        PUBLIC_URL: 'https://api.example.com',
         CURSOR_KEY: keys.cursorKey,
         SETTLE_WAIT_MS: '3000',
       },

@@ -1,6 +1,8 @@
 import type { Bus } from '../../shared/bus/connect.ts';
 import type { AttemptReport } from '../../shared/contract/chain-submitter.ts';
+import { ServiceError } from '../../shared/contract/errors.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
+import type { ReceiptClaims } from '../../shared/contract/settlement/receipts.ts';
 import { newId } from '../../shared/lib/id.ts';
 import type { TestBus } from './bus.ts';
 
@@ -25,6 +27,17 @@ export const attemptReport: AttemptReport = {
   transactions: [],
   under_reference: [],
   finalized_height: 1,
+};
+
+/** The confirmed refunds of funding, by settlement. Null: funding does not answer. */
+export const confirmedRefunds = new Map<string, ReceiptClaims['refunds'] | null>();
+/** What funding answers about the confirmed refunds of a settlement. */
+export const confirmedRefundsOf = (settlementId: string) => {
+  const refunds = confirmedRefunds.get(settlementId) ?? [];
+  if (confirmedRefunds.get(settlementId) === null)
+    throw new ServiceError('service_unavailable', 'temporarily unavailable');
+  const total = refunds.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+  return { refunds, count: refunds.length, total: `${total}` };
 };
 
 const serve = (bus: Bus, subject: string, answer: (input: Record<string, string>) => unknown): void => {

@@ -1,24 +1,12 @@
 import pg from 'pg';
-import { approvalOperations } from '../../services/settlement/approvals/operations.ts';
-import { requestApproval } from '../../services/settlement/approvals/request-approval.ts';
-import { declineOperations } from '../../services/settlement/declines/operations.ts';
 import { createRecordDecline } from '../../services/settlement/declines/record-decline.ts';
 import { listDelegateSpending } from '../../services/settlement/delegates/list-delegate-spending.ts';
-import { delegateOperations } from '../../services/settlement/delegates/operations.ts';
 import { upsertDelegate } from '../../services/settlement/delegates/upsert-delegate.ts';
-import { externalPaymentOperations } from '../../services/settlement/external-payments/operations.ts';
-import { feeAccountOperations } from '../../services/settlement/fee-accounts/operations.ts';
 import { createForeignGroupCommit } from '../../services/settlement/foreign-payments/group-commit.ts';
-import { foreignPaymentOperations } from '../../services/settlement/foreign-payments/operations.ts';
-import { operatorOperations } from '../../services/settlement/operator/operations.ts';
-import { quarantineResolver } from '../../services/settlement/operator/quarantine-resolver.ts';
-import { findPaymentRecords } from '../../services/settlement/operator/records.ts';
 import { getPausedAt } from '../../services/settlement/operator/store.ts';
 import { onDelegationChanged } from '../../services/settlement/payers/on-wallet-delegation-changed.ts';
-import { refundOperations } from '../../services/settlement/refunds/operations.ts';
 import type { ChainStatus, Status } from '../../services/settlement/settlements/model/status.ts';
 import { onSettleProgressed } from '../../services/settlement/settlements/on-chain-submitter-settle-progressed.ts';
-import { settlementOperations } from '../../services/settlement/settlements/operations.ts';
 import { createTermsCache } from '../../services/settlement/settlements/terms-cache.ts';
 import { type Base, closeBase, openBase } from '../../shared/boot.ts';
 import { call, forward } from '../../shared/bus/call.ts';
@@ -34,13 +22,21 @@ import { createBudgets } from '../../shared/db/budget.ts';
 import { createHourlyCaps } from '../../shared/db/hourly-caps.ts';
 import { subscribe } from '../../shared/events/consume.ts';
 import { newId } from '../../shared/lib/id.ts';
-import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { createTestBus, type TestBus } from './bus.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { publishEvent } from './publish.ts';
 import { serveExternal } from './settlement-external.ts';
-import { FEE_PAYER, foreignServices, foreignSettings, serveForeign } from './settlement-foreign.ts';
-import { chainCondition, consumer, frozen, payments, servePeers, wallets } from './settlement-peers.ts';
+import { FEE_PAYER, foreignServices, foreignSettings, NETWORK, serveForeign } from './settlement-foreign.ts';
+import { type Deps, handlersOf } from './settlement-handlers.ts';
+import {
+  chainCondition,
+  confirmedRefundsOf,
+  consumer,
+  frozen,
+  payments,
+  servePeers,
+  wallets,
+} from './settlement-peers.ts';
 import {
   MINT,
   publicKeys,
@@ -59,13 +55,6 @@ import { waitFor } from './wait.ts';
 const FEE_WALLET = 'SysvarRent111111111111111111111111111111111';
 /** Two signatures. */
 export const HASH = ['5'.repeat(80), '6'.repeat(80)] as const;
-
-type Deps = Parameters<typeof settlementOperations>[0] &
-  Parameters<typeof operatorOperations>[0] &
-  Parameters<typeof onSettleProgressed>[0] &
-  Parameters<typeof quarantineResolver>[0] &
-  Omit<Parameters<typeof foreignPaymentOperations>[0], 'applyProgress'> &
-  Omit<Parameters<typeof externalPaymentOperations>[0], 'applyProgress' | 'requestApproval'>;
 
 export let database: TestDatabase;
 export let testBus: TestBus;
@@ -96,10 +85,6 @@ export const declineEvents: { event: string; decline_id: string; [field: string]
 /** The published events of approvals, by name. */
 export const approvalEvents: { event: string; approval_id: string; status: string }[] = [];
 
-const notServed = (): never => {
-  throw new Error('The quote service is not part of this fixture.');
-};
-
 const createDeps = (): Deps => ({
   pool: base.pool,
   logger: base.logger,
@@ -126,6 +111,8 @@ const createDeps = (): Deps => ({
   isFrozen: async (accountId) => frozen.has(accountId),
   findPayment: async ({ quote_token }) => payments.get(quote_token) ?? { paid: false, owner: null },
   getAttemptReport: (attempt) => call(base.bus, chainSubmitter, 'getAttemptReport', attempt),
+  receiptIssuer: { iss: 'https://api.example.com', env: 'test', network: NETWORK, mint: MINT },
+  listConfirmedRefunds: async ({ settlement_id }) => confirmedRefundsOf(settlement_id),
   ...foreignSettings,
   group: createForeignGroupCommit(base.pool, foreignSettings.credit),
   findService: async (service_id) => foreignServices.get(service_id) ?? null,
@@ -172,33 +159,13 @@ export const startFixture = async (): Promise<void> => {
     POSTGRES_POOL: 10,
   });
   deps = createDeps();
-  const { bus, pool, quarantine } = base;
+  const { bus, quarantine } = base;
   const applyProgress = onSettleProgressed(deps);
   const consuming = [
     subscribe(bus, chainSubmitter, { settleProgressed: applyProgress }, quarantine),
     subscribe(bus, wallet, { delegationChanged: onDelegationChanged(deps) }, quarantine),
   ];
-  const serving = serve(bus, settlement, {
-    ...settlementOperations(deps),
-    ...approvalOperations(deps),
-    ...declineOperations(deps),
-    ...delegateOperations(deps),
-    ...refundOperations(deps),
-    ...feeAccountOperations({ ...deps, quoteFees: async () => notServed() }),
-    ...foreignPaymentOperations({ ...deps, applyProgress }),
-    ...externalPaymentOperations({
-      ...deps,
-      applyProgress,
-      requestApproval: (request) => requestApproval(deps, request),
-    }),
-    ...operatorOperations(deps),
-    ...operatorHandlers({
-      pool,
-      consuming,
-      resolver: quarantineResolver(deps),
-      findRecords: findPaymentRecords(pool),
-    }),
-  });
+  const serving = serve(bus, settlement, handlersOf(deps, { applyProgress, consuming }));
   chain = await servePeers(testBus);
   await serveForeign(chain);
   await serveExternal(chain);

@@ -51,8 +51,10 @@ export const SOURCES: Record<string, Source> = {
   USDC_MINT: settings,
   FEE_WALLET: publicKeys,
 
-  // ---------- gateway ----------
+  // ---------- gateway, settlement ----------
   PUBLIC_URL: settings,
+
+  // ---------- gateway ----------
   BROWSER_ORIGINS: settings,
   CORS_ORIGINS: settings,
   /** Contains the gateway's password on every environment's bus. */

@@ -86,6 +86,7 @@ export function serviceEnvironment(
       USDC_MINT: environment.usdc_mint,
       FEE_WALLET: environment.fee_wallet,
       X402_NETWORK: networkOf(environment.name).caip2,
+      PUBLIC_URL: shared.gatewayUrl,
       ...fees,
       CURSOR_KEY: keys.cursorKey,
       ...shared.hourlyCaps,

@@ -57,6 +57,8 @@ export interface Operations {
     acceptForeign(input: Input<'settlement.acceptForeign'>, options?: CallOptions): Answer<'settlement.acceptForeign'>;
     /** Allow the success of an undelivered x402 payment to be handed out once more. A payment whose success was handed out, but whose vendor did not deliver. The next settle of the same payload gets the success again. `POST /v1/settlements/:settlement_id/reissue`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     reissueForeign(input: Input<'settlement.reissueForeign'>, options?: CallOptions): Answer<'settlement.reissueForeign'>;
+    /** Get the signed receipt of a payment. Anyone can verify the receipt without an account: it is a compact JWS with EdDSA, signed by a key of `/.well-known/jwks.json?all=true` whose kid is `<env>.settlement.<n>`. Require the `typ` `quittance-receipt+jwt`, the `alg` `EdDSA`, and an `env` equal to that of the kid. The SDK does this with `verifyReceipt`. A receipt states what was known at its `iat`: get it again after a refund. It exists once the payment is confirmed; before that the call answers `conflict`. `GET /v1/settlements/:settlement_id/receipt`. Errors: not_found, conflict, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    getReceipt(input: Input<'settlement.getReceipt'>, options?: CallOptions): Answer<'settlement.getReceipt'>;
     /** The payment kinds of this x402 facilitator `GET /v1/x402/supported`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     x402Supported(input?: Input<'settlement.x402Supported'>, options?: CallOptions): Answer<'settlement.x402Supported'>;
     /** Verify an x402 payment without settling it. Checks the signed bytes, simulates them and writes nothing. A refused payment is answered with 200, `isValid: false`, the reason of x402, and `error`. `POST /v1/x402/verify`. Errors: unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
@@ -254,6 +256,7 @@ export const OPERATIONS = {
     foreignTerms: {"method":"GET","path":"/v1/settlements/foreign/terms"},
     acceptForeign: {"method":"POST","path":"/v1/settlements/foreign","body":true,"repeatable":true,"timeoutSeconds":10},
     reissueForeign: {"method":"POST","path":"/v1/settlements/:settlement_id/reissue","repeatable":true},
+    getReceipt: {"method":"GET","path":"/v1/settlements/:settlement_id/receipt"},
     x402Supported: {"method":"GET","path":"/v1/x402/supported"},
     x402Verify: {"method":"POST","path":"/v1/x402/verify","body":true,"repeatable":true,"timeoutSeconds":10},
     x402Settle: {"method":"POST","path":"/v1/x402/settle","body":true,"repeatable":true,"timeoutSeconds":10},
@@ -390,6 +393,9 @@ export type QuoteId = components['schemas']['QuoteId'];
 export type QuoteRecord = components['schemas']['QuoteRecord'];
 export type QuoteStatus = components['schemas']['QuoteStatus'];
 export type Rail = components['schemas']['Rail'];
+export type Receipt = components['schemas']['Receipt'];
+export type ReceiptClaims = components['schemas']['ReceiptClaims'];
+export type ReceiptRefund = components['schemas']['ReceiptRefund'];
 export type RedeemId = components['schemas']['RedeemId'];
 export type Refund = components['schemas']['Refund'];
 export type RefundId = components['schemas']['RefundId'];

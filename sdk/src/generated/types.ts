@@ -516,6 +516,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/settlements/{settlement_id}/receipt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the signed receipt of a payment
+         * @description Anyone can verify the receipt without an account: it is a compact JWS with EdDSA, signed by a key of `/.well-known/jwks.json?all=true` whose kid is `<env>.settlement.<n>`. Require the `typ` `quittance-receipt+jwt`, the `alg` `EdDSA`, and an `env` equal to that of the kid. The SDK does this with `verifyReceipt`. A receipt states what was known at its `iat`: get it again after a refund. It exists once the payment is confirmed; before that the call answers `conflict`.
+         *
+         *     Limit: 120 per minute per account.
+         */
+        get: operations["settlement.getReceipt"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/x402/supported": {
         parameters: {
             query?: never;
@@ -2452,6 +2474,81 @@ export interface components {
          */
         Rail: "quittance" | "x402" | "mpp" | "x402_out";
         /**
+         * @description Compact JWS (RFC 7515) with EdDSA
+         * @example eyJhbGciOiJFZERTQSIsImtpZCI6InRlc3Quc2V0dGxlbWVudC4xIn0.eyJpc3MiOiJodHRwczovL2FwaSJ9.c2lnbmF0dXJl
+         */
+        Receipt: string;
+        ReceiptClaims: {
+            /**
+             * @description The address of the API that signed it
+             * @example https://api.quittance.example
+             */
+            iss: string;
+            env: components["schemas"]["Environment"];
+            /**
+             * @description When it was signed, in seconds since 1970. It states what was known then
+             * @example 1795255200
+             */
+            iat: number;
+            settlement_id: components["schemas"]["SettlementId"];
+            rail: components["schemas"]["Rail"];
+            status: components["schemas"]["SettlementStatus"];
+            /** @description `failed`: the chain reversed the payment after it was confirmed */
+            chain_status: components["schemas"]["ChainStatus"];
+            /**
+             * @description CAIP-2 id of the chain
+             * @example solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1
+             */
+            network: string;
+            /** @description Null for a payment of another protocol */
+            quote: {
+                quote_id: components["schemas"]["QuoteId"];
+                issued_at: components["schemas"]["Timestamp"];
+            } | null;
+            vendor: {
+                /** @description Null for an outgoing payment of x402 */
+                service_id: components["schemas"]["ServiceId"] | null;
+                /** @description The name when the payment was priced */
+                service_name: string;
+                payout_address: components["schemas"]["SolanaAddress"];
+            };
+            /** @description Owner of the wallet that paid. Of a client of another protocol: the address that signed */
+            payer_address: components["schemas"]["SolanaAddress"];
+            amount: {
+                /** @description What the payer paid */
+                gross: components["schemas"]["MicroUsdc"];
+                /** @description What the transaction paid to the platform */
+                fee: components["schemas"]["MicroUsdcOrZero"];
+                /** @description What the vendor received */
+                net: components["schemas"]["MicroUsdc"];
+                currency: components["schemas"]["Currency"];
+                /** @description The mint of USDC on this network */
+                mint: components["schemas"]["SolanaAddress"];
+            };
+            transaction: {
+                signature: components["schemas"]["TransactionHash"];
+                /** @description Earlier transactions of this payment, which a fork replaced */
+                superseded: components["schemas"]["TransactionHash"][];
+            };
+            confirmed_at: components["schemas"]["Timestamp"];
+            redeemed_at: components["schemas"]["Timestamp"] | null;
+            /** @description The confirmed refunds, oldest first, at most 50 */
+            refunds: components["schemas"]["ReceiptRefund"][];
+            /** @description Number of all confirmed refunds */
+            refund_count: number;
+            /** @description Sum of all confirmed refunds */
+            refunded: components["schemas"]["MicroUsdcOrZero"];
+        };
+        ReceiptRefund: {
+            refund_id: components["schemas"]["RefundId"];
+            amount: components["schemas"]["MicroUsdc"];
+            signature: components["schemas"]["TransactionHash"];
+            /** @enum {string} */
+            status: "confirmed" | "finalized";
+            /** @description When the refund was requested */
+            created_at: components["schemas"]["Timestamp"];
+        };
+        /**
          * @description Chosen by the vendor’s replica that redeems
          * @example replica-1-request-88
          */
@@ -4141,6 +4238,90 @@ export interface operations {
                         settlement_id: components["schemas"]["SettlementId"];
                         /** @constant */
                         status: "issued";
+                    };
+                };
+            };
+        };
+    };
+    "settlement.getReceipt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                settlement_id: components["schemas"]["SettlementId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "receipt": "eyJhbGciOiJFZERTQSIsImtpZCI6InRlc3Quc2V0dGxlbWVudC4xIn0.eyJpc3MiOiJodHRwczovL2FwaSJ9.c2lnbmF0dXJl",
+                     *       "receipt_url": "https://api.quittance.example/receipt#eyJhbGciOiJFZERTQSJ9.e30.c2lnbmF0dXJl",
+                     *       "claims": {
+                     *         "iss": "https://api.quittance.example",
+                     *         "env": "test",
+                     *         "iat": 1795255200,
+                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "rail": "quittance",
+                     *         "status": "pending",
+                     *         "chain_status": "pending",
+                     *         "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+                     *         "quote": {
+                     *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "issued_at": "2026-11-21T10:00:00.000Z"
+                     *         },
+                     *         "vendor": {
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "service_name": "text",
+                     *           "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                     *         },
+                     *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "amount": {
+                     *           "gross": "2500000",
+                     *           "fee": "0",
+                     *           "net": "2500000",
+                     *           "currency": "USDC",
+                     *           "mint": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                     *         },
+                     *         "transaction": {
+                     *           "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *           "superseded": [
+                     *             "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                     *           ]
+                     *         },
+                     *         "confirmed_at": "2026-11-21T10:00:00.000Z",
+                     *         "redeemed_at": "2026-11-21T10:00:00.000Z",
+                     *         "refunds": [
+                     *           {
+                     *             "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *             "amount": "2500000",
+                     *             "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *             "status": "confirmed",
+                     *             "created_at": "2026-11-21T10:00:00.000Z"
+                     *           }
+                     *         ],
+                     *         "refund_count": 0,
+                     *         "refunded": "0"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        receipt: components["schemas"]["Receipt"];
+                        /**
+                         * @description A page that verifies and shows the receipt, for people. Its fragment is the receipt, which no server sees
+                         * @example https://api.quittance.example/receipt#eyJhbGciOiJFZERTQSJ9.e30.c2lnbmF0dXJl
+                         */
+                        receipt_url: string;
+                        /** @description The content of the receipt */
+                        claims: components["schemas"]["ReceiptClaims"];
                     };
                 };
             };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Principal } from '../../../shared/contract/principal.ts';
+import type { ReceiptClaims } from '../../../shared/contract/settlement/receipts.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import { signedByOwner } from '../../../test/support/chain-stand-in.ts';
 import {
@@ -81,6 +82,49 @@ test('a settlement is refunded in two parts up to its net amount, without the fe
   expect(await codeOf(create(settlement_id, { amount: '1' }))).toBe('conflict');
   expect(await fixture.reserved(settlement_id)).toBe(NET);
   expect(await fixture.publishedStatuses(first.refund_id, 'confirmed')).toEqual(['confirmed']);
+});
+
+const refundsOfReceipt = async (settlement_id: string) => {
+  const answer = await fixture.as<{ claims: ReceiptClaims }>({ ...vendor }, 'settlement', 'getReceipt', {
+    settlement_id,
+  });
+  const { refunds, refund_count, refunded } = answer.claims;
+  return { refunds, refund_count, refunded };
+};
+
+test('a receipt lists 50 refunds, and has the number and sum of all', async () => {
+  const settlement_id = await fixture.paid(ada, vendor);
+  const { refund_id } = await submit(await create(settlement_id, { amount: '1000' }));
+  await fixture.admin.query(
+    `insert into funding.refunds
+     select (jsonb_populate_record(r, jsonb_build_object('refund_id', 'ref_' || lpad(n::text, 26, '0'),
+       'status', 'finalized'))).*
+     from funding.refunds r, generate_series(1, 60) n where refund_id = $1`,
+    [refund_id],
+  );
+  const { refunds, refund_count, refunded } = await refundsOfReceipt(settlement_id);
+  expect([refunds.length, refund_count, refunded]).toEqual([50, 61, '61000']);
+});
+
+test('the receipt of the settlement has the refunds that are confirmed, and their sum', async () => {
+  const settlement_id = await fixture.paid(ada, vendor);
+  const receipt = () => refundsOfReceipt(settlement_id);
+  const first = await create(settlement_id, { amount: '400000' });
+  const second = await create(settlement_id, { amount: '1' });
+  await cancel(await create(settlement_id, { amount: '2' }));
+  expect(await receipt()).toEqual({ refunds: [], refund_count: 0, refunded: '0' });
+  const entryOf = ({ refund_id, amount, tx_hash, created_at }: Refund) => ({
+    ...{ refund_id, amount, signature: tx_hash, created_at },
+    status: expect.stringMatching(/^(confirmed|finalized)$/),
+  });
+  const one = await submit(first);
+  expect(await receipt()).toEqual({ refunds: [entryOf(one)], refund_count: 1, refunded: '400000' });
+  const two = await submit(second);
+  expect(await receipt()).toEqual({
+    refunds: [entryOf(one), entryOf(two)],
+    refund_count: 2,
+    refunded: '400001',
+  });
 });
 
 test.each<[string, object, string]>([

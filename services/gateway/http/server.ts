@@ -10,6 +10,7 @@ import type { Authenticated } from '../credentials/authenticate.ts';
 import type { Readiness } from '../health/readiness.ts';
 import { registerConsole } from '../pages/console.ts';
 import { type PageDeps, registerPages } from '../pages/pages.ts';
+import { type ReceiptPage, registerReceipt } from '../pages/receipt.ts';
 import { endUnusedOnClose } from './connections.ts';
 import { registerCors } from './cors.ts';
 import { BASE_HEADERS, createErrorAnswers, type ErrorAnswers, toServiceError } from './errors.ts';
@@ -93,6 +94,7 @@ type ServerDeps = RouteDeps &
     readiness: Pick<Readiness, 'isDraining'>;
     /** The output of `console/build.ts`. */
     consoleFolder: string;
+    receiptPage: ReceiptPage;
     /** Origins whose scripts may call the API; `*` is all of them, without cookies. */
     corsOrigins: readonly string[] | '*' | undefined;
     trustedProxies: BlockList;
@@ -244,5 +246,6 @@ export const createServer = (deps: ServerDeps): FastifyInstance => {
   registerRoutes(app, deps);
   registerPages(app, deps);
   registerConsole(app, deps);
+  registerReceipt(app, deps.receiptPage);
   return app;
 };

@@ -15,6 +15,11 @@ export const findPayer = (db: Db, accountId: string, walletId: string): Promise<
     select wallet_id, account_id, owner, authority from payers
     where wallet_id = ${walletId} and account_id = ${accountId}`);
 
+/** The owner of a wallet that has paid, or tried to. Null: no such wallet. */
+export const findOwner = (db: Db, walletId: string): Promise<string | null> =>
+  db.maybeOneFirst(sql.type(Payer.pick({ owner: true }))`
+    select owner from payers where wallet_id = ${walletId}`);
+
 /**
  * The wallets of an account that have paid or tried to, once nothing is being accepted from them.
  * Acceptance locks its payer until it has committed, so a statement that begins after this one sees

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { operatorOperations } from '../operator.ts';
+import { MicroUsdcOrZero, SettlementId } from '../primitives.ts';
 import { internalOperation } from '../service.ts';
+import { MAX_RECEIPT_REFUNDS, ReceiptRefund } from '../settlement/receipts.ts';
 import { Moved } from './moved.ts';
 
 /** Maximum number of transfers of one call of listMoved. */
@@ -18,5 +20,16 @@ export const internal = {
       limit: z.int().min(1).max(MAX_MOVED_LISTED),
     }),
     output: z.array(Moved),
+  }),
+  listConfirmedRefunds: internalOperation({
+    summary:
+      'The confirmed refunds of a settlement, oldest first, with the number and sum of all. For its receipt.',
+    callers: ['settlement'],
+    input: z.strictObject({ settlement_id: SettlementId }),
+    output: z.strictObject({
+      refunds: z.array(ReceiptRefund).max(MAX_RECEIPT_REFUNDS),
+      count: z.int().min(0),
+      total: MicroUsdcOrZero,
+    }),
   }),
 };

@@ -19,7 +19,7 @@ import { Activity } from '../quote.ts';
 import { internalOperation } from '../service.ts';
 import { Approval, ApprovalId } from './approvals.ts';
 import { payment } from './events.ts';
-import { ChainStatus, SettlementStatus } from './operations.ts';
+import { ChainStatus, SettlementStatus } from './status.ts';
 
 /** Maximum number of quotes of one call of listByQuotes. */
 export const MAX_QUOTES_LISTED = 200;

@@ -25,14 +25,10 @@ import { externalOperations } from './external.ts';
 import { feeOperations } from './fees.ts';
 import { foreignOperations } from './foreign.ts';
 import { Rail } from './rail.ts';
+import { receiptOperations } from './receipts.ts';
+import { ChainStatus, SettlementStatus } from './status.ts';
 import { x402Operations } from './x402.ts';
 
-export const SettlementStatus = z
-  .enum(['pending', 'issued', 'redeemed', 'expired', 'failed'])
-  .meta({ id: 'SettlementStatus' });
-export const ChainStatus = z
-  .enum(['pending', 'confirmed', 'finalized', 'failed'])
-  .meta({ id: 'ChainStatus' });
 const RequestId = label(128).meta({
   id: 'RequestId',
   description: 'Chosen by the vendor for each delivery, unique within the settlement',
@@ -243,5 +239,6 @@ export const operations = {
   ...externalOperations,
   ...feeOperations,
   ...foreignOperations,
+  ...receiptOperations,
   ...x402Operations,
 };

@@ -141,6 +141,31 @@ export const listRefunds = (
     where ${inScope(scope)} ${matching({ settlement_id })} ${andStatusIs('refund', status)}
       ${pageBy('refund_id', page)}`);
 
+const Confirmed = z.object({
+  refund_id: z.string(),
+  amount: z.bigint(),
+  tx_hash: z.string(),
+  status: z.enum(['confirmed', 'finalized']),
+  created_at: z.number(),
+  count: z.number(),
+  total: z.bigint(),
+});
+export type ConfirmedRefundRow = z.infer<typeof Confirmed>;
+
+/**
+ * The confirmed refunds of a settlement, oldest first. Every row has the number and the sum of all.
+ */
+export const listConfirmed = (
+  db: Db,
+  settlementId: string,
+  limit: number,
+): Promise<readonly ConfirmedRefundRow[]> =>
+  db.any(sql.type(Confirmed)`
+    select refund_id, amount, tx_hash, status, created_at, (count(*) over ())::int as count,
+      (sum(amount) over ())::bigint as total
+    from refunds where settlement_id = ${settlementId} and ${refundState.is('confirmed', 'finalized')}
+    order by refund_id limit ${limit}`);
+
 /**
  * Claims refunds that need no reservation any more and whose reservation is not released yet. A
  * release that fails is repeated in the next run.

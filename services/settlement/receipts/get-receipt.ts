@@ -1,0 +1,53 @@
+import { conflict, notFound } from '../../../shared/contract/errors.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { settlement } from '../../../shared/contract/settlement.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
+import type { SigningKey } from '../../../shared/lib/keys.ts';
+import { signReceipt } from '../../../shared/lib/receipt.ts';
+import { findOwner } from '../payers/store.ts';
+import { findSettlementInScope, type SettlementRow } from '../settlements/store/settlements.ts';
+import { scopeOf } from '../settlements/view.ts';
+import { type ConfirmedRow, claimsOf, type Issuer, type Refunds } from './view.ts';
+
+export type ReceiptDeps = {
+  pool: Pool;
+  clock: Clock;
+  signingKey: SigningKey;
+  receiptIssuer: Issuer;
+  /** @throws ServiceError service_unavailable; a receipt without its refunds would be wrong */
+  listConfirmedRefunds: (settlement: { settlement_id: string }) => Promise<Refunds>;
+};
+
+/**
+ * Whether the payment is confirmed, or was before the chain reversed it for good. A payment that a
+ * fork removed is neither until it is confirmed again.
+ */
+const isConfirmed = (row: SettlementRow): row is ConfirmedRow =>
+  row.issued_at !== null && row.tx_hash !== null && row.chain_status !== 'pending';
+
+/** GET /v1/settlements/:settlement_id/receipt. */
+export const getReceipt =
+  ({
+    pool,
+    clock,
+    signingKey,
+    receiptIssuer,
+    listConfirmedRefunds,
+  }: ReceiptDeps): Handler<typeof settlement.operations.getReceipt> =>
+  async ({ settlement_id }, caller) => {
+    const row = await findSettlementInScope(pool, scopeOf(caller), settlement_id);
+    if (row === null) throw notFound('settlement');
+    if (!isConfirmed(row))
+      throw conflict(
+        row.status === 'failed'
+          ? 'the payment failed, so it has no receipt; no money moved'
+          : 'a receipt exists once the payment is confirmed; wait for it and repeat the call',
+      );
+    // Of an outgoing payment, `payer_address` is the platform's authority over the wallet.
+    const owner = row.wallet_id === null ? row.payer_address! : (await findOwner(pool, row.wallet_id))!;
+    const refunds = await listConfirmedRefunds({ settlement_id });
+    const claims = claimsOf(row, refunds, { owner, now: clock(), issuer: receiptIssuer });
+    const receipt = await signReceipt(claims, signingKey);
+    return { receipt, receipt_url: `${receiptIssuer.iss}/receipt#${receipt}`, claims };
+  };

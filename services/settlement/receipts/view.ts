@@ -1,0 +1,64 @@
+import type { ReceiptClaims } from '../../../shared/contract/settlement/receipts.ts';
+import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
+import { storedClaims } from '../../../shared/lib/compact-token.ts';
+import { formatMicro } from '../../../shared/lib/micro.ts';
+import type { SettlementRow } from '../settlements/store/settlements.ts';
+import { statusNow } from '../settlements/view.ts';
+
+/** A settlement that was confirmed. */
+export type ConfirmedRow = SettlementRow & { issued_at: number; tx_hash: string };
+
+export type Refunds = {
+  refunds: ReceiptClaims['refunds'];
+  count: number;
+  /** Micro-units. */
+  total: string;
+};
+
+/** What every receipt of this service has in common. */
+export type Issuer = Pick<ReceiptClaims, 'iss' | 'env' | 'network'> & { mint: string };
+
+/** What only the signed quote has. A payment of another protocol has it in its own columns. */
+const termsOf = (row: ConfirmedRow) => {
+  if (row.quote_token === null)
+    return { quote: null, service_name: row.service_name!, payout_address: row.payout_address! };
+  const { quote_id, issued_at, service_name, payout_address } = storedClaims(row.quote_token);
+  return { quote: { quote_id, issued_at }, service_name, payout_address };
+};
+
+/**
+ * The content of a receipt.
+ * @param owner owner of the wallet that paid
+ * @param now epoch milliseconds
+ */
+export const claimsOf = (
+  row: ConfirmedRow,
+  { refunds, count, total }: Refunds,
+  { owner, now, issuer: { mint, ...issuer } }: { owner: string; now: number; issuer: Issuer },
+): ReceiptClaims => {
+  const { quote, service_name, payout_address } = termsOf(row);
+  return {
+    ...issuer,
+    iat: Math.floor(now / 1000),
+    settlement_id: row.settlement_id,
+    rail: row.rail,
+    status: statusNow(row),
+    chain_status: row.chain_status,
+    quote,
+    vendor: { service_id: row.service_id, service_name, payout_address },
+    payer_address: owner,
+    amount: {
+      gross: formatMicro(row.quote_amount),
+      fee: formatMicro(row.fee_amount),
+      net: formatMicro(row.quote_amount - row.fee_amount),
+      currency: 'USDC',
+      mint,
+    },
+    transaction: { signature: row.tx_hash, superseded: row.superseded_tx_hashes },
+    confirmed_at: isoTime(row.issued_at),
+    redeemed_at: isoTimeOrNull(row.redeemed_at),
+    refunds,
+    refund_count: count,
+    refunded: total,
+  };
+};
