@@ -3,6 +3,7 @@ export { type Credential, cookieTokens, memoryTokens, type TokenStore, type Toke
 export * from './errors.ts';
 export * from './generated/errors.ts';
 export type * from './generated/operations.ts';
+export { AlreadyRedeemedError, type RedeemOnce } from './redeem.ts';
 export {
   type AttemptStore,
   memoryAttempts,
@@ -13,3 +14,11 @@ export {
 } from './settle.ts';
 export type { Fetch } from './transport.ts';
 export type { CallOptions, Input, Listing, OperationId, Output } from './types.ts';
+export {
+  type VerifyWebhookOptions,
+  verifyWebhook,
+  type WebhookEvent,
+  type WebhookEventOf,
+  type WebhookHeaders,
+  WebhookVerificationError,
+} from './webhooks.ts';
