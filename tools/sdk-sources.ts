@@ -135,12 +135,13 @@ const className = (code: string): string => {
   return `${parts.map((part) => part[0]!.toUpperCase() + part.slice(1)).join('')}Error`;
 };
 
-/** A class for each code of the error table. */
+/** A class for each code of the error table. Its name is a text, so that it survives a minifier. */
 export const sdkErrors = (): string => {
   const rows = Object.entries(ERRORS);
   const classes = rows.map(
     ([code, { http, retryable, meaning }]) => `/** ${http}: ${meaning} */
 export class ${className(code)} extends ApiError {
+  override readonly name: string = '${className(code)}';
   declare readonly code: '${code}';
   static readonly retryable = ${retryable};
 }`,

@@ -82,6 +82,30 @@ describe('errors', () => {
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({ code, status: http, retryable, requestId: 'request-1' });
     expect(error.constructor).not.toBe(ApiError);
+    // A text, so that it survives a minifier that renames the class.
+    expect([error.name, Object.hasOwn(error, 'name')]).toEqual([error.constructor.name, true]);
+    expect([error.limit, error.docsUrl]).toEqual([null, null]);
+  });
+
+  test('an error has the figures of its limit, its page, and the request id of the body if a page cannot read the header', async () => {
+    const limit = {
+      name: 'daily',
+      asked: '5000000',
+      limit: '10000000',
+      left: '2000000',
+      resets_at: '2026-11-24T00:00:00Z',
+    };
+    const docs_url = 'https://api.example.com/docs/errors#limit_exceeded';
+    const answer = refusal(403, 'limit_exceeded', { limit, docs_url, request_id: 'request-of-body' });
+    const withoutHeader = async (url: string, init: RequestInit) => {
+      const answered = await fetch(url, init);
+      const headers = new Headers(answered.headers);
+      headers.delete('x-request-id');
+      return new Response(answered.body, { status: answered.status, headers });
+    };
+    const { client } = await clientOf(() => answer, { fetch: withoutHeader });
+    const error = await client.settlement.get({ settlement_id: ID }).catch((e: unknown) => e);
+    expect(error).toMatchObject({ limit, docsUrl: docs_url, requestId: 'request-of-body' });
   });
 
   test('an error has its details, an unknown code is an ApiError, and any other answer is a NoAnswerError', async () => {

@@ -1,6 +1,16 @@
 import { type Call, createAuthorized, createRetrying } from './call.ts';
 import { type Credential, credentialSource } from './credential.ts';
+import { checkCredential } from './credential-kind.ts';
 import { OPERATIONS, type Operations } from './generated/operations.ts';
+import {
+  checkBaseUrl,
+  checkCount,
+  checkFunction,
+  checkMethods,
+  checkNames,
+  type OptionNames,
+} from './options.ts';
+import { createRedeemOnce, type RedeemOnce } from './redeem.ts';
 import { type AttemptStore, createSettle, memoryAttempts, type Settle } from './settle.ts';
 import { createSend, type Fetch, type Fields } from './transport.ts';
 import type { CallOptions, OperationInfo } from './types.ts';
@@ -23,7 +33,7 @@ export type ClientOptions = {
 
 /** Every operation by name: `client.<service>.<operation>(input)`. */
 export type Client = Omit<Operations, 'settlement'> & {
-  settlement: Omit<Operations['settlement'], 'settle'> & { settle: Settle };
+  settlement: Omit<Operations['settlement'], 'settle'> & { settle: Settle; redeemOnce: RedeemOnce };
 };
 
 type Page = { data: unknown[]; next_cursor: string | null };
@@ -49,21 +59,43 @@ const listing = (info: OperationInfo, call: Call) => {
   };
 };
 
+const OPTIONS = {
+  baseUrl: true,
+  credential: true,
+  attempts: true,
+  fetch: true,
+  maxRetries: true,
+} satisfies OptionNames<ClientOptions>;
+
+/** @returns the base address without slashes at its end */
+const checked = (options: ClientOptions): string => {
+  checkNames('createClient', options, OPTIONS);
+  const { credential } = options;
+  if (typeof credential === 'string') checkCredential('credential', credential);
+  else checkMethods('credential', credential, 'TokenStore, or pass a key', ['load', 'save']);
+  checkMethods('attempts', options.attempts, 'AttemptStore', ['getOrInsert', 'remove']);
+  checkFunction('fetch', options.fetch);
+  checkCount('maxRetries', options.maxRetries, 'retries', 0);
+  return checkBaseUrl(options.baseUrl);
+};
+
 /**
  * Creates a client of one API with one credential. It holds no connection, so it needs no close.
+ * @throws TypeError that begins with the name of a wrong option
  */
-export const createClient = ({
-  baseUrl,
-  credential,
-  attempts = memoryAttempts(),
-  // A browser's fetch does not work unbound.
-  fetch = (url, init) => globalThis.fetch(url, init),
-  maxRetries = 3,
-}: ClientOptions): Client => {
+export const createClient = (options: ClientOptions): Client => {
+  const baseUrl = checked(options);
+  const {
+    credential,
+    attempts = memoryAttempts(),
+    // A browser's fetch does not work unbound.
+    fetch = (url, init) => globalThis.fetch(url, init),
+    maxRetries = 3,
+  } = options;
   const inCookie = typeof credential === 'object' && credential.refreshCookie !== undefined;
   // Without this the browser would not store or send the cookie for an API on another host.
   const ask: Fetch = inCookie ? (url, init) => fetch(url, { ...init, credentials: 'include' }) : fetch;
-  const send = createSend(baseUrl.replace(/\/+$/, ''), ask);
+  const send = createSend(baseUrl, ask);
   const authorized = createAuthorized(send, credentialSource(credential, send));
   const retrying = createRetrying(authorized, maxRetries);
   const methods = (operations: Record<string, OperationInfo>) =>
@@ -81,6 +113,7 @@ export const createClient = ({
     settlement: {
       ...services.settlement,
       settle: createSettle(authorized, attempts, services.settlement.get),
+      redeemOnce: createRedeemOnce(services.settlement.redeem),
     },
   };
 };

@@ -18,6 +18,23 @@ export class QuittanceError extends Error {
   override readonly name: string = 'QuittanceError';
 }
 
+/**
+ * The limit that refused a payment, as the API compared it. Amounts in USDC micro-units. Only the
+ * payer gets it.
+ */
+export type LimitFigures = {
+  /** `per_payment`, `daily`, `monthly`, `total`, `balance`, `allowance`, or a newer name. */
+  name: string;
+  /** What the payment asked for. */
+  asked: string;
+  /** Null: there is no fixed limit. */
+  limit: string | null;
+  /** What could still be spent. */
+  left: string | null;
+  /** When it is full again, ISO 8601 UTC. Null: not by itself. */
+  resets_at: string | null;
+};
+
 /** The `error` object of an error answer. */
 export type ErrorBody = {
   code: string;
@@ -27,6 +44,9 @@ export type ErrorBody = {
   safe_action?: SafeAction;
   settlement_id?: string;
   approval_id?: string;
+  limit?: LimitFigures;
+  request_id?: string;
+  docs_url?: string;
 };
 export type ResponseInfo = { status: number; requestId: string | null; retryAfterMs: number | null };
 
@@ -51,8 +71,12 @@ export class ApiError extends QuittanceError {
   readonly settlementId: string | null;
   /** The approval that the payment needs. With `await_approval`, its owner decides about it. */
   readonly approvalId: string | null;
-  /** Identifies the call in the API's logs. */
+  /** The figures of the limit that refused the payment. Null: the refusal is about no limit. */
+  readonly limit: LimitFigures | null;
+  /** Identifies the call in the API's logs. Name it to the support. */
   readonly requestId: string | null;
+  /** The page that explains the code. Null: the API names none. */
+  readonly docsUrl: string | null;
   readonly retryAfterMs: number | null;
   /** True if the same call with the same ids may be sent again. */
   readonly retryable: boolean;
@@ -68,7 +92,10 @@ export class ApiError extends QuittanceError {
     this.safeAction = said.safe_action ?? null;
     this.settlementId = said.settlement_id ?? null;
     this.approvalId = said.approval_id ?? null;
-    this.requestId = requestId;
+    this.limit = said.limit ?? null;
+    // The page of another origin may not read the header.
+    this.requestId = requestId ?? said.request_id ?? null;
+    this.docsUrl = said.docs_url ?? null;
     this.retryAfterMs = retryAfterMs;
     // From the generated table; for an unknown code, from the status.
     this.retryable = (new.target as { retryable?: boolean }).retryable ?? (status === 429 || status >= 500);

@@ -4,6 +4,7 @@ export * from './errors.ts';
 export * from './generated/errors.ts';
 export type * from './generated/operations.ts';
 export { BadReceiptError, type ReceiptClaims, type VerifyReceiptOptions, verifyReceipt } from './receipt.ts';
+export { AlreadyRedeemedError, type RedeemOnce } from './redeem.ts';
 export {
   type AttemptStore,
   memoryAttempts,
@@ -14,3 +15,11 @@ export {
 } from './settle.ts';
 export type { Fetch } from './transport.ts';
 export type { CallOptions, Input, Listing, OperationId, Output } from './types.ts';
+export {
+  type VerifyWebhookOptions,
+  verifyWebhook,
+  type WebhookEvent,
+  type WebhookEventOf,
+  type WebhookHeaders,
+  WebhookVerificationError,
+} from './webhooks.ts';

@@ -13,9 +13,11 @@ Amounts are strings of USDC micro-units: "2500000" is 2.50 USDC. Times are ISO 8
 
 ## The cycle
 
-1. The vendor prices a call with \`POST /v1/quote\` and gives the \`quote_token\` to the payer.
+1. The vendor prices a call with \`POST /v1/quote\` and gives the \`quote_token\` to the payer. The vendor pays
+   the fee out of the price, which must exceed it (\`fee_amount\`; by default 0.5 %, at least 0.01 USDC).
 2. The payer pays it with \`POST /v1/settle\`, gets a \`settlement_token\`, and sends it to the vendor.
-3. The vendor calls \`POST /v1/settlements/:settlement_id/redeem\`. Redeem succeeds once. The vendor delivers only after it succeeded.
+3. The vendor calls \`POST /v1/settlements/:settlement_id/redeem\`, and delivers only if \`replayed\` is false. A repeat has the
+   status \`redeemed\` too. A vendor that sent its own \`redeem_id\` may repeat a lost redeem (SDK: \`redeemOnce\`).
 
 ## How to pay safely
 

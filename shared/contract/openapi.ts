@@ -13,6 +13,7 @@ import { IDEMPOTENT_REPLAYED, IdempotencyKey } from './idempotency.ts';
 import { contractList } from './index.ts';
 import type { CredentialKind } from './principal.ts';
 import { errorsOf, type HttpOperation, type Limit, type ServiceContract } from './service.ts';
+import { webhooksObject } from './webhook/openapi.ts';
 
 /**
  * The OpenAPI 3.1 document of the public API, derived from the contract. It is written to docs/ and
@@ -348,6 +349,7 @@ export const openApiDocument = ({ serverUrl }: { serverUrl: string }): Json => {
       };
     }
   }
+  const webhooks = webhooksObject(converter);
   return {
     openapi: '3.1.0',
     info: {
@@ -361,6 +363,7 @@ export const openApiDocument = ({ serverUrl }: { serverUrl: string }): Json => {
       .filter(({ operations }) => Object.keys(operations).length > 0)
       .map(({ name }) => ({ name })),
     paths,
+    webhooks,
     components: {
       schemas: { [ERROR_ID]: errorSchema(), ...sorted(components) },
       responses: sorted(responses),

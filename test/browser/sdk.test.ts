@@ -117,6 +117,7 @@ const paid = {
   verified: 'redeemed',
   invalid: true,
   details: [{ path: 'service_id' }],
+  webhooks: ['webhook.test', 'WebhookVerificationError'],
 };
 
 test('a page signs in, pays, stays signed in after a reload and in a worker, and signs out', async () => {

@@ -244,7 +244,8 @@ test('quote, settle and redeem make one payment, with tokens passed by standard 
   const redeemed = await quittance(['redeem', '-'], { key: vendor.apiKey, input: paid.settlement_token });
   expect(redeemed.out).toMatch(/Deliver +yes/);
   const again = await quittance(['redeem', paid.settlement_token], { key: vendor.apiKey });
-  expect(again.out).toMatch(/Deliver +no: it was redeemed before/);
+  expect([again.code, again.out]).toEqual([1, '']);
+  expect(again.err).toMatch(/was redeemed before.*Do not deliver again/);
   const { data } = await json<{ data: { settlement_id: string }[] }>(['payments', 'list', '--limit', '1'], {
     key: delegate.api_key,
   });

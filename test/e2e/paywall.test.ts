@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
 import {
   type Consumer,
   createConsumer,
@@ -268,6 +269,26 @@ test('the example buyer buys', async () => {
     [`${shop.url}/report?city=Ulm`],
   );
   expect(JSON.parse(printed)).toMatchObject({ status: 200, body: { report: 'All is well in Ulm.' } });
+}, 60_000);
+
+test('the example receiver of webhooks handles an event once, with either secret, and refuses a forged one', async () => {
+  const secrets = [1, 2, 3].map((fill) => `whsec_${Buffer.alloc(32, fill).toString('base64')}`);
+  const receiver = await project.startWebhookReceiver(secrets.slice(0, 2));
+  const data = { settlement_id: 'stl_1', role: 'vendor', net_amount: '40000' };
+  const body = JSON.stringify({ id: 'evt_1', type: 'settlement.redeemed', timestamp: '', data });
+  const deliver = async (secret: string) => {
+    const now = new Date();
+    const headers = {
+      'webhook-id': 'evt_1',
+      'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+      'webhook-signature': new Webhook(secret).sign('evt_1', now, body),
+    };
+    return (await fetch(receiver.url, { method: 'POST', headers, body })).status;
+  };
+  const statuses = [];
+  for (const secret of [...secrets, secrets[0]!]) statuses.push(await deliver(secret));
+  expect(statuses).toEqual([204, 204, 400, 204]);
+  expect(receiver.output().match(/stl_1 was redeemed/g)).toHaveLength(1);
 }, 60_000);
 
 test('while the API is unavailable, 503 with Retry-After, and nothing is lost', async () => {

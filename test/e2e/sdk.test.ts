@@ -81,6 +81,7 @@ test('the packed SDK, installed alone in the oldest available Node, makes a quot
     verified: 'redeemed',
     invalid: true,
     details: [{ path: 'service_id' }],
+    webhooks: ['webhook.test', 'WebhookVerificationError'],
     paying: 'function',
     refreshed: true,
   });

@@ -10,6 +10,7 @@ import {
   type Vendor,
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { verifyWebhook } from '../../sdk/src/main.ts';
 import { answer, type Receiver, startReceiver } from '../support/receiver.ts';
 import { runningStack } from '../support/stack.ts';
 import { waitUntil } from '../support/wait.ts';
@@ -42,11 +43,18 @@ const endpointOf = (token: string, { url }: Receiver, event_types: string[]) =>
     api<Endpoint>('POST /v1/webhook-endpoints', { token, body: { url, event_types } }),
     'webhook endpoint',
   );
-/** The received events, verified as a receiver does, in the order of their types. */
-const verified = ({ received }: Receiver, { secret }: Endpoint): Body[] =>
-  received
-    .map(({ body, headers }) => new Webhook(secret).verify(body, headers) as Body)
-    .sort((a, b) => (a.type < b.type ? -1 : 1));
+/**
+ * The received events, verified by the SDK and by the reference implementation, in the order of
+ * their types.
+ */
+const verified = async ({ received }: Receiver, { secret }: Endpoint): Promise<Body[]> => {
+  const events = received.map(async ({ body, headers }) => {
+    const event = await verifyWebhook(body, headers, secret);
+    expect(new Webhook(secret).verify(body, headers)).toEqual(event);
+    return event as Body;
+  });
+  return (await Promise.all(events)).sort((a, b) => (a.type < b.type ? -1 : 1));
+};
 const until = (there: () => boolean): Promise<void> => waitUntil(there, { withinMs: 20_000, everyMs: 50 });
 const eventsOf = async (token: string): Promise<Event[]> =>
   (await must(api<{ data: Event[] }>('GET /v1/events?limit=100', { token }), 'events')).data;
@@ -66,7 +74,7 @@ test('vendor and payer get the events of a payment, by verified deliveries and b
   await must(api(`POST /v1/settlements/${settlement_id}/redeem`, redeem), 'redeem again');
   await until(() => toVendor.received.length >= 5 && toConsumer.received.length >= 3);
 
-  const bodies = [verified(toVendor, vendors), verified(toConsumer, consumers)] as const;
+  const bodies = [await verified(toVendor, vendors), await verified(toConsumer, consumers)] as const;
   const lifecycle = ['settlement.finalized', 'settlement.issued', 'settlement.redeemed'];
   expect(bodies[0].map(({ type }) => type)).toEqual(['quote.settled', 'quote.settling', ...lifecycle]);
   expect(bodies[1].map(({ type }) => type)).toEqual(lifecycle);

@@ -3,7 +3,7 @@ import { type Keypair, VersionedTransaction } from '@solana/web3.js';
 import { type Consumer, createDelegate, type Delegate } from '../../deploy/local/seed/actors.ts';
 import { type Api, must } from '../../deploy/local/seed/api.ts';
 import type { RunningStack } from '../../deploy/local/stack/stack.ts';
-import { NotDeliveredError, payingFetch, paymentOf } from '../../sdk/src/pay/main.ts';
+import { NotDeliveredError, payingFetch, receiptOf } from '../../sdk/src/pay/main.ts';
 import { INSTALL_MS, type InteropServer } from '../support/interop.ts';
 import type { interopStack } from '../support/interop-stack.ts';
 import { opsAt } from '../support/ops.ts';
@@ -250,8 +250,8 @@ test('payingFetch pays a stock vendor and returns what it cost', async () => {
   const response = await pay(vendor.server.url);
   expect([response.status, await response.json()]).toEqual([200, { delivery: 1 }]);
   const tx_hash = transactionOf(response.headers.get('payment-response'));
-  expect(paymentOf(response)).toMatchObject({
-    ...{ rail: 'x402_out', amount: `${PRICE}`, payee: vendor.payTo, tx_hash },
+  expect(receiptOf(response)).toMatchObject({
+    ...{ rail: 'x402_out', amountMicro: `${PRICE}`, vendorAddress: vendor.payTo, transaction: tx_hash },
   });
   await waitFor(
     () => usageOf(delegate),

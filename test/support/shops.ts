@@ -62,27 +62,43 @@ export const createShopProject = async () => {
     return { child, output: () => output };
   };
 
+  /** Starts a server of the examples, and waits until it answers. */
+  const startServer = async (
+    file: string,
+    environment: Record<string, string>,
+    probe: (url: string) => Promise<unknown>,
+  ): Promise<Shop> => {
+    const port = await createPortPicker().any();
+    const url = `http://127.0.0.1:${port}`;
+    const { child, output } = start(file, { PUBLIC_URL: url, ...environment, PORT: String(port) });
+    for (;;) {
+      const up = await probe(url).catch(() => null);
+      if (up !== null) return { url, output, kill: () => child.kill('SIGKILL') };
+      if (child.exitCode !== null) throw new Error(`${file} did not start: ${output()}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+
   return {
+    /** The receiver of webhooks. */
+    startWebhookReceiver: (secrets: readonly string[]): Promise<Shop> =>
+      startServer('webhook.ts', { WEBHOOK_SECRET: secrets.join(' ') }, (url) =>
+        fetch(url, { method: 'POST' }),
+      ),
     /**
      * @param publicUrl the address of the shop that this process is a replica of; by default its
      * own
      */
-    startShop: async (
+    startShop: (
       framework: Framework,
       environment: Record<string, string>,
       publicUrl?: string,
-    ): Promise<Shop> => {
-      const port = await createPortPicker().any();
-      const url = `http://127.0.0.1:${port}`;
-      const settings = { ...environment, PORT: String(port), PUBLIC_URL: publicUrl ?? url };
-      const { child, output } = start(ENTRIES[framework], settings);
-      for (;;) {
-        const up = await fetch(`${url}/report`, { method: 'HEAD' }).catch(() => null);
-        if (up !== null) return { url, output, kill: () => child.kill('SIGKILL') };
-        if (child.exitCode !== null) throw new Error(`${framework} did not start: ${output()}`);
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-    },
+    ): Promise<Shop> =>
+      startServer(
+        ENTRIES[framework],
+        { ...environment, ...(publicUrl === undefined ? {} : { PUBLIC_URL: publicUrl }) },
+        (url) => fetch(`${url}/report`, { method: 'HEAD' }),
+      ),
     /** Runs a file of the examples to its end. Returns its output. */
     runExample: async (file: string, environment: Record<string, string>, args: string[]) => {
       const { child, output } = start(file, environment, args);

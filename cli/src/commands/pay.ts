@@ -1,10 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { type Payment, payingFetch, paymentOf } from '../../../sdk/src/pay/main.ts';
+import { payingFetch, type Receipt, receiptOf } from '../../../sdk/src/pay/main.ts';
 import { type Context, contextOf } from '../context.ts';
 import { FailedError, NotSignedInError, RefusedError } from '../errors.ts';
 import { type Io, styled, withProgress } from '../io.ts';
 import { createPaymentFiles } from '../payment-files.ts';
+import { receiptFields } from '../receipt-fields.ts';
 import { requestOf } from '../request.ts';
 import { configFolder } from '../sign-ins.ts';
 import { plain } from '../text.ts';
@@ -34,12 +35,13 @@ const payerOf = async ({ key, signIns, environment, url }: Context) => {
   return { credential: { environment, signIn: signIns.credential }, payer: held.account.account_id };
 };
 
-const receiptLines = (io: Io, payment: Payment): string => {
-  const { amount, payee_name, settlement_id, tx_hash, confirmed } = payment;
+const receiptLines = (io: Io, receipt: Receipt): string => {
+  const { amountMicro, vendorName, settlementId, transaction, confirmed } = receipt;
+  const source = confirmed ? '' : ' (as the vendor says)';
   return [
-    `${styled(io, 'green', 'Paid')} ${formatUsdc(amount)} to ${plain(payee_name)}`,
-    `Settlement ${settlement_id}`,
-    ...(tx_hash === null ? [] : [`Transaction ${plain(tx_hash)}${confirmed ? '' : ' (as the vendor says)'}`]),
+    `${styled(io, 'green', 'Paid')} ${formatUsdc(amountMicro)} to ${plain(vendorName)}`,
+    `Settlement ${settlementId}`,
+    ...(transaction === null ? [] : [`Transaction ${plain(transaction)}${source}`]),
     '',
   ].join('\n');
 };
@@ -50,7 +52,7 @@ const headText = (response: Response): string => {
 };
 
 /** The answer as one object. A body that is no text is base64. */
-const jsonOf = (response: Response, body: Buffer, payment: Payment | null): string => {
+const jsonOf = (response: Response, body: Buffer, receipt: Receipt | null): string => {
   const text = body.toString();
   const isText = Buffer.from(text).equals(body);
   return `${JSON.stringify(
@@ -58,7 +60,7 @@ const jsonOf = (response: Response, body: Buffer, payment: Payment | null): stri
       status: response.status,
       headers: Object.fromEntries(response.headers),
       ...(isText ? { body: text } : { body_base64: body.toString('base64') }),
-      receipt: payment,
+      receipt: receipt === null ? null : receiptFields(receipt),
     },
     null,
     2,
@@ -67,13 +69,13 @@ const jsonOf = (response: Response, body: Buffer, payment: Payment | null): stri
 
 const show = async (context: Context, response: Response, { output, include }: Options): Promise<void> => {
   const { io, isJson } = context;
-  const payment = paymentOf(response);
+  const receipt = receiptOf(response);
   // Before the body, which may be cut off: the money has moved.
-  if (payment !== null && !isJson) io.err(receiptLines(io, payment));
+  if (receipt !== null && !isJson) io.err(receiptLines(io, receipt));
   const body = Buffer.from(await response.arrayBuffer());
   if (output !== undefined) await writeFile(output, body);
   if (isJson) {
-    io.out(jsonOf(response, output === undefined ? body : Buffer.alloc(0), payment));
+    io.out(jsonOf(response, output === undefined ? body : Buffer.alloc(0), receipt));
     return;
   }
   if (include === true) io.out(headText(response));

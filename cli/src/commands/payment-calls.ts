@@ -117,7 +117,8 @@ const addRedeem = (program: Command, io: Io): void => {
     .argument('<settlement-token>', 'the settlement, or - for standard input')
     .summary('redeem a settlement, as the vendor')
     .description(
-      'Redeems a settlement once. Deliver only if it succeeds. Needs the service’s key in QUITTANCE_KEY.',
+      'Redeems a settlement once. Deliver only if it succeeds. It fails for a settlement that was redeemed before, ' +
+        'unless with the same --redeem-id. Needs the service’s key in QUITTANCE_KEY.',
     )
     .option('--redeem-id <id>', 'your id of this redemption, with which a repeat gets the same answer')
     .action(async (argument: string, _options, command: Command) => {
@@ -126,17 +127,16 @@ const addRedeem = (program: Command, io: Io): void => {
       const client = context.vendor();
       const settlement_token = await tokenFrom(io, argument);
       const settlement_id = settlementIdIn(settlement_token);
-      const redeemed = await client.settlement.redeem({
+      const redeemed = await client.settlement.redeemOnce({
         settlement_id,
         settlement_token,
         redeem_id: redeemId,
       });
-      const isOurs = !redeemed.replayed || redeemed.redeem_id === redeemId;
       print(context, redeemed, () =>
         properties([
           ['Settlement', redeemed.settlement_id],
           ['Status', redeemed.status],
-          ['Deliver', isOurs ? 'yes' : 'no: it was redeemed before'],
+          ['Deliver', 'yes'],
           ['Redeem id', redeemId],
         ]),
       );

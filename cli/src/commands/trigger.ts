@@ -218,7 +218,11 @@ const MAKERS: Record<string, readonly [how: string, make: (maker: Maker) => Prom
     async (maker) => {
       const { service, paid } = await settled(maker);
       const { settlement_id, settlement_token } = paid;
-      await service.vendor.settlement.redeem({ settlement_id, settlement_token, redeem_id: randomUUID() });
+      await service.vendor.settlement.redeemOnce({
+        settlement_id,
+        settlement_token,
+        redeem_id: randomUUID(),
+      });
       return { object_id: settlement_id };
     },
   ],

@@ -23,7 +23,7 @@ const snippetOf = (apiKey: string, perPayment: string | null): string =>
     'const pay = payingFetch(fetch, {',
     `  baseUrl: '${location.origin}',`,
     `  delegateKey: '${apiKey}',`,
-    ...(perPayment === null ? [] : [`  maxAmount: ${perPayment}n, // of one payment, micro-units`]),
+    `  maxAmount: ${perPayment ?? '100000'}n, // of one payment, micro-units`,
     '});',
     "const answer = await pay('https://api.example.com/report');",
   ].join('\n');

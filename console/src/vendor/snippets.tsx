@@ -79,8 +79,9 @@ const SnippetsPage = () => {
           </p>
           <Code label="paywall.ts" text={given(EXAMPLES.paywall, { baseUrl, serviceId })} />
           <p className="quiet">
-            <code>store</code> and <code>logger</code> are yours. Several processes share a store. With a
-            single process, leave that line out.
+            <code>memoryStore()</code> is for a first try, because it is lost at a restart. Several processes
+            share a store: <code>redis-store.ts</code> below is one. The price must be more than the fee (0.5
+            %, at least 0.01 USDC), which you pay out of it.
           </p>
           <Tabs
             label="Framework"

@@ -157,8 +157,9 @@ export const SecretDialog = ({
       <>
         <Copyable block label="the secret" text={answer.secret} />
         <p>
-          It is shown only once. With it your receiver verifies that a delivery comes from us. Any library of{' '}
-          <code>standardwebhooks.com</code> does that.
+          It is shown only once. With it your receiver verifies that a delivery comes from us:{' '}
+          <code>verifyWebhook</code> of the SDK does that, or any library of <code>standardwebhooks.com</code>
+          .
         </p>
       </>
     ) : (

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { paymentOf } from '../../../sdk/src/pay/main.ts';
+import { receiptFields } from '../../../cli/src/receipt-fields.ts';
+import { receiptOf } from '../../../sdk/src/pay/main.ts';
 import { answerWith, refusalOf, refuseWith } from '../answers.ts';
 import { QuestionError } from '../asking.ts';
 import { readBody } from '../bodies.ts';
@@ -56,12 +57,13 @@ export const registerFetchPaid: Register = (server, { pay, asking }) => {
         approve: asking.approveIn(server, context),
         ...(payment_key === undefined ? {} : { paymentKey: payment_key }),
       });
+      const receipt = receiptOf(response);
       return answerWith({
         status: response.status,
         url: response.url === '' ? url : response.url,
         content_type: response.headers.get('content-type'),
         ...(await readBody(response)),
-        receipt: paymentOf(response),
+        receipt: receipt === null ? null : receiptFields(receipt),
       });
     } catch (error) {
       return error instanceof QuestionError ? asking.ask(error) : refuseWith(refusalOf(error));

@@ -2025,7 +2025,3087 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "quote.settling": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event quote.settling */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "quote.settling",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "quote_amount": "2500000",
+                     *         "fee_amount": "0",
+                     *         "net_amount": "0"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "quote.settling";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: {
+                            quote_id: components["schemas"]["QuoteId"];
+                            service_id: components["schemas"]["ServiceId"];
+                            /** @description The settlement that pays the quote */
+                            settlement_id: components["schemas"]["SettlementId"];
+                            /** @description What the buyer pays, USDC micro-units */
+                            quote_amount: components["schemas"]["MicroUsdc"];
+                            /** @description The platform’s part of it, USDC micro-units */
+                            fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description What the vendor gets, USDC micro-units */
+                            net_amount: components["schemas"]["MicroUsdcOrZero"];
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "quote.settled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event quote.settled */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "quote.settled",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "quote_amount": "2500000",
+                     *         "fee_amount": "0",
+                     *         "net_amount": "0"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "quote.settled";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: {
+                            quote_id: components["schemas"]["QuoteId"];
+                            service_id: components["schemas"]["ServiceId"];
+                            /** @description The settlement that pays the quote */
+                            settlement_id: components["schemas"]["SettlementId"];
+                            /** @description What the buyer pays, USDC micro-units */
+                            quote_amount: components["schemas"]["MicroUsdc"];
+                            /** @description The platform’s part of it, USDC micro-units */
+                            fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description What the vendor gets, USDC micro-units */
+                            net_amount: components["schemas"]["MicroUsdcOrZero"];
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "quote.expired": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event quote.expired */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "quote.expired",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *         "quote_amount": "2500000",
+                     *         "fee_amount": "0",
+                     *         "expires_at": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "quote.expired";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: {
+                            quote_id: components["schemas"]["QuoteId"];
+                            service_id: components["schemas"]["ServiceId"];
+                            /** @description What the buyer pays, USDC micro-units */
+                            quote_amount: components["schemas"]["MicroUsdc"];
+                            /** @description The platform’s part of it, USDC micro-units */
+                            fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                            expires_at: components["schemas"]["Timestamp"];
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "settlement.issued": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event settlement.issued */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "settlement.issued",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "rail": "quittance",
+                     *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *         "quote_amount": "2500000",
+                     *         "fee_amount": "0",
+                     *         "net_amount": "0",
+                     *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *         "issued_at": "2026-11-21T10:00:00.000Z",
+                     *         "role": "vendor",
+                     *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "settlement.issued";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: {
+                            settlement_id: components["schemas"]["SettlementId"];
+                            rail: components["schemas"]["Rail"];
+                            /** @description Null on another rail than `quittance` */
+                            quote_id: components["schemas"]["QuoteId"] | null;
+                            /** @description Null for a vendor that does not use Quittance */
+                            service_id: components["schemas"]["ServiceId"] | null;
+                            /** @description What the buyer pays, USDC micro-units */
+                            quote_amount: components["schemas"]["MicroUsdc"];
+                            /** @description The platform’s part of it, USDC micro-units */
+                            fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description What the vendor gets, USDC micro-units */
+                            net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            tx_hash: components["schemas"]["TransactionHash"];
+                            issued_at: components["schemas"]["Timestamp"];
+                            /** @constant */
+                            role: "vendor";
+                            /** @description The address that signed a payment of x402 or MPP. Absent for a payer with an account */
+                            payer_address?: components["schemas"]["SolanaAddress"];
+                        } | {
+                            settlement_id: components["schemas"]["SettlementId"];
+                            rail: components["schemas"]["Rail"];
+                            /** @description Null on another rail than `quittance` */
+                            quote_id: components["schemas"]["QuoteId"] | null;
+                            /** @description Null for a vendor that does not use Quittance */
+                            service_id: components["schemas"]["ServiceId"] | null;
+                            /** @description What the buyer pays, USDC micro-units */
+                            quote_amount: components["schemas"]["MicroUsdc"];
+                            /** @description The platform’s part of it, USDC micro-units */
+                            fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description What the vendor gets, USDC micro-units */
+                            net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            tx_hash: components["schemas"]["TransactionHash"];
+                            issued_at: components["schemas"]["Timestamp"];
+                            /** @constant */
+                            role: "payer";
+                            wallet_id: components["schemas"]["WalletId"] | null;
+                            /** @description Null if the owner’s own sign-in has paid */
+                            delegate_id: components["schemas"]["DelegateId"] | null;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "settlement.finalized": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event settlement.finalized */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "settlement.finalized",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "rail": "quittance",
+                     *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *         "quote_amount": "2500000",
+                     *         "fee_amount": "0",
+                     *         "net_amount": "0",
+                     *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *         "role": "vendor",
+                     *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "settlement.finalized";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: {
+                            settlement_id: components["schemas"]["SettlementId"];
+                            rail: components["schemas"]["Rail"];
+                            /** @description Null on another rail than `quittance` */
+                            quote_id: components["schemas"]["QuoteId"] | null;
+                            /** @description Null for a vendor that does not use Quittance */
+                            service_id: components["schemas"]["ServiceId"] | null;
+                            /** @description What the buyer pays, USDC micro-units */
+                            quote_amount: components["schemas"]["MicroUsdc"];
+                            /** @description The platform’s part of it, USDC micro-units */
+                            fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description What the vendor gets, USDC micro-units */
+                            net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            tx_hash: components["schemas"]["TransactionHash"];
+                            /** @constant */
+                            role: "vendor";
+                            /** @description The address that signed a payment of x402 or MPP. Absent for a payer with an account */
+                            payer_address?: components["schemas"]["SolanaAddress"];
+                        } | {
+                            settlement_id: components["schemas"]["SettlementId"];
+                            rail: components["schemas"]["Rail"];
+                            /** @description Null on another rail than `quittance` */
+                            quote_id: components["schemas"]["QuoteId"] | null;
+                            /** @description Null for a vendor that does not use Quittance */
+                            service_id: components["schemas"]["ServiceId"] | null;
+                            /** @description What the buyer pays, USDC micro-units */
+                            quote_amount: components["schemas"]["MicroUsdc"];
+                            /** @description The platform’s part of it, USDC micro-units */
+                            fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description What the vendor gets, USDC micro-units */
+                            net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            tx_hash: components["schemas"]["TransactionHash"];
+                            /** @constant */
+                            role: "payer";
+                            wallet_id: components["schemas"]["WalletId"] | null;
+                            /** @description Null if the owner’s own sign-in has paid */
+                            delegate_id: components["schemas"]["DelegateId"] | null;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "settlement.redeemed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event settlement.redeemed */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "settlement.redeemed",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "rail": "quittance",
+                     *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *         "quote_amount": "2500000",
+                     *         "fee_amount": "0",
+                     *         "net_amount": "0",
+                     *         "redeemed_at": "2026-11-21T10:00:00.000Z",
+                     *         "role": "vendor",
+                     *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "redeem_id": "replica-1-request-88"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "settlement.redeemed";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: {
+                            settlement_id: components["schemas"]["SettlementId"];
+                            rail: components["schemas"]["Rail"];
+                            /** @description Null on another rail than `quittance` */
+                            quote_id: components["schemas"]["QuoteId"] | null;
+                            /** @description Null for a vendor that does not use Quittance */
+                            service_id: components["schemas"]["ServiceId"] | null;
+                            /** @description What the buyer pays, USDC micro-units */
+                            quote_amount: components["schemas"]["MicroUsdc"];
+                            /** @description The platform’s part of it, USDC micro-units */
+                            fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description What the vendor gets, USDC micro-units */
+                            net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            redeemed_at: components["schemas"]["Timestamp"];
+                            /** @constant */
+                            role: "vendor";
+                            /** @description The address that signed a payment of x402 or MPP. Absent for a payer with an account */
+                            payer_address?: components["schemas"]["SolanaAddress"];
+                            redeem_id: components["schemas"]["RedeemId"] | null;
+                        } | {
+                            settlement_id: components["schemas"]["SettlementId"];
+                            rail: components["schemas"]["Rail"];
+                            /** @description Null on another rail than `quittance` */
+                            quote_id: components["schemas"]["QuoteId"] | null;
+                            /** @description Null for a vendor that does not use Quittance */
+                            service_id: components["schemas"]["ServiceId"] | null;
+                            /** @description What the buyer pays, USDC micro-units */
+                            quote_amount: components["schemas"]["MicroUsdc"];
+                            /** @description The platform’s part of it, USDC micro-units */
+                            fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description What the vendor gets, USDC micro-units */
+                            net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            redeemed_at: components["schemas"]["Timestamp"];
+                            /** @constant */
+                            role: "payer";
+                            wallet_id: components["schemas"]["WalletId"] | null;
+                            /** @description Null if the owner’s own sign-in has paid */
+                            delegate_id: components["schemas"]["DelegateId"] | null;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "settlement.expired": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event settlement.expired */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "settlement.expired",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "rail": "quittance",
+                     *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *         "quote_amount": "2500000",
+                     *         "fee_amount": "0",
+                     *         "net_amount": "0",
+                     *         "redeem_expires_at": "2026-11-21T10:00:00.000Z",
+                     *         "role": "vendor",
+                     *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "settlement.expired";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: {
+                            settlement_id: components["schemas"]["SettlementId"];
+                            rail: components["schemas"]["Rail"];
+                            /** @description Null on another rail than `quittance` */
+                            quote_id: components["schemas"]["QuoteId"] | null;
+                            /** @description Null for a vendor that does not use Quittance */
+                            service_id: components["schemas"]["ServiceId"] | null;
+                            /** @description What the buyer pays, USDC micro-units */
+                            quote_amount: components["schemas"]["MicroUsdc"];
+                            /** @description The platform’s part of it, USDC micro-units */
+                            fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description What the vendor gets, USDC micro-units */
+                            net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            redeem_expires_at: components["schemas"]["Timestamp"];
+                            /** @constant */
+                            role: "vendor";
+                            /** @description The address that signed a payment of x402 or MPP. Absent for a payer with an account */
+                            payer_address?: components["schemas"]["SolanaAddress"];
+                        } | {
+                            settlement_id: components["schemas"]["SettlementId"];
+                            rail: components["schemas"]["Rail"];
+                            /** @description Null on another rail than `quittance` */
+                            quote_id: components["schemas"]["QuoteId"] | null;
+                            /** @description Null for a vendor that does not use Quittance */
+                            service_id: components["schemas"]["ServiceId"] | null;
+                            /** @description What the buyer pays, USDC micro-units */
+                            quote_amount: components["schemas"]["MicroUsdc"];
+                            /** @description The platform’s part of it, USDC micro-units */
+                            fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description What the vendor gets, USDC micro-units */
+                            net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            redeem_expires_at: components["schemas"]["Timestamp"];
+                            /** @constant */
+                            role: "payer";
+                            wallet_id: components["schemas"]["WalletId"] | null;
+                            /** @description Null if the owner’s own sign-in has paid */
+                            delegate_id: components["schemas"]["DelegateId"] | null;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "settlement.failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event settlement.failed */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "settlement.failed",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "rail": "quittance",
+                     *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *         "quote_amount": "2500000",
+                     *         "fee_amount": "0",
+                     *         "net_amount": "0",
+                     *         "failure_code": "insufficient_funds",
+                     *         "role": "vendor",
+                     *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "settlement.failed";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: {
+                            settlement_id: components["schemas"]["SettlementId"];
+                            rail: components["schemas"]["Rail"];
+                            /** @description Null on another rail than `quittance` */
+                            quote_id: components["schemas"]["QuoteId"] | null;
+                            /** @description Null for a vendor that does not use Quittance */
+                            service_id: components["schemas"]["ServiceId"] | null;
+                            /** @description What the buyer pays, USDC micro-units */
+                            quote_amount: components["schemas"]["MicroUsdc"];
+                            /** @description The platform’s part of it, USDC micro-units */
+                            fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description What the vendor gets, USDC micro-units */
+                            net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /**
+                             * @description Why it failed. No money moved, and the quote may be paid again
+                             * @example insufficient_funds
+                             */
+                            failure_code: string;
+                            /** @constant */
+                            role: "vendor";
+                            /** @description The address that signed a payment of x402 or MPP. Absent for a payer with an account */
+                            payer_address?: components["schemas"]["SolanaAddress"];
+                        } | {
+                            settlement_id: components["schemas"]["SettlementId"];
+                            rail: components["schemas"]["Rail"];
+                            /** @description Null on another rail than `quittance` */
+                            quote_id: components["schemas"]["QuoteId"] | null;
+                            /** @description Null for a vendor that does not use Quittance */
+                            service_id: components["schemas"]["ServiceId"] | null;
+                            /** @description What the buyer pays, USDC micro-units */
+                            quote_amount: components["schemas"]["MicroUsdc"];
+                            /** @description The platform’s part of it, USDC micro-units */
+                            fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description What the vendor gets, USDC micro-units */
+                            net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /**
+                             * @description Why it failed. No money moved, and the quote may be paid again
+                             * @example insufficient_funds
+                             */
+                            failure_code: string;
+                            /** @constant */
+                            role: "payer";
+                            wallet_id: components["schemas"]["WalletId"] | null;
+                            /** @description Null if the owner’s own sign-in has paid */
+                            delegate_id: components["schemas"]["DelegateId"] | null;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "settlement.reversed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event settlement.reversed */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "settlement.reversed",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "rail": "quittance",
+                     *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *         "quote_amount": "2500000",
+                     *         "fee_amount": "0",
+                     *         "net_amount": "0",
+                     *         "redeemed": false,
+                     *         "role": "vendor",
+                     *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "settlement.reversed";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: {
+                            settlement_id: components["schemas"]["SettlementId"];
+                            rail: components["schemas"]["Rail"];
+                            /** @description Null on another rail than `quittance` */
+                            quote_id: components["schemas"]["QuoteId"] | null;
+                            /** @description Null for a vendor that does not use Quittance */
+                            service_id: components["schemas"]["ServiceId"] | null;
+                            /** @description What the buyer pays, USDC micro-units */
+                            quote_amount: components["schemas"]["MicroUsdc"];
+                            /** @description The platform’s part of it, USDC micro-units */
+                            fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description What the vendor gets, USDC micro-units */
+                            net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description Whether it was redeemed before the chain reversed it */
+                            redeemed: boolean;
+                            /** @constant */
+                            role: "vendor";
+                            /** @description The address that signed a payment of x402 or MPP. Absent for a payer with an account */
+                            payer_address?: components["schemas"]["SolanaAddress"];
+                        } | {
+                            settlement_id: components["schemas"]["SettlementId"];
+                            rail: components["schemas"]["Rail"];
+                            /** @description Null on another rail than `quittance` */
+                            quote_id: components["schemas"]["QuoteId"] | null;
+                            /** @description Null for a vendor that does not use Quittance */
+                            service_id: components["schemas"]["ServiceId"] | null;
+                            /** @description What the buyer pays, USDC micro-units */
+                            quote_amount: components["schemas"]["MicroUsdc"];
+                            /** @description The platform’s part of it, USDC micro-units */
+                            fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description What the vendor gets, USDC micro-units */
+                            net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description Whether it was redeemed before the chain reversed it */
+                            redeemed: boolean;
+                            /** @constant */
+                            role: "payer";
+                            wallet_id: components["schemas"]["WalletId"] | null;
+                            /** @description Null if the owner’s own sign-in has paid */
+                            delegate_id: components["schemas"]["DelegateId"] | null;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "refund.submitted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event refund.submitted */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "refund.submitted",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "status": "pending_signature",
+                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *         "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "amount": "2500000",
+                     *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *         "failure": {
+                     *           "code": "text",
+                     *           "message": "text"
+                     *         },
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "pending_until": "2026-11-21T10:00:00.000Z",
+                     *         "reason": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "refund.submitted";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: components["schemas"]["Refund"];
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "refund.confirmed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event refund.confirmed */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "refund.confirmed",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "status": "pending_signature",
+                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *         "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "amount": "2500000",
+                     *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *         "failure": {
+                     *           "code": "text",
+                     *           "message": "text"
+                     *         },
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "pending_until": "2026-11-21T10:00:00.000Z",
+                     *         "reason": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "refund.confirmed";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: components["schemas"]["Refund"];
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "refund.finalized": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event refund.finalized */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "refund.finalized",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "status": "pending_signature",
+                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *         "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "amount": "2500000",
+                     *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *         "failure": {
+                     *           "code": "text",
+                     *           "message": "text"
+                     *         },
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "pending_until": "2026-11-21T10:00:00.000Z",
+                     *         "reason": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "refund.finalized";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: components["schemas"]["Refund"];
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "refund.failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event refund.failed */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "refund.failed",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "status": "pending_signature",
+                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *         "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "amount": "2500000",
+                     *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *         "failure": {
+                     *           "code": "text",
+                     *           "message": "text"
+                     *         },
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "pending_until": "2026-11-21T10:00:00.000Z",
+                     *         "reason": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "refund.failed";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: components["schemas"]["Refund"];
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "refund.cancelled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event refund.cancelled */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "refund.cancelled",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "status": "pending_signature",
+                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *         "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "amount": "2500000",
+                     *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *         "failure": {
+                     *           "code": "text",
+                     *           "message": "text"
+                     *         },
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "pending_until": "2026-11-21T10:00:00.000Z",
+                     *         "reason": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "refund.cancelled";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: components["schemas"]["Refund"];
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "refund.expired": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event refund.expired */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "refund.expired",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "status": "pending_signature",
+                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *         "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "amount": "2500000",
+                     *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *         "failure": {
+                     *           "code": "text",
+                     *           "message": "text"
+                     *         },
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "pending_until": "2026-11-21T10:00:00.000Z",
+                     *         "reason": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "refund.expired";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: components["schemas"]["Refund"];
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "withdrawal.submitted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event withdrawal.submitted */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "withdrawal.submitted",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "status": "pending_approval",
+                     *         "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "amount": "2500000",
+                     *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *         "failure": {
+                     *           "code": "text",
+                     *           "message": "text"
+                     *         },
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "pending_until": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "withdrawal.submitted";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: components["schemas"]["Withdrawal"];
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "withdrawal.confirmed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event withdrawal.confirmed */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "withdrawal.confirmed",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "status": "pending_approval",
+                     *         "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "amount": "2500000",
+                     *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *         "failure": {
+                     *           "code": "text",
+                     *           "message": "text"
+                     *         },
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "pending_until": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "withdrawal.confirmed";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: components["schemas"]["Withdrawal"];
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "withdrawal.finalized": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event withdrawal.finalized */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "withdrawal.finalized",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "status": "pending_approval",
+                     *         "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "amount": "2500000",
+                     *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *         "failure": {
+                     *           "code": "text",
+                     *           "message": "text"
+                     *         },
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "pending_until": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "withdrawal.finalized";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: components["schemas"]["Withdrawal"];
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "withdrawal.failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event withdrawal.failed */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "withdrawal.failed",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "status": "pending_approval",
+                     *         "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "amount": "2500000",
+                     *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *         "failure": {
+                     *           "code": "text",
+                     *           "message": "text"
+                     *         },
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "pending_until": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "withdrawal.failed";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: components["schemas"]["Withdrawal"];
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "withdrawal.cancelled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event withdrawal.cancelled */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "withdrawal.cancelled",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "status": "pending_approval",
+                     *         "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "amount": "2500000",
+                     *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *         "failure": {
+                     *           "code": "text",
+                     *           "message": "text"
+                     *         },
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "pending_until": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "withdrawal.cancelled";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: components["schemas"]["Withdrawal"];
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "withdrawal.expired": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event withdrawal.expired */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "withdrawal.expired",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "status": "pending_approval",
+                     *         "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "amount": "2500000",
+                     *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *         "failure": {
+                     *           "code": "text",
+                     *           "message": "text"
+                     *         },
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "pending_until": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "withdrawal.expired";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: components["schemas"]["Withdrawal"];
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "deposit.awaiting_payment": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event deposit.awaiting_payment */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "deposit.awaiting_payment",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "status": "created",
+                     *         "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "provider": "moonpay",
+                     *         "fiat_currency": "USD",
+                     *         "fiat_amount": "50.00",
+                     *         "amount": "2500000",
+                     *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *         "problem": {
+                     *           "code": "text",
+                     *           "message": "text"
+                     *         },
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "expires_at": "2026-11-21T10:00:00.000Z",
+                     *         "completed_at": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "deposit.awaiting_payment";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: {
+                            deposit_id: components["schemas"]["DepositId"];
+                            status: components["schemas"]["DepositStatus"];
+                            wallet_id: components["schemas"]["WalletId"];
+                            provider: components["schemas"]["OnrampProvider"];
+                            fiat_currency: components["schemas"]["FiatCurrency"];
+                            fiat_amount: components["schemas"]["FiatAmount"];
+                            /** @description USDC: the provider’s estimate, and after completion the amount that arrived */
+                            amount: components["schemas"]["MicroUsdc"] | null;
+                            /** @description The transfer on chain, null until it is seen */
+                            tx_hash: components["schemas"]["TransactionHash"] | null;
+                            /** @description Why it failed, or what keeps a settling deposit from completing */
+                            problem: {
+                                code: string;
+                                message: string;
+                            } | null;
+                            created_at: components["schemas"]["Timestamp"];
+                            /** @description When the deposit expires if it is not paid */
+                            expires_at: components["schemas"]["Timestamp"];
+                            completed_at: components["schemas"]["Timestamp"] | null;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "deposit.processing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event deposit.processing */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "deposit.processing",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "status": "created",
+                     *         "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "provider": "moonpay",
+                     *         "fiat_currency": "USD",
+                     *         "fiat_amount": "50.00",
+                     *         "amount": "2500000",
+                     *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *         "problem": {
+                     *           "code": "text",
+                     *           "message": "text"
+                     *         },
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "expires_at": "2026-11-21T10:00:00.000Z",
+                     *         "completed_at": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "deposit.processing";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: {
+                            deposit_id: components["schemas"]["DepositId"];
+                            status: components["schemas"]["DepositStatus"];
+                            wallet_id: components["schemas"]["WalletId"];
+                            provider: components["schemas"]["OnrampProvider"];
+                            fiat_currency: components["schemas"]["FiatCurrency"];
+                            fiat_amount: components["schemas"]["FiatAmount"];
+                            /** @description USDC: the provider’s estimate, and after completion the amount that arrived */
+                            amount: components["schemas"]["MicroUsdc"] | null;
+                            /** @description The transfer on chain, null until it is seen */
+                            tx_hash: components["schemas"]["TransactionHash"] | null;
+                            /** @description Why it failed, or what keeps a settling deposit from completing */
+                            problem: {
+                                code: string;
+                                message: string;
+                            } | null;
+                            created_at: components["schemas"]["Timestamp"];
+                            /** @description When the deposit expires if it is not paid */
+                            expires_at: components["schemas"]["Timestamp"];
+                            completed_at: components["schemas"]["Timestamp"] | null;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "deposit.settling": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event deposit.settling */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "deposit.settling",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "status": "created",
+                     *         "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "provider": "moonpay",
+                     *         "fiat_currency": "USD",
+                     *         "fiat_amount": "50.00",
+                     *         "amount": "2500000",
+                     *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *         "problem": {
+                     *           "code": "text",
+                     *           "message": "text"
+                     *         },
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "expires_at": "2026-11-21T10:00:00.000Z",
+                     *         "completed_at": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "deposit.settling";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: {
+                            deposit_id: components["schemas"]["DepositId"];
+                            status: components["schemas"]["DepositStatus"];
+                            wallet_id: components["schemas"]["WalletId"];
+                            provider: components["schemas"]["OnrampProvider"];
+                            fiat_currency: components["schemas"]["FiatCurrency"];
+                            fiat_amount: components["schemas"]["FiatAmount"];
+                            /** @description USDC: the provider’s estimate, and after completion the amount that arrived */
+                            amount: components["schemas"]["MicroUsdc"] | null;
+                            /** @description The transfer on chain, null until it is seen */
+                            tx_hash: components["schemas"]["TransactionHash"] | null;
+                            /** @description Why it failed, or what keeps a settling deposit from completing */
+                            problem: {
+                                code: string;
+                                message: string;
+                            } | null;
+                            created_at: components["schemas"]["Timestamp"];
+                            /** @description When the deposit expires if it is not paid */
+                            expires_at: components["schemas"]["Timestamp"];
+                            completed_at: components["schemas"]["Timestamp"] | null;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "deposit.completed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event deposit.completed */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "deposit.completed",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "status": "created",
+                     *         "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "provider": "moonpay",
+                     *         "fiat_currency": "USD",
+                     *         "fiat_amount": "50.00",
+                     *         "amount": "2500000",
+                     *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *         "problem": {
+                     *           "code": "text",
+                     *           "message": "text"
+                     *         },
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "expires_at": "2026-11-21T10:00:00.000Z",
+                     *         "completed_at": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "deposit.completed";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: {
+                            deposit_id: components["schemas"]["DepositId"];
+                            status: components["schemas"]["DepositStatus"];
+                            wallet_id: components["schemas"]["WalletId"];
+                            provider: components["schemas"]["OnrampProvider"];
+                            fiat_currency: components["schemas"]["FiatCurrency"];
+                            fiat_amount: components["schemas"]["FiatAmount"];
+                            /** @description USDC: the provider’s estimate, and after completion the amount that arrived */
+                            amount: components["schemas"]["MicroUsdc"] | null;
+                            /** @description The transfer on chain, null until it is seen */
+                            tx_hash: components["schemas"]["TransactionHash"] | null;
+                            /** @description Why it failed, or what keeps a settling deposit from completing */
+                            problem: {
+                                code: string;
+                                message: string;
+                            } | null;
+                            created_at: components["schemas"]["Timestamp"];
+                            /** @description When the deposit expires if it is not paid */
+                            expires_at: components["schemas"]["Timestamp"];
+                            completed_at: components["schemas"]["Timestamp"] | null;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "deposit.failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event deposit.failed */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "deposit.failed",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "status": "created",
+                     *         "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "provider": "moonpay",
+                     *         "fiat_currency": "USD",
+                     *         "fiat_amount": "50.00",
+                     *         "amount": "2500000",
+                     *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *         "problem": {
+                     *           "code": "text",
+                     *           "message": "text"
+                     *         },
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "expires_at": "2026-11-21T10:00:00.000Z",
+                     *         "completed_at": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "deposit.failed";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: {
+                            deposit_id: components["schemas"]["DepositId"];
+                            status: components["schemas"]["DepositStatus"];
+                            wallet_id: components["schemas"]["WalletId"];
+                            provider: components["schemas"]["OnrampProvider"];
+                            fiat_currency: components["schemas"]["FiatCurrency"];
+                            fiat_amount: components["schemas"]["FiatAmount"];
+                            /** @description USDC: the provider’s estimate, and after completion the amount that arrived */
+                            amount: components["schemas"]["MicroUsdc"] | null;
+                            /** @description The transfer on chain, null until it is seen */
+                            tx_hash: components["schemas"]["TransactionHash"] | null;
+                            /** @description Why it failed, or what keeps a settling deposit from completing */
+                            problem: {
+                                code: string;
+                                message: string;
+                            } | null;
+                            created_at: components["schemas"]["Timestamp"];
+                            /** @description When the deposit expires if it is not paid */
+                            expires_at: components["schemas"]["Timestamp"];
+                            completed_at: components["schemas"]["Timestamp"] | null;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "deposit.cancelled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event deposit.cancelled */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "deposit.cancelled",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "status": "created",
+                     *         "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "provider": "moonpay",
+                     *         "fiat_currency": "USD",
+                     *         "fiat_amount": "50.00",
+                     *         "amount": "2500000",
+                     *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *         "problem": {
+                     *           "code": "text",
+                     *           "message": "text"
+                     *         },
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "expires_at": "2026-11-21T10:00:00.000Z",
+                     *         "completed_at": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "deposit.cancelled";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: {
+                            deposit_id: components["schemas"]["DepositId"];
+                            status: components["schemas"]["DepositStatus"];
+                            wallet_id: components["schemas"]["WalletId"];
+                            provider: components["schemas"]["OnrampProvider"];
+                            fiat_currency: components["schemas"]["FiatCurrency"];
+                            fiat_amount: components["schemas"]["FiatAmount"];
+                            /** @description USDC: the provider’s estimate, and after completion the amount that arrived */
+                            amount: components["schemas"]["MicroUsdc"] | null;
+                            /** @description The transfer on chain, null until it is seen */
+                            tx_hash: components["schemas"]["TransactionHash"] | null;
+                            /** @description Why it failed, or what keeps a settling deposit from completing */
+                            problem: {
+                                code: string;
+                                message: string;
+                            } | null;
+                            created_at: components["schemas"]["Timestamp"];
+                            /** @description When the deposit expires if it is not paid */
+                            expires_at: components["schemas"]["Timestamp"];
+                            completed_at: components["schemas"]["Timestamp"] | null;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "deposit.expired": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event deposit.expired */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "deposit.expired",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "status": "created",
+                     *         "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "provider": "moonpay",
+                     *         "fiat_currency": "USD",
+                     *         "fiat_amount": "50.00",
+                     *         "amount": "2500000",
+                     *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *         "problem": {
+                     *           "code": "text",
+                     *           "message": "text"
+                     *         },
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "expires_at": "2026-11-21T10:00:00.000Z",
+                     *         "completed_at": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "deposit.expired";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: {
+                            deposit_id: components["schemas"]["DepositId"];
+                            status: components["schemas"]["DepositStatus"];
+                            wallet_id: components["schemas"]["WalletId"];
+                            provider: components["schemas"]["OnrampProvider"];
+                            fiat_currency: components["schemas"]["FiatCurrency"];
+                            fiat_amount: components["schemas"]["FiatAmount"];
+                            /** @description USDC: the provider’s estimate, and after completion the amount that arrived */
+                            amount: components["schemas"]["MicroUsdc"] | null;
+                            /** @description The transfer on chain, null until it is seen */
+                            tx_hash: components["schemas"]["TransactionHash"] | null;
+                            /** @description Why it failed, or what keeps a settling deposit from completing */
+                            problem: {
+                                code: string;
+                                message: string;
+                            } | null;
+                            created_at: components["schemas"]["Timestamp"];
+                            /** @description When the deposit expires if it is not paid */
+                            expires_at: components["schemas"]["Timestamp"];
+                            completed_at: components["schemas"]["Timestamp"] | null;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "delegate.created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event delegate.created */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "delegate.created",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "name": "Research agent",
+                     *         "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "expires_at": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "delegate.created";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: {
+                            delegate_id: components["schemas"]["DelegateId"];
+                            /** @example Research agent */
+                            name: string;
+                            wallet_id: components["schemas"]["WalletId"];
+                            /** @description When the key ends. Null: never */
+                            expires_at: components["schemas"]["Timestamp"] | null;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "delegate.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event delegate.updated */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "delegate.updated",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "name": "Research agent",
+                     *         "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "expires_at": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "delegate.updated";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: {
+                            delegate_id: components["schemas"]["DelegateId"];
+                            /** @example Research agent */
+                            name: string;
+                            wallet_id: components["schemas"]["WalletId"];
+                            /** @description When the key ends. Null: never */
+                            expires_at: components["schemas"]["Timestamp"] | null;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "delegate.deleted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event delegate.deleted */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "delegate.deleted",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "name": "Research agent",
+                     *         "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "expires_at": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "delegate.deleted";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: {
+                            delegate_id: components["schemas"]["DelegateId"];
+                            /** @example Research agent */
+                            name: string;
+                            wallet_id: components["schemas"]["WalletId"];
+                            /** @description When the key ends. Null: never */
+                            expires_at: components["schemas"]["Timestamp"] | null;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "approval.requested": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event approval.requested */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "approval.requested",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "approval_id": "apr_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "status": "awaiting_approval",
+                     *         "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "payment_attempt_id": "order-1042-1",
+                     *         "rail": "quittance",
+                     *         "amount": "2500000",
+                     *         "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *         "service_name": "text",
+                     *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "resource": "text",
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "expires_at": "2026-11-21T10:00:00.000Z",
+                     *         "decided_at": "2026-11-21T10:00:00.000Z",
+                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "approval.requested";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: components["schemas"]["Approval"];
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "approval.decided": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event approval.decided */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "approval.decided",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "approval_id": "apr_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "status": "awaiting_approval",
+                     *         "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "payment_attempt_id": "order-1042-1",
+                     *         "rail": "quittance",
+                     *         "amount": "2500000",
+                     *         "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *         "service_name": "text",
+                     *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "resource": "text",
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "expires_at": "2026-11-21T10:00:00.000Z",
+                     *         "decided_at": "2026-11-21T10:00:00.000Z",
+                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "approval.decided";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: components["schemas"]["Approval"];
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "key.rotated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event key.rotated */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "key.rotated",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *         "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "previous_key_expires_at": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "key.rotated";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: {
+                            /** @description Whose key it is. Null for the key of a delegate */
+                            service_id: components["schemas"]["ServiceId"] | null;
+                            /** @description Whose key it is. Null for the key of a service */
+                            delegate_id: components["schemas"]["DelegateId"] | null;
+                            /** @description Until then the previous key works, too. Null: there is none */
+                            previous_key_expires_at: components["schemas"]["Timestamp"] | null;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "key.revealed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event key.revealed */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "key.revealed",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *         "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "previous_key_expires_at": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "key.revealed";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: {
+                            /** @description Whose key it is. Null for the key of a delegate */
+                            service_id: components["schemas"]["ServiceId"] | null;
+                            /** @description Whose key it is. Null for the key of a service */
+                            delegate_id: components["schemas"]["DelegateId"] | null;
+                            /** @description Until then the previous key works, too. Null: there is none */
+                            previous_key_expires_at: components["schemas"]["Timestamp"] | null;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "key.ended": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event key.ended */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "key.ended",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *         "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "previous_key_expires_at": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "key.ended";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: {
+                            /** @description Whose key it is. Null for the key of a delegate */
+                            service_id: components["schemas"]["ServiceId"] | null;
+                            /** @description Whose key it is. Null for the key of a service */
+                            delegate_id: components["schemas"]["DelegateId"] | null;
+                            /** @description Until then the previous key works, too. Null: there is none */
+                            previous_key_expires_at: components["schemas"]["Timestamp"] | null;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "webhook.test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event webhook.test */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "webhook.test",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "endpoint_id": "whe_01kaj5w0c0e8h9x2m4n6p8q0rs"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "webhook.test";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: {
+                            endpoint_id: components["schemas"]["EndpointId"];
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /**

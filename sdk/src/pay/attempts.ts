@@ -6,6 +6,7 @@ import type { Call } from './call.ts';
 import { QuoteTakenError } from './errors.ts';
 import type { Payers } from './payers.ts';
 import type { Prepaid } from './prepaid.ts';
+import { type Receipt, receiptIn } from './receipt.ts';
 import { isPrepaid } from './rules.ts';
 import type { SettlementReader } from './settlement-reader.ts';
 import type { PaymentRecord, PaymentStore } from './store.ts';
@@ -40,10 +41,11 @@ type AttemptsDeps = {
   payers: Payers;
   prepaid: Prepaid;
   store: PaymentStore;
+  paid: (receipt: Receipt) => void;
 };
 
 /** Settles the quotes of stored records. Names are those of the store. */
-export const createAttempts = ({ settle, settlements, ledger, payers, prepaid, store }: AttemptsDeps) => {
+export const createAttempts = ({ settlements, ledger, payers, prepaid, store, ...deps }: AttemptsDeps) => {
   /** Ends the hold of a record that has not paid the quote, and removes it unless it continues. */
   const giveUp = async (name: string, { id }: PaymentRecord, quote: QuoteClaims, continues = false) => {
     payers.delete(quote, id);
@@ -86,11 +88,10 @@ export const createAttempts = ({ settle, settlements, ledger, payers, prepaid, s
     pay: async (name: string, record: PaymentRecord, call: Call): Promise<PaymentRecord> => {
       const quote_token = record.quoteToken!;
       const quote = storedClaims(quote_token);
-      const { signal } = call;
       try {
-        const paid = await settle(
+        const paid = await deps.settle(
           { quote_token, payment_attempt_id: record.id },
-          signal === undefined ? {} : { signal },
+          call.signal === undefined ? {} : { signal: call.signal },
         );
         const { settlement_id, settlement_token } = paid;
         let settled: PaymentRecord = {
@@ -103,6 +104,7 @@ export const createAttempts = ({ settle, settlements, ledger, payers, prepaid, s
         else settled = await adopt(record, call, paid);
         await store.save(name, settled);
         if (isPrepaid(quote)) await prepaid.save(settled);
+        if (settled.adopted === undefined) deps.paid(receiptIn(settled)!);
         return settled;
       } catch (error) {
         // Without an explicit "no" it may have been paid, so the hold and the record stay.

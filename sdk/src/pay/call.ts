@@ -1,3 +1,5 @@
+import { bigintFault } from '../amounts.ts';
+import { refuseFault } from '../options.ts';
 import type { Fetch } from '../transport.ts';
 import { PAYMENT_HEADERS, paymentHeaders, REFUSED_HEADER, REQUEST_ID_HEADER, readUpTo } from './dialects.ts';
 import { BodyTooLargeError } from './errors.ts';
@@ -58,13 +60,14 @@ const fingerprintOf = async (method: string, url: string, body: Uint8Array): Pro
 
 /**
  * Reads the arguments of fetch, with the body in memory, because a paid request is sent again.
- * @throws BodyTooLargeError
+ * @throws BodyTooLargeError; TypeError if `maxAmount` is no bigint
  */
 export const readCall = async (
   input: string | URL | Request,
   { maxAmount, approve, ...init }: CallInit,
   maxBodyBytes: number,
 ): Promise<Call> => {
+  if (maxAmount !== undefined) refuseFault('maxAmount', bigintFault(maxAmount));
   const source = typeof input === 'object' && 'headers' in input ? input : null;
   // The platform determines the body's content type. It requires `duplex` for a stream.
   const request = new Request(input, { ...init, ...(init.body == null ? {} : { duplex: 'half' }) });

@@ -1,11 +1,10 @@
-import { storedClaims } from '../tokens.ts';
 import type { Fetch } from '../transport.ts';
 import { sleep } from '../wait.ts';
 import { type Call, sendCall } from './call.ts';
 import { readWait } from './dialects.ts';
 import { NotDeliveredError, PaidRedirectError } from './errors.ts';
-import { type Payment, paymentFrom, withPayment } from './payment-of.ts';
 import type { Payments } from './payments.ts';
+import { receiptIn, withReceipt } from './receipt.ts';
 import type { PaymentRecord } from './store.ts';
 
 /** How long a vendor delivers a settlement again to the request that redeemed it. */
@@ -28,17 +27,6 @@ export const isFinal = ({ status }: Response): boolean => status < 500 && !NOT_Y
 export const discard = (response: Response): void => {
   response.body?.cancel().catch(() => undefined);
 };
-
-/** The payment that a record has made. Null if it uses what another request has paid. */
-const paymentWith = ({ quoteToken, settlement, txHash }: PaymentRecord): Payment | null =>
-  quoteToken === null || settlement === null
-    ? null
-    : paymentFrom(storedClaims(quoteToken), {
-        settlement_id: settlement.settlement_id,
-        rail: 'quittance',
-        tx_hash: txHash ?? null,
-        confirmed: true,
-      });
 
 type DeliveryDeps = { fetch: Fetch; payments: Payments };
 
@@ -86,7 +74,7 @@ export const createDelivery = ({ fetch, payments }: DeliveryDeps) => {
         // buys nothing.
       }
     }
-    return withPayment(response, paymentWith(record));
+    return withReceipt(response, receiptIn(record));
   };
 
   /**

@@ -7,6 +7,7 @@ import {
   honestX402,
   presentedIn,
   requirement,
+  SERVICE,
   SERVICE_WALLET,
   settlementOf,
   startWorld,
@@ -21,13 +22,13 @@ import {
 import { waitUntil } from '../../../test/support/wait.ts';
 import { ApprovalDeniedError, ApprovalRequiredError, ForbiddenError, NoAnswerError } from '../main.ts';
 import {
-  memoryPayments,
+  memoryStore,
   NotAllowedError,
   NotDeliveredError,
   PaymentOpenError,
   type PaymentStore,
   PriceAboveCapError,
-  paymentOf,
+  receiptOf,
 } from './main.ts';
 
 /** Payments to vendors of x402 that do not use Quittance. */
@@ -46,7 +47,7 @@ const shown = ({ visits }: { visits: Visit[] }) =>
 const refused = (code: string, more: object) => refusal(403, code, { money_moved: 'no', ...more });
 
 const watched = () => {
-  const store = memoryPayments();
+  const store = memoryStore();
   const names = new Set<string>();
   const held = async () => (await Promise.all([...names].map((name) => store.load(name)))).flat();
   const save: PaymentStore['save'] = (name, record) => {
@@ -72,13 +73,15 @@ describe('a 402 of x402', () => {
       ['/a?q=secret', undefined],
       ['/a?q=secret', `signed-${payment_attempt_id}`],
     ]);
-    expect(paymentOf(answer)).toEqual({
-      settlement_id: world.signed()[0],
+    expect(receiptOf(answer)).toEqual({
+      settlementId: world.signed()[0],
       rail: 'x402_out',
-      amount: '1000',
-      payee: SERVICE_WALLET,
-      payee_name: new URL(vendor.origin).host,
-      tx_hash: TRANSACTION,
+      amountMicro: '1000',
+      quoteId: null,
+      serviceId: null,
+      vendorName: new URL(vendor.origin).host,
+      vendorAddress: SERVICE_WALLET,
+      transaction: TRANSACTION,
       confirmed: false,
     });
     await waitUntil(async () => (await held()).length === 0);
@@ -97,7 +100,7 @@ describe('a 402 of x402', () => {
     expect(signs()[0]!.body).toMatchObject({ x402_version: 1, requirement: v1 });
     expect(vendor.visits[1]!.headers).toHaveProperty('x-payment');
     expect(vendor.visits[1]!.headers).not.toHaveProperty('payment-signature');
-    expect(paymentOf(answer)).toMatchObject({ amount: '1000', tx_hash: null });
+    expect(receiptOf(answer)).toMatchObject({ amountMicro: '1000', transaction: null });
   });
 
   test('beside a quote is paid by the quote', async () => {
@@ -109,13 +112,15 @@ describe('a 402 of x402', () => {
     });
     const answer = await world.payer()(`${vendor.origin}/a`);
     expect(signs()).toEqual([]);
-    expect(paymentOf(answer)).toEqual({
-      settlement_id: world.paid()[0]!.settlement_id,
+    expect(receiptOf(answer)).toEqual({
+      settlementId: world.paid()[0]!.settlement_id,
       rail: 'quittance',
-      amount: '1000',
-      payee: expect.any(String),
-      payee_name: 'Weather API',
-      tx_hash: 'h',
+      amountMicro: '1000',
+      quoteId: expect.stringMatching(/^q_/),
+      serviceId: SERVICE,
+      vendorName: 'Weather API',
+      vendorAddress: expect.any(String),
+      transaction: 'h',
       confirmed: true,
     });
   });
@@ -142,7 +147,7 @@ describe('a 402 of x402', () => {
     const vendor = await world.vendor(honestX402());
     const answer = await world.payer({ x402: false })(vendor.origin);
     expect(answer.status).toBe(402);
-    expect(paymentOf(answer)).toBeNull();
+    expect(receiptOf(answer)).toBeNull();
     expect(world.api.asked).toEqual([]);
     world.script.network = () => ({ status: 200, body: { environments: { live: {} } } });
     expect((await world.payer()(vendor.origin)).status).toBe(402);

@@ -17,8 +17,8 @@ import {
   readPaymentResponse,
   transactionOf,
 } from './external-offers.ts';
-import { paymentFrom, withPayment } from './payment-of.ts';
 import type { Approve, Price } from './price.ts';
+import { type Receipt, receiptFrom, withReceipt } from './receipt.ts';
 import type { ReportExternal, Reports } from './reports.ts';
 import { addressOf } from './rules.ts';
 import type { PaymentRecord, PaymentStore } from './store.ts';
@@ -37,6 +37,8 @@ type ExternalDeps = {
   ledger: Ledger;
   approve: Approve;
   store: PaymentStore;
+  /** Called after each payment. */
+  paid: (receipt: Receipt) => void;
 };
 type ExternalRecord = PaymentRecord & { external: NonNullable<PaymentRecord['external']> };
 
@@ -94,6 +96,19 @@ const createSigning = (deps: ExternalDeps) => {
 };
 type Signing = ReturnType<typeof createSigning>;
 
+type PaidOutcome = { settlement_id: string; tx_hash: string | null; confirmed: boolean };
+
+const receiptOfOutgoing = (
+  { external, url }: ExternalRecord,
+  { settlement_id, tx_hash, confirmed }: PaidOutcome,
+): Receipt =>
+  receiptFrom(priceOf(external, url), {
+    settlementId: settlement_id,
+    rail: 'x402_out',
+    transaction: tx_hash,
+    confirmed,
+  });
+
 /** Handles the answers of vendors to payments. */
 const createOutcomes = (deps: ExternalDeps, { remove }: Signing) => {
   const { ledger, store, reports } = deps;
@@ -115,11 +130,14 @@ const createOutcomes = (deps: ExternalDeps, { remove }: Signing) => {
     discard(response);
     if (outcome?.status !== 'confirmed') throw new PaymentOpenError(settlement_id, record.id, price);
     ledger.spend(record.id);
+    const { tx_hash } = outcome;
+    // The first answer after the payment is known. Later ones find `paidAt`.
+    if (record.paidAt === null)
+      deps.paid(receiptOfOutgoing(record, { settlement_id, tx_hash, confirmed: true }));
     const paidAt = record.paidAt ?? Date.now();
     // For a while an equal request presents the payment again. With a key it never buys again.
     if (Date.now() - paidAt > REDELIVERY_MS && !name.startsWith('key:')) await remove(name, record);
     else await store.save(name, { ...record, paidAt });
-    const { tx_hash } = outcome;
     const message = `The vendor was paid with transaction ${tx_hash} and does not accept the payment.`;
     throw new NotDeliveredError(message, settlement_id, record.id, tx_hash);
   };
@@ -154,22 +172,22 @@ const createPresentation = (deps: ExternalDeps, signing: Signing) => {
     }
     const statement = readPaymentResponse(record.external, response);
     await keepStatement(record, settlement_id, statement);
+    const receipt = receiptOfOutgoing(record, {
+      settlement_id,
+      tx_hash: signed.tx_hash ?? transactionOf(statement),
+      confirmed: signed.status === 'confirmed',
+    });
     if (isRedirect(response) && call.redirect !== 'manual') {
       discard(response);
       throw new PaidRedirectError(response.headers.get('location'), settlement_id, record.id);
     }
     if (isFinal(response)) {
       ledger.spend(record.id);
+      if (record.paidAt === null) deps.paid(receipt);
       // The delivery is returned even if the record stays. It then presents the payment once more.
       await Promise.resolve(store.remove(name, record.id)).catch(() => undefined);
     }
-    const payment = paymentFrom(priceOf(record.external, record.url), {
-      settlement_id,
-      rail: 'x402_out',
-      tx_hash: signed.tx_hash ?? transactionOf(statement),
-      confirmed: signed.status === 'confirmed',
-    });
-    return { response: withPayment(response, payment), failed: false };
+    return { response: withReceipt(response, receipt), failed: false };
   };
   return present;
 };

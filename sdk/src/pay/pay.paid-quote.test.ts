@@ -12,7 +12,7 @@ import {
   type World,
 } from '../../../test/support/scripted-vendors.ts';
 import { ApiError, PaidElsewhereError } from '../main.ts';
-import { memoryPayments, NotDeliveredError, PriceAboveCapError, QuoteTakenError } from './main.ts';
+import { memoryStore, NotDeliveredError, PriceAboveCapError, QuoteTakenError } from './main.ts';
 
 /** Many buyers get one quote, and another buyer pays it first. */
 
@@ -204,7 +204,7 @@ describe('a quote paid by another attempt of the same account', () => {
 
   test('an attempt of unknown outcome continues with its quote, even if another call of the process pays it', async () => {
     const vendor = await sharing();
-    const store = memoryPayments();
+    const store = memoryStore();
     const make = (body: string) => [vendor.url, { method: 'POST', body }] as const;
     world.script.settle = () => refusal(401, 'unauthorized', { money_moved: 'unknown' });
     await errorOf(world.payer({ store })(...make('x')));

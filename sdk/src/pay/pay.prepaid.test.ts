@@ -9,7 +9,7 @@ import {
   type Visit,
   type World,
 } from '../../../test/support/scripted-vendors.ts';
-import { memoryPayments, NotDeliveredError } from './main.ts';
+import { memoryStore, NotDeliveredError } from './main.ts';
 
 /**
  * One payment for many calls: the quote's scope has `units`, and the vendor consumes one per
@@ -53,7 +53,7 @@ const atOnce = <T>(n: number, make: (i: number) => Promise<T>) =>
 test('a settlement is used until the vendor requests another payment, also after a restart', async () => {
   const { answer, taken } = counting(3);
   const vendor = await world.vendor(answer);
-  const store = memoryPayments();
+  const store = memoryStore();
   for (let i = 0; i < 7; i += 1)
     expect((await world.payer({ store })(`${vendor.origin}/a?${i}`)).status).toBe(200);
   expect(world.paid()).toHaveLength(3);
@@ -89,7 +89,7 @@ test('after a crash before the delivery the same request consumes no second unit
     const said = answer(visit, origin);
     return lost ? 'lost' : said;
   });
-  const store = memoryPayments();
+  const store = memoryStore();
   await world.payer({ store })(`${vendor.origin}/a?1`);
   lost = true;
   await errorOf(world.payer({ store })(`${vendor.origin}/a?2`));

@@ -12,7 +12,7 @@ import {
 import { InsufficientFundsError, PaymentUndecidedError } from '../main.ts';
 import {
   BodyTooLargeError,
-  memoryPayments,
+  memoryStore,
   NotDeliveredError,
   PaymentKeyReusedError,
   type PaymentStore,
@@ -37,7 +37,7 @@ const tally = (values: readonly unknown[]) =>
 
 /** All records of a store. */
 const watched = () => {
-  const store = memoryPayments();
+  const store = memoryStore();
   const names = new Set<string>();
   const held = async () => (await Promise.all([...names].map((name) => store.load(name)))).flat();
   const save: PaymentStore['save'] = (name, record) => {
@@ -170,7 +170,7 @@ describe('a crash', () => {
     ['after the payment and before it was stored', 1, 2],
     ['before the payment was sent', 0, 1],
   ])('%s leads to one payment', async (_name, survives, sent) => {
-    const store = memoryPayments();
+    const store = memoryStore();
     const vendor = await world.vendor(honest());
     await errorOf(world.payer({ store: dying(store, survives) })(`${vendor.origin}/a`));
     expect((await world.payer({ store })(`${vendor.origin}/a`)).status).toBe(200);
@@ -183,7 +183,7 @@ describe('a crash', () => {
     const vendor = await world.vendor((visit, origin) =>
       lost && settlementOf(visit) !== undefined ? 'lost' : honest()(visit, origin),
     );
-    const store = memoryPayments();
+    const store = memoryStore();
     const make = (body: string) => [`${vendor.origin}/a`, { method: 'POST', body }] as const;
     await errorOf(world.payer({ store })(...make('x')));
     lost = false;
@@ -202,7 +202,7 @@ describe('a crash', () => {
   });
 
   test('a payment that failed without moving money is replaced by a new quote and a new attempt', async () => {
-    const store = memoryPayments();
+    const store = memoryStore();
     const vendor = await world.vendor(honest());
     world.script.settle = () => refusal(400, 'validation_error', { money_moved: 'unknown' });
     await errorOf(world.payer({ store })(vendor.origin));
@@ -247,7 +247,7 @@ describe('the answer of the vendor to a payment', () => {
     const vendor = await world.vendor((visit, origin) =>
       refusing && settlementOf(visit) !== undefined ? { status: 402 } : honest()(visit, origin),
     );
-    const store = memoryPayments();
+    const store = memoryStore();
     // The payment is recorded as a quarter of an hour old.
     const old = (record: Parameters<PaymentStore['save']>[1]) =>
       record.paidAt === null ? record : { ...record, paidAt: Date.now() - 900_000 };
@@ -269,7 +269,7 @@ describe('the answer of the vendor to a payment', () => {
   test('a store that fails after the delivery does not prevent it', async () => {
     const vendor = await world.vendor(honest());
     const remove = () => Promise.reject(new Error('the disk is full'));
-    expect((await world.payer({ store: { ...memoryPayments(), remove } })(vendor.origin)).status).toBe(200);
+    expect((await world.payer({ store: { ...memoryStore(), remove } })(vendor.origin)).status).toBe(200);
   });
 });
 

@@ -8,6 +8,7 @@ import { NotAllowedError, QuoteTakenError } from './errors.ts';
 import { createPayers } from './payers.ts';
 import { createPrepaid } from './prepaid.ts';
 import type { Approve } from './price.ts';
+import type { Receipt } from './receipt.ts';
 import { isPrepaid } from './rules.ts';
 import { createSettlementReader } from './settlement-reader.ts';
 import type { PaymentRecord, PaymentStore } from './store.ts';
@@ -20,6 +21,8 @@ type PaymentsDeps = {
   ledger: Ledger;
   approve: Approve;
   store: PaymentStore;
+  /** Called after each payment. */
+  paid: (receipt: Receipt) => void;
 };
 
 /** A verified quote, and the address that it is paid for. */
@@ -47,11 +50,12 @@ const createClaims = (store: PaymentStore) => {
 };
 
 /** Buys, and stores what was bought. Names are those of the store. */
-export const createPayments = ({ settle, read, check, ledger, approve, store }: PaymentsDeps) => {
+export const createPayments = (deps: PaymentsDeps) => {
+  const { settle, read, check, ledger, approve, store, paid } = deps;
   const settlements = createSettlementReader(read);
   const payers = createPayers();
   const prepaid = createPrepaid(store);
-  const { pay, giveUp } = createAttempts({ settle, settlements, ledger, payers, prepaid, store });
+  const { pay, giveUp } = createAttempts({ settle, settlements, ledger, payers, prepaid, store, paid });
 
   /** Reserves the amount and stores the record that pays, before anything is sent. */
   const begin = async (

@@ -52,7 +52,6 @@ export const addressOf = (call: Call, response: Response, quote: Price): string 
  * resumed.
  */
 export const createRules = ({ maxAmount, allow = {} }: Rules) => {
-  if (typeof maxAmount !== 'bigint') throw new TypeError('maxAmount is a bigint of micro-units');
   const origins = allow.origins?.map((origin) => new URL(origin).origin);
   const checkPrice = (quote: Price, url: string, ofCall = maxAmount): void => {
     const { origin, protocol } = new URL(url);

@@ -48,8 +48,11 @@ export type PaymentStore = {
   remove: (name: string, id: string) => Promise<void> | void;
 };
 
-/** A store in memory. */
-export const memoryPayments = (): PaymentStore => {
+/**
+ * A store in memory, for a first try. It is lost at a restart. Then an equal request may buy again
+ * what was paid and not delivered. `examples/` has stores for Redis and Postgres.
+ */
+export const memoryStore = (): PaymentStore => {
   const names = new Map<string, Map<string, PaymentRecord>>();
   return {
     load: (name) => [...(names.get(name)?.values() ?? [])],

@@ -3,27 +3,10 @@ import { answer, failed, type Refusal, refuse, restore, unavailable } from './an
 import { createDeliveries, type Finish, type Opening, type Receipt } from './deliveries.ts';
 import type { Bill, Dialect, Offer, Presented } from './dialect.ts';
 import { type Incoming, requestHash, requestIdOf, resourceIn } from './incoming.ts';
+import { CONFIGURATION, detailsOf, type Log, type LogError, type PaywallEvent } from './log.ts';
 import type { PaywallPayment } from './payment.ts';
+import { billOf, type PaidRoute } from './route.ts';
 import type { PaywallStore } from './store.ts';
-import { WaitingError } from './throttle.ts';
-
-/** An event for the vendor's log: ids and codes, never a token, key or body. */
-export type PaywallEvent = {
-  event: 'quoted' | 'refused' | 'opened' | 'replayed' | 'delivered' | 'handler_failed' | 'error';
-  resource: string | null;
-  payment_id?: string;
-  request_id?: string | null;
-  status?: number;
-  reason?: string;
-};
-
-/** The price of a route: USDC micro-units as decimal digits, more than the fee. */
-export type Price<R> = string | ((request: R) => string | Promise<string>);
-export type PaidRoute<R> = {
-  price: Price<R>;
-  /** The price buys this many requests to the address with one on-chain payment. */
-  prepaid?: { units: number };
-};
 
 export type Admission =
   | { kind: 'answer'; response: Response }
@@ -41,40 +24,10 @@ export type Admission =
  */
 export type Admit = <R>(incoming: Incoming, request: R, route: PaidRoute<R>) => Promise<Admission>;
 
-const AMOUNT = /^[1-9][0-9]{0,18}$/;
-
-const billOf = async <R>(resource: string, request: R, route: PaidRoute<R>): Promise<Bill> => {
-  const { price, prepaid } = route;
-  const amount = typeof price === 'function' ? await price(request) : price;
-  if (!AMOUNT.test(amount)) throw new TypeError('A price must be decimal digits of USDC micro-units.');
-  return { resource, amount, units: prepaid?.units ?? null, route };
-};
-
 const isRefusal = (offered: Offer | Refusal): offered is Refusal => 'status' in offered;
 
-export const reasonOf = (error: unknown): string =>
-  error instanceof ApiError ? error.code : error instanceof Error ? error.name : 'unknown';
-
-type Log = (event: PaywallEvent) => void;
 /** A payment that is refused. */
 type Failure = { dialect: Dialect; refusal: Refusal; about: Partial<PaywallEvent> };
-
-/**
- * Logs errors. An error that many requests wait for is logged once, and one of a call that was not
- * made is not logged.
- */
-export const createErrorLog = (log: Log) => {
-  const logged = new WeakSet<object>();
-  return (error: unknown, more: Partial<PaywallEvent> = {}) => {
-    if (error instanceof WaitingError) return;
-    if (typeof error === 'object' && error !== null) {
-      if (logged.has(error)) return;
-      logged.add(error);
-    }
-    log({ event: 'error', resource: null, reason: reasonOf(error), ...more });
-  };
-};
-export type LogError = ReturnType<typeof createErrorLog>;
 
 /** Answers of the paywall itself, each with its event. */
 const createAnswers = (dialects: readonly Dialect[], log: Log, logError: LogError) => {
@@ -83,7 +36,8 @@ const createAnswers = (dialects: readonly Dialect[], log: Log, logError: LogErro
     refusal: Refusal,
     more: Partial<PaywallEvent> = {},
   ): Admission => {
-    log({ event: 'refused', resource, status: refusal.status, reason: refusal.reason, ...more });
+    const { status, reason, cause } = refusal;
+    log({ event: 'refused', resource, status, reason, ...detailsOf(cause), ...more });
     return { kind: 'answer', response: refuse(refusal) };
   };
 
@@ -101,7 +55,10 @@ const createAnswers = (dialects: readonly Dialect[], log: Log, logError: LogErro
       const offers = offered as Offer[];
       const reason = failure?.refusal.reason;
       if (reason === undefined) log({ event: 'quoted', resource, status: 402 });
-      else log({ event: 'refused', resource, status: 402, reason, ...failure?.about });
+      else {
+        const details = detailsOf(failure?.refusal.cause);
+        log({ event: 'refused', resource, status: 402, reason, ...details, ...failure?.about });
+      }
       const said =
         reason === undefined
           ? { error: 'payment_required' }
@@ -148,6 +105,8 @@ const UNDELIVERABLE = {
   busy: { status: 503, error: 'payment_in_progress', reason: 'in_progress', retryAfterSeconds: 1 },
 } satisfies Record<string, Refusal>;
 
+const TOO_LARGE: Refusal = { status: 413, error: 'payload_too_large', reason: 'body' };
+
 type Deliver = { kind: 'deliver'; id: string; receipt: Receipt | null; finish: Finish };
 
 /** Adds the events of a delivery to its end. */
@@ -188,8 +147,7 @@ export const createAdmit = (deps: AdmissionDeps): Admit => {
   ): Promise<Admission> => {
     const about = { resource: bill.resource, payment_id: payment.id, request_id: requestId };
     const body = await incoming.body(maxBodyBytes);
-    if (body === null)
-      return refused(bill.resource, { status: 413, error: 'payload_too_large', reason: 'body' }, about);
+    if (body === null) return refused(bill.resource, TOO_LARGE, about);
     const hash = await requestHash(incoming, requestId, body);
     let exhausted = false;
     const open = async (deliveryId: string, isRepeat: boolean): Promise<Opening> => {
@@ -237,6 +195,7 @@ export const createAdmit = (deps: AdmissionDeps): Admit => {
       return refused(resource, { status: 402, error: 'payment_required', reason: 'head' });
 
     const bill = await billOf(resource, request, route);
+    if ('fault' in bill) return refused(resource, { ...unavailable(CONFIGURATION), cause: bill.fault });
     const presented = await presentedTo(dialects, incoming, bill);
     if (presented === null) return charge(bill, incoming);
     return 'take' in presented

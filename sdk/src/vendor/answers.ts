@@ -18,6 +18,8 @@ export type Refusal = {
     | 'service_unavailable';
   reason: string;
   retryAfterSeconds?: number;
+  /** The error behind it, for the log. The buyer does not get it. */
+  cause?: unknown;
 };
 
 /**

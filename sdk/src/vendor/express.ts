@@ -1,8 +1,8 @@
-import type { PaidRoute } from './admission.ts';
 import { type Incoming, readAll } from './incoming.ts';
 import { captureNode, headerOf, type NodeHeaders, type NodeResponse, parsedBytes } from './node.ts';
 import { setPayment } from './payment.ts';
 import type { Paywall } from './paywall.ts';
+import { checkRoute, type PaidRoute } from './route.ts';
 
 /** The part of an Express 5 request that the middleware uses. */
 export type ExpressRequest = {
@@ -50,9 +50,9 @@ const send = async (response: ExpressResponse, said: Response): Promise<void> =>
 };
 
 /** Middleware of a route: `app.get('/report', paid(paywall, { price: '50000' }), handler)`. */
-export const paid =
-  <R extends ExpressRequest>(paywall: Paywall, route: PaidRoute<R>) =>
-  async (request: R, response: ExpressResponse, next: (error?: unknown) => void): Promise<void> => {
+export const paid = <R extends ExpressRequest>(paywall: Paywall, route: PaidRoute<R>) => {
+  checkRoute(paywall, route);
+  return async (request: R, response: ExpressResponse, next: (error?: unknown) => void): Promise<void> => {
     try {
       const admission = await paywall.admit(incomingOf(request), request, route);
       if (admission.kind === 'answer') return await send(response, admission.response);
@@ -63,3 +63,4 @@ export const paid =
     }
     next();
   };
+};

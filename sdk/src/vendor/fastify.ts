@@ -1,8 +1,8 @@
-import type { PaidRoute } from './admission.ts';
 import type { Incoming } from './incoming.ts';
 import { captureNode, headerOf, type NodeHeaders, type NodeResponse, parsedBytes } from './node.ts';
 import { setPayment } from './payment.ts';
 import type { Paywall } from './paywall.ts';
+import { checkRoute, type PaidRoute } from './route.ts';
 
 /** The part of a Fastify 5 request and reply that the hook uses. */
 export type FastifyRequest = { method: string; originalUrl: string; headers: NodeHeaders };
@@ -31,6 +31,7 @@ type Hook<R> = (request: R, reply: FastifyReply) => Promise<unknown>;
 export function paid(paywall: Paywall, route: PaidRoute<FastifyRequest>): Hook<FastifyRequest>;
 export function paid<R extends FastifyRequest>(paywall: Paywall, route: PaidRoute<R>): Hook<R>;
 export function paid<R extends FastifyRequest>(paywall: Paywall, route: PaidRoute<R>): Hook<R> {
+  checkRoute(paywall, route);
   return async (request, reply) => {
     const admission = await paywall.admit(incomingOf(request), request, route);
     if (admission.kind === 'answer') {

@@ -1,7 +1,7 @@
+import { fromBase64, hash } from '../encoding.ts';
 import { failed, type Refusal } from './answers.ts';
 import type { Receipt } from './deliveries.ts';
 import type { Bill, PaywallContext, Presented } from './dialect.ts';
-import { fromBase64, hash } from './encoding.ts';
 import type { ForeignSettlement } from './foreign-payments.ts';
 import type { PresentedOffer } from './offers.ts';
 

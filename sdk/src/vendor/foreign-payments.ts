@@ -3,6 +3,7 @@ import { ApiError, NoAnswerError } from '../errors.ts';
 import type { Input, Output } from '../types.ts';
 import { backoffMs, sleep } from '../wait.ts';
 import { failed, type Refusal, unavailable } from './answers.ts';
+import { CONFIGURATION } from './log.ts';
 import { createThrottle } from './throttle.ts';
 
 type Accepted = Output<'settlement.acceptForeign'>;
@@ -41,9 +42,9 @@ const decisionOf = (error: unknown): Refusal | null => {
   if (!(error instanceof ApiError)) throw error;
   if (error.retryable || error.moneyMoved === 'unknown') return null;
   const reason = reasonIn(error);
-  if (OF_THE_VENDOR.has(reason)) return unavailable(reason, VENDOR_MS);
-  if (REFUSALS.has(error.code)) return failed(reason);
-  return unavailable('vendor_configuration');
+  if (OF_THE_VENDOR.has(reason)) return { ...unavailable(reason, VENDOR_MS), cause: error };
+  if (REFUSALS.has(error.code)) return { ...failed(reason), cause: error };
+  return { ...unavailable(CONFIGURATION), cause: error };
 };
 
 /**

@@ -1,8 +1,8 @@
-import type { PaidRoute } from './admission.ts';
 import { capture } from './capture.ts';
 import { type Incoming, incomingOf } from './incoming.ts';
 import { setPayment } from './payment.ts';
 import type { Paywall } from './paywall.ts';
+import { checkRoute, type PaidRoute } from './route.ts';
 
 /** The part of a Hono 4 context that the middleware uses. */
 export type HonoContext = {
@@ -21,9 +21,9 @@ const incoming = ({ req }: HonoContext): Incoming => ({
  * Middleware of a route: `app.get('/report', paid(paywall, { price: '50000' }), handler)`;
  * `paymentOf(c)` in the handler.
  */
-export const paid =
-  <C extends HonoContext>(paywall: Paywall, route: PaidRoute<C>) =>
-  async (context: C, next: () => Promise<void>): Promise<Response | undefined> => {
+export const paid = <C extends HonoContext>(paywall: Paywall, route: PaidRoute<C>) => {
+  checkRoute(paywall, route);
+  return async (context: C, next: () => Promise<void>): Promise<Response | undefined> => {
     const admission = await paywall.admit(incoming(context), context, route);
     if (admission.kind === 'answer') return admission.response;
     setPayment(context, admission.payment);
@@ -36,3 +36,4 @@ export const paid =
     }
     return undefined;
   };
+};

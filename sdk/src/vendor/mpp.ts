@@ -1,5 +1,3 @@
-import { failed } from './answers.ts';
-import type { Bill, Dialect, DialectFactory, Offer, PaywallContext } from './dialect.ts';
 import {
   base64Url,
   canonicalJson,
@@ -11,12 +9,15 @@ import {
   objectOr,
   sign,
   utf8,
-} from './encoding.ts';
+} from '../encoding.ts';
+import type { OptionNames } from '../options.ts';
+import { failed } from './answers.ts';
+import type { Bill, Dialect, DialectFactory, Offer, PaywallContext } from './dialect.ts';
 import { presentForeign } from './foreign-dialect.ts';
 import type { ForeignSettlement } from './foreign-payments.ts';
 import type { ForeignTerms } from './foreign-terms.ts';
 import type { Incoming } from './incoming.ts';
-import { checkSecret, createOffers } from './offers.ts';
+import { checkDialect, checkSecret, createOffers } from './offers.ts';
 
 type MppOptions = {
   /** Signs the challenges, shared by the replicas: at least 32 random characters. */
@@ -24,6 +25,8 @@ type MppOptions = {
   /** The protection space that clients see. Default: the host of `publicUrl`. */
   realm?: string;
 };
+
+const OPTIONS = { secret: true, realm: true } satisfies OptionNames<MppOptions>;
 
 /** How long a request waits for its payment, as its clients expect. */
 const WAIT_MS = 20_000;
@@ -142,9 +145,11 @@ const createDialect = (paywall: PaywallContext, { secret, realm: given }: MppOpt
  * Offers the routes of a paywall to clients of the Machine Payments Protocol, method `solana`,
  * intent `charge`: `createPaywall({ dialects: [mpp({ secret })] })`. The platform co-signs and
  * settles; its fee is a split of the payment.
- * @throws TypeError if the secret is too short, or the realm cannot be a header's text
+ * @throws TypeError if an option is unknown, the secret is too short, or the realm cannot be the
+ *   text of a header
  */
 export const mpp = (options: MppOptions): DialectFactory => {
+  checkDialect('mpp', options, OPTIONS);
   checkSecret(options.secret);
   if (!/^[\x20-\x7e]*$/.test(options.realm ?? '') || /["\\|]/.test(options.realm ?? ''))
     throw new TypeError('realm must be printable ASCII without quotation mark, backslash and bar.');

@@ -1,5 +1,5 @@
-import type { PaidRoute } from './admission.ts';
 import type { Paywall } from './paywall.ts';
+import type { PaidRoute } from './route.ts';
 
 /**
  * Sells a route handler of the App Router, which is a function of Request to Response:

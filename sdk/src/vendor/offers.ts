@@ -8,7 +8,8 @@ import {
   objectOfBase64,
   sign,
   utf8,
-} from './encoding.ts';
+} from '../encoding.ts';
+import { checkNames } from '../options.ts';
 
 /**
  * Stateless offers for clients of other protocols: `base64url(JSON).base64url(HMAC-SHA256)`. An
@@ -26,10 +27,25 @@ const LONGEST_OFFER = 512;
 
 const SHORTEST_SECRET = 32;
 
-/** @throws TypeError if a secret can be guessed from what it has signed */
-export const checkSecret = (secret: string): void => {
-  if (secret.length < SHORTEST_SECRET)
-    throw new TypeError(`secret must have at least ${SHORTEST_SECRET} characters.`);
+/** @throws TypeError if a secret is missing, or can be guessed from what it has signed */
+export const checkSecret = (secret: unknown): void => {
+  if (typeof secret !== 'string' || secret.length < SHORTEST_SECRET)
+    throw new TypeError(
+      `secret must be a text of at least ${SHORTEST_SECRET} characters: openssl rand -hex 32 makes one`,
+    );
+};
+
+/**
+ * Checks the options of a dialect. A dialect that was not called gets the paywall instead of them.
+ * @throws TypeError
+ */
+export const checkDialect = (
+  name: string,
+  options: object,
+  names: { readonly [name: string]: true },
+): void => {
+  if ('findTerms' in options) throw new TypeError(`dialects: call ${name}, as in [${name}()]`);
+  checkNames(name, options, names);
 };
 
 export type CreatedOffer = {

@@ -1,22 +1,26 @@
 import { type Client, createClient } from '../client.ts';
+import { checkKey } from '../credential-kind.ts';
+import {
+  checkAddress,
+  checkBaseUrl,
+  checkCount,
+  checkFunction,
+  checkMethods,
+  checkNames,
+  type OptionNames,
+} from '../options.ts';
 import { createTokenVerifier, type Environment } from '../tokens.ts';
 import type { Fetch } from '../transport.ts';
-import {
-  type Admit,
-  createAdmit,
-  createErrorLog,
-  type LogError,
-  type PaidRoute,
-  type PaywallEvent,
-  reasonOf,
-} from './admission.ts';
+import { type Admit, createAdmit } from './admission.ts';
 import { capture } from './capture.ts';
 import type { Dialect, DialectFactory, PaywallContext } from './dialect.ts';
 import { createAcceptForeign } from './foreign-payments.ts';
 import { createTerms } from './foreign-terms.ts';
 import { incomingOf } from './incoming.ts';
+import { consoleLog, createErrorLog, type LogError, type PaywallEvent, reasonOf } from './log.ts';
 import { setPayment } from './payment.ts';
 import { quittanceDialect } from './quittance.ts';
+import { checkRoute, type PaidRoute } from './route.ts';
 import { memoryStore, type PaywallStore } from './store.ts';
 
 export type PaywallOptions = {
@@ -41,6 +45,10 @@ export type PaywallOptions = {
    * your own.
    */
   dialects?: readonly (Dialect | DialectFactory)[];
+  /**
+   * Gets every event. Default: faults of the configuration and errors go to the console, each at
+   * most once a minute. `() => {}` turns it off.
+   */
   log?: (event: PaywallEvent) => void;
   /** The maximum body of a request with a payment, which is hashed. Default 1 MiB. */
   maxBodyBytes?: number;
@@ -65,13 +73,56 @@ export type Paywall = {
   ) => (request: R, ...rest: Rest) => Promise<Response>;
 };
 
-const checked = ({ publicUrl, serviceKey, environment }: PaywallOptions): string => {
+const OPTIONS = {
+  baseUrl: true,
+  serviceKey: true,
+  serviceId: true,
+  environment: true,
+  publicUrl: true,
+  store: true,
+  dialects: true,
+  log: true,
+  maxBodyBytes: true,
+  maxStoredBytes: true,
+  fetch: true,
+} satisfies OptionNames<PaywallOptions>;
+
+const SERVICE_ID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+const checkService = ({ serviceKey, serviceId, environment }: PaywallOptions): void => {
+  if (environment !== 'test' && environment !== 'live')
+    throw new TypeError(`environment: use 'test' or 'live', as the service key has it in its prefix`);
+  checkKey('serviceKey', serviceKey, 'service key');
   if (!serviceKey.startsWith(`vendor_${environment}_`))
-    throw new TypeError(`serviceKey must be a key of the ${environment} environment.`);
-  const { search, hash, protocol } = new URL(publicUrl);
-  if (!/^https?:$/.test(protocol) || search !== '' || hash !== '')
-    throw new TypeError('publicUrl must be an http(s) address without a query.');
-  return publicUrl.replace(/\/+$/, '');
+    throw new TypeError(
+      `serviceKey belongs to the other environment: environment '${environment}' needs a key that begins with vendor_${environment}_`,
+    );
+  if (!SERVICE_ID.test(serviceId ?? ''))
+    throw new TypeError('serviceId: use the id of the service, a UUID. The console shows it under Services');
+};
+
+/** @returns the options with both addresses as they are used */
+const checked = (options: PaywallOptions): PaywallOptions => {
+  checkNames('createPaywall', options, OPTIONS);
+  const { dialects } = options;
+  const baseUrl = checkBaseUrl(options.baseUrl);
+  checkService(options);
+  const publicUrl = checkAddress('publicUrl', options.publicUrl);
+  checkMethods('store', options.store, 'PaywallStore', ['get', 'compareAndSet']);
+  if (dialects !== undefined && !Array.isArray(dialects))
+    throw new TypeError('dialects: pass a list, like [x402()]');
+  checkFunction('log', options.log);
+  checkFunction('fetch', options.fetch);
+  checkCount('maxBodyBytes', options.maxBodyBytes, 'bytes');
+  checkCount('maxStoredBytes', options.maxStoredBytes, 'bytes', 0);
+  return { ...options, baseUrl, publicUrl };
+};
+
+/** @throws TypeError for a function that makes factories, which was not called */
+const dialectOf = (given: Dialect | DialectFactory, context: PaywallContext): Dialect => {
+  const dialect = typeof given === 'function' ? given(context) : given;
+  if (typeof dialect?.offer === 'function' && typeof dialect.read === 'function') return dialect;
+  throw new TypeError('dialects: each is a dialect, or what x402() and mpp({ secret }) return');
 };
 
 const ownDialect = (
@@ -87,7 +138,7 @@ const ownDialect = (
     client,
     verify: createTokenVerifier(environment, publishedKeys),
     serviceId,
-    settleUrl: `${baseUrl.replace(/\/+$/, '')}/v1/settle`,
+    settleUrl: `${baseUrl}/v1/settle`,
     store,
     onError: (error) => logError(error),
   });
@@ -99,7 +150,7 @@ const contextOf = (options: PaywallOptions, client: Client, logError: LogError):
   return {
     serviceKey: options.serviceKey,
     serviceId: options.serviceId,
-    publicUrl: checked(options),
+    publicUrl: options.publicUrl,
     findTerms: createTerms(readTerms, (error) =>
       logError(error, { reason: `foreign_terms ${reasonOf(error)}` }),
     ),
@@ -109,11 +160,11 @@ const contextOf = (options: PaywallOptions, client: Client, logError: LogError):
 
 /**
  * Sells routes by HTTP 402: quotes, verifies, redeems and delivers once (docs/adr/0021).
- * @throws TypeError if the settings contradict each other
+ * @throws TypeError that begins with the name of a wrong option
  */
-export const createPaywall = (options: PaywallOptions): Paywall => {
-  const { log = () => {}, maxBodyBytes = 1_048_576, maxStoredBytes = 65_536 } = options;
-  const publicUrl = checked(options);
+export const createPaywall = (given: PaywallOptions): Paywall => {
+  const options = checked(given);
+  const { log = consoleLog(), maxBodyBytes = 1_048_576, maxStoredBytes = 65_536, publicUrl } = options;
   if (options.store === undefined)
     console.warn(
       'paywall: no store is configured, so only this process knows its deliveries. With replicas or restarts a buyer whose delivery failed cannot get it again. Configure a shared store, or memoryStore() if this is intended.',
@@ -129,15 +180,15 @@ export const createPaywall = (options: PaywallOptions): Paywall => {
     ...(fetch === undefined ? {} : { fetch }),
   });
   const context = contextOf(options, client, logError);
-  const further = (options.dialects ?? []).map((each) => (typeof each === 'function' ? each(context) : each));
+  const further = (options.dialects ?? []).map((each) => dialectOf(each, context));
   const dialects = [ownDialect(options, client, store, logError), ...further];
   const admit = createAdmit({ dialects, store, publicUrl, maxBodyBytes, log, logError });
   return {
     maxStoredBytes,
     admit,
-    protect:
-      (route, handler) =>
-      async (request, ...rest) => {
+    protect: (route, handler) => {
+      checkRoute({ admit }, route);
+      return async (request, ...rest) => {
         const admission = await admit(incomingOf(request), request, route);
         if (admission.kind === 'answer') return admission.response;
         setPayment(request, admission.payment);
@@ -147,6 +198,7 @@ export const createPaywall = (options: PaywallOptions): Paywall => {
           await admission.finish('failed');
           throw error;
         }
-      },
+      };
+    },
   };
 };

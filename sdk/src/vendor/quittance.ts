@@ -6,6 +6,7 @@ import { BadTokenError, type TokenVerifier } from '../tokens.ts';
 import { failed, type Refusal, unavailable } from './answers.ts';
 import type { Bill, Dialect, Presented } from './dialect.ts';
 import { sha256 } from './incoming.ts';
+import { CONFIGURATION } from './log.ts';
 import { createQuotes } from './quotes.ts';
 import { createSettlements } from './settlements.ts';
 import { createShares } from './shares.ts';
@@ -32,17 +33,17 @@ const displayAmount = (micro: string): string => {
 };
 
 /**
- * Converts a failed call for the buyer: by whether it can be repeated, without the API's message
- * about the vendor.
+ * Converts a failed call for the buyer: by whether it can be repeated. The API's message is about
+ * the vendor, so only the log gets it.
  */
-const refusalOf = (error: unknown): Refusal => {
-  if (error instanceof NoAnswerError) return unavailable('no_answer', error.retryAfterMs);
-  if (!(error instanceof ApiError)) throw error;
-  if (error.retryable) return unavailable(error.code, error.retryAfterMs);
+const refusalOf = (cause: unknown): Refusal => {
+  if (cause instanceof NoAnswerError) return { ...unavailable('no_answer', cause.retryAfterMs), cause };
+  if (!(cause instanceof ApiError)) throw cause;
+  if (cause.retryable) return { ...unavailable(cause.code, cause.retryAfterMs), cause };
   // An invalid key or a forbidden service is the vendor's error. The payment stays valid, and
   // nothing was redeemed.
-  if (error.status === 401 || error.status === 403) return unavailable('vendor_configuration');
-  return failed(error.code);
+  if (cause.status === 401 || cause.status === 403) return { ...unavailable(CONFIGURATION), cause };
+  return { ...failed(cause.code), cause };
 };
 
 type QuittanceSettings = {

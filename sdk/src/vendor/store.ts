@@ -22,9 +22,9 @@ export type PaywallStore = {
 const MEMORY_CHARACTERS = 32_000_000;
 
 /**
- * A store in the memory of this process. The API limits every settlement to one delivery even
- * without a shared store. But after a crash, or on another replica, the second try of a failed
- * delivery is lost, and the buyer has paid for nothing.
+ * A store in the memory of this process, for a first try. It is lost at a restart. The API limits
+ * every settlement to one delivery even without a shared store. But after a crash, or on another
+ * replica, the second try of a failed delivery is lost, and the buyer has paid for nothing.
  */
 export const memoryStore = (): PaywallStore => {
   const held = new Map<string, { value: string; endsAt: number }>();

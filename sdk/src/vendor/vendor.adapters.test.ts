@@ -186,7 +186,10 @@ describe('express', () => {
   test('an error of the price goes to the error handler, and after an error of the handler the request can be repeated', async () => {
     const app = express();
     let broken = true;
-    const price = (request: ExpressRequest) => (request.query.bad === undefined ? '50000' : '1.5');
+    const price = (request: ExpressRequest) => {
+      if (request.query.bad !== undefined) throw new Error('no price');
+      return '50000';
+    };
     app.get('/x', forExpress.paid(paywall, { price }), (_request, response) => {
       if (broken) throw new Error('broken');
       response.send('ok');

@@ -1,11 +1,12 @@
+import { jsonBase64, objectOfBase64, objectOr } from '../encoding.ts';
+import type { OptionNames } from '../options.ts';
 import { failed, type Refusal } from './answers.ts';
 import type { Bill, Dialect, DialectFactory, Offer, PaywallContext } from './dialect.ts';
-import { jsonBase64, objectOfBase64, objectOr } from './encoding.ts';
 import { presentForeign } from './foreign-dialect.ts';
 import type { ForeignSettlement } from './foreign-payments.ts';
 import type { ForeignTerms } from './foreign-terms.ts';
 import type { Incoming } from './incoming.ts';
-import { type CreatedOffer, checkSecret, createOffers, OFFER_SECONDS } from './offers.ts';
+import { type CreatedOffer, checkDialect, checkSecret, createOffers, OFFER_SECONDS } from './offers.ts';
 
 type X402Options = {
   /**
@@ -19,6 +20,8 @@ type X402Options = {
    */
   secret?: string;
 };
+
+const OPTIONS = { v1: true, secret: true } satisfies OptionNames<X402Options>;
 
 /** How long a request waits for its payment. Proxies end requests after 60 s. */
 const WAIT_MS = 50_000;
@@ -164,9 +167,10 @@ const createDialect = (paywall: PaywallContext, { v1 = false, secret }: X402Opti
 /**
  * Offers the routes of a paywall to x402 clients on Solana, scheme `exact`, version 2 and
  * optionally 1: `createPaywall({ dialects: [x402()] })`. The platform co-signs and settles.
- * @throws TypeError if the secret is too short
+ * @throws TypeError if an option is unknown, or the secret is too short
  */
 export const x402 = (options: X402Options = {}): DialectFactory => {
+  checkDialect('x402', options, OPTIONS);
   if (options.secret !== undefined) checkSecret(options.secret);
   return (paywall) => createDialect(paywall, options);
 };

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { EventName, EventPayload } from '../../../shared/contract/events.ts';
 import { contractList, webhook } from '../../../shared/contract/index.ts';
+import { PAYLOADS } from '../../../shared/contract/webhook/payloads.ts';
 import { Event } from '../../../shared/contract/webhook.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import { ACCOUNT_EVENTS, type NewEvent } from './model.ts';
@@ -103,8 +104,13 @@ const robot = {
 };
 const key = { service_id: parties.service_id, delegate_id: null, previous_key_expires_at: at };
 
-const eventsOf = <N extends EventName>(name: N, payload: EventPayload<N>): NewEvent[] =>
-  (ACCOUNT_EVENTS[name] as ((payload: EventPayload<N>) => NewEvent[]) | null)?.(payload) ?? [];
+/** The events of a payload. Each has the data that the contract publishes for its type. */
+const eventsOf = <N extends EventName>(name: N, payload: EventPayload<N>): NewEvent[] => {
+  const made = (ACCOUNT_EVENTS[name] as ((payload: EventPayload<N>) => NewEvent[]) | null)?.(payload) ?? [];
+  for (const { type, data } of made)
+    expect([type, PAYLOADS[type].safeParse(data).error?.issues]).toEqual([type, undefined]);
+  return made;
+};
 const who = (account: string) => (account === payer ? 'payer' : account === vendor ? 'vendor' : account);
 const briefly = (events: readonly NewEvent[]) =>
   events.map(({ account_id, type }) => `${who(account_id)} ${type}`);
@@ -177,10 +183,11 @@ test.each([
   expect(new Set(events.map(({ account_id, event_key }) => `${account_id} ${event_key}`)).size).toBe(
     events.length,
   );
-  for (const { type, object_id, data } of events)
+  for (const { type, object_id, data } of events) {
     expect(Event.safeParse({ event_id: newId('evt'), type, object_id, created_at: at, data }).success).toBe(
       true,
     );
+  }
 });
 
 test('an approval that is denied after it was approved is a second event', () => {

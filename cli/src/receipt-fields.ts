@@ -1,0 +1,13 @@
+import type { Receipt } from '../../sdk/src/pay/main.ts';
+
+/** A receipt in JSON that is printed, with the names of the API's fields. */
+export const receiptFields = (receipt: Receipt) => ({
+  settlement_id: receipt.settlementId,
+  rail: receipt.rail,
+  /** USDC micro-units. */
+  amount: receipt.amountMicro,
+  payee: receipt.vendorAddress,
+  payee_name: receipt.vendorName,
+  tx_hash: receipt.transaction,
+  confirmed: receipt.confirmed,
+});

@@ -1,0 +1,248 @@
+import { describe, expect, test } from '@jest/globals';
+import { amountFault, bigintFault, usdcText } from './amounts.ts';
+import { type ClientOptions, createClient, memoryTokens } from './main.ts';
+import { type PayOptions, payingFetch } from './pay/main.ts';
+import * as forExpress from './vendor/express.ts';
+import * as forFastify from './vendor/fastify.ts';
+import * as forHono from './vendor/hono.ts';
+import { createPaywall, memoryStore, type Paywall, type PaywallOptions } from './vendor/main.ts';
+import { mpp } from './vendor/mpp.ts';
+import * as forNext from './vendor/next.ts';
+import { x402 } from './vendor/x402.ts';
+
+/** Every mistake in an option ends the declaration with a sentence that begins with its name. */
+
+const SERVICE_ID = '019a5a3e-0c4e-7c3a-8a52-6f2b1c0d9e7f';
+const BASE = { baseUrl: 'https://api.example.com' };
+const SELLING: PaywallOptions = {
+  ...BASE,
+  serviceKey: 'vendor_test_secret',
+  serviceId: SERVICE_ID,
+  environment: 'test',
+  publicUrl: 'https://shop.example.com/base/',
+  store: memoryStore(),
+};
+const PAYING: PayOptions = { ...BASE, delegateKey: 'dk_test_secret', maxAmount: 50_000n };
+const JWT = 'eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhIn0.c2VjcmV0';
+
+const messageOf = (declare: () => unknown): string => {
+  try {
+    declare();
+  } catch (error) {
+    expect(error).toBeInstanceOf(TypeError);
+    return (error as Error).message;
+  }
+  throw new Error('nothing was refused');
+};
+
+describe('amounts', () => {
+  test.each<[unknown, string | null]>([
+    ['50000', null],
+    ['9223372036854775807', null],
+    ['9223372036854775808', "is too large: the largest amount is '9223372036854775807' micro-units"],
+    ['0.05', "use micro-units as a string: '50000' is 0.05 USDC"],
+    ['1.000001', "use micro-units as a string: '1000001' is 1.000001 USDC"],
+    ['12.00', "use micro-units as a string: '12000000' is 12 USDC"],
+    ['0.0000001', "use micro-units as digits only: '50000' is 0.05 USDC"],
+    [0.05, "use micro-units as a string: '50000' is 0.05 USDC"],
+    [
+      50_000,
+      "use micro-units as a string, not a number: '50000' is 0.05 USDC, and '50000000000' is 50000 USDC",
+    ],
+    [0, "use micro-units as a string, not a number: '50000' is 0.05 USDC"],
+    [Number.NaN, "use micro-units as a string, not a number: '50000' is 0.05 USDC"],
+    [50_000n, "use a string of micro-units, not a bigint: '50000'"],
+    ['50,000', "leave out commas; use micro-units as digits: '50000' is 0.05 USDC"],
+    ['-5', "leave out the sign; use micro-units as digits: '50000' is 0.05 USDC"],
+    ['+5', "leave out the sign; use micro-units as digits: '50000' is 0.05 USDC"],
+    ['', "is empty; use micro-units as a string: '50000' is 0.05 USDC"],
+    ['0', "must be more than 0: '50000' is 0.05 USDC"],
+    ['0.0', "must be more than 0: '50000' is 0.05 USDC"],
+    ['050', "must not begin with 0: '50000' is 0.05 USDC"],
+    [' 50000', "use micro-units as digits only: '50000' is 0.05 USDC"],
+    ['$0.05', "use micro-units as digits only: '50000' is 0.05 USDC"],
+    ['０５', "use micro-units as digits only: '50000' is 0.05 USDC"],
+    [undefined, "use micro-units as a string: '50000' is 0.05 USDC"],
+    [['5'], "use micro-units as a string: '50000' is 0.05 USDC"],
+  ])('a price %p: %s', (value, fault) => {
+    expect(amountFault(value)).toBe(fault);
+  });
+
+  test.each<[unknown, string | null]>([
+    [50_000n, null],
+    [0n, null],
+    [-1n, 'must not be negative'],
+    [50_000, 'use a bigint of micro-units: 50000n is 0.05 USDC'],
+    ['50000', 'use a bigint of micro-units: 50000n is 0.05 USDC'],
+    [0.05, 'use a bigint of micro-units: 50000n is 0.05 USDC'],
+    ['0.1', 'use a bigint of micro-units: 100000n is 0.1 USDC'],
+    [undefined, 'use a bigint of micro-units: 50000n is 0.05 USDC'],
+  ])('a maximum %p: %s', (value, fault) => {
+    expect(bigintFault(value)).toBe(fault);
+  });
+
+  test('an amount in USDC is exact', () => {
+    const shown = [1n, 50_000n, 1_000_000n, 1_230_000n, 9_223_372_036_854_775_807n].map(usdcText);
+    const exact = ['0.000001', '0.05', '1', '1.23', '9223372036854.775807'].map((each) => `${each} USDC`);
+    expect(shown).toEqual(exact);
+  });
+});
+
+describe('createClient', () => {
+  test.each<[object, RegExp]>([
+    [{ baseUrl: undefined }, /^baseUrl is missing: use an address like/],
+    [
+      { baseUrl: 'api.example.com' },
+      /^baseUrl: use an http\(s\) address with its scheme: https:\/\/api\.example\.com$/,
+    ],
+    [{ baseUrl: 'localhost:3000' }, /scheme: http:\/\/localhost:3000$/],
+    [
+      { baseUrl: 'https://api.example.com/v1' },
+      /^baseUrl: leave out \/v1, which the SDK adds: https:\/\/api\.example\.com$/,
+    ],
+    [{ baseUrl: 'https://a.example/pay/v1/' }, /leave out \/v1.*: https:\/\/a\.example\/pay$/],
+    [{ baseUrl: 'https://api.example.com?a' }, /^baseUrl: leave out the query/],
+    [{ baseUrl: 'https://me:secret@api.example.com' }, /^baseUrl: leave out the user and the password$/],
+    [{ credential: '' }, /^credential is empty/],
+    [{ credential: 'Bearer dk_test_secret' }, /^credential: leave out "Bearer"/],
+    [{ credential: 'dk_test_secret\n' }, /^credential: remove spaces and line breaks$/],
+    [{ credential: 'dk_test_…' }, /^credential has characters that no credential has/],
+    [{ credential: 'rt_test_secret' }, /^credential: a refresh token is no credential; pass memoryTokens/],
+    [{ credential: 'whsec_secret' }, /^credential: a webhook secret is no credential/],
+    [{ credential: {} }, /^credential: pass an object with load, save \(TokenStore, or pass a key\)$/],
+    [{ maxRetries: '3' }, /^maxRetries: use a whole number of retries, at least 0$/],
+    [{ attempts: new Map() }, /^attempts: pass an object with getOrInsert, remove \(AttemptStore\)$/],
+    [{ fetch: true }, /^fetch: pass a function$/],
+    [{ apiKey: 'x' }, /^createClient: unknown option "apiKey"\. The options are baseUrl, credential,/],
+    [{ baseURL: 'x' }, /unknown option "baseURL"\. Did you mean "baseUrl"\?/],
+    [{ credentials: 'x' }, /Did you mean "credential"\?/],
+  ])('%j is refused', (change, message) => {
+    const said = messageOf(() => createClient({ ...BASE, ...change } as ClientOptions));
+    expect(said).toMatch(message);
+    expect(said).not.toContain('secret@');
+    expect(said).not.toMatch(/_secret/);
+  });
+
+  test('no options, and options that are right', () => {
+    expect(messageOf(() => createClient(undefined as never))).toMatch(/^createClient: pass an object/);
+    for (const baseUrl of [
+      'https://a.example/',
+      'http://127.0.0.1:3000',
+      'https://a.example/pay',
+      'https://v1',
+    ])
+      expect(() => createClient({ baseUrl, credential: 'key', maxRetries: 0 })).not.toThrow();
+    expect(() => createClient({ ...BASE, credential: memoryTokens(null) })).not.toThrow();
+  });
+});
+
+describe('createPaywall', () => {
+  test.each<[object, RegExp]>([
+    [
+      { serviceKey: undefined },
+      /^serviceKey is missing: set it to a service key \(vendor_test_… or vendor_live_…\)$/,
+    ],
+    [
+      { serviceKey: 'dk_test_secret' },
+      /^serviceKey must be a service key .*; this is a delegate key, by which an agent pays$/,
+    ],
+    [{ serviceKey: JWT }, /^serviceKey must be a service key .*; this is an access token/],
+    [{ serviceKey: 'secret' }, /; this is none$/],
+    [{ serviceKey: 'vendor_test_…' }, /replace the placeholder by the whole key$/],
+    [{ serviceKey: 'vendor_live_secret' }, /^serviceKey belongs to the other environment/],
+    [{ environment: undefined }, /^environment: use 'test' or 'live'/],
+    [{ serviceId: 'my shop' }, /^serviceId: use the id of the service, a UUID/],
+    [{ serviceId: undefined }, /^serviceId: use the id/],
+    [
+      { publicUrl: 'shop.example.com' },
+      /^publicUrl: use an http\(s\) address with its scheme: https:\/\/shop\.example\.com$/,
+    ],
+    [{ publicUrl: 'https://shop.example.com/?a' }, /^publicUrl: leave out the query/],
+    [{ publicUrl: undefined }, /^publicUrl is missing/],
+    [{ baseUrl: 'https://api.example.com/v1/settle' }, /^baseUrl: leave out \/v1/],
+    [{ store: { load: () => [] } }, /^store: pass an object with get, compareAndSet \(PaywallStore\)$/],
+    [{ dialects: x402() }, /^dialects: pass a list/],
+    [{ dialects: [x402] }, /^dialects: call x402, as in \[x402\(\)\]$/],
+    [{ dialects: [() => x402()] }, /^dialects: each is a dialect, or what x402\(\)/],
+    [{ log: 'console' }, /^log: pass a function$/],
+    [{ maxBodyBytes: '1mb' }, /^maxBodyBytes: use a whole number of bytes/],
+    [{ servicekey: 'x' }, /Did you mean "serviceKey"\?/],
+  ])('%j is refused', (change, message) => {
+    const said = messageOf(() => createPaywall({ ...SELLING, ...change } as PaywallOptions));
+    expect(said).toMatch(message);
+    expect(said).not.toMatch(/_secret|c2VjcmV0/);
+  });
+
+  test.each<[object, RegExp]>([
+    [{ price: '0.05' }, /^price: use micro-units as a string: '50000' is 0\.05 USDC$/],
+    [{ price: 50_000 }, /^price: use micro-units as a string, not a number/],
+    [{ prise: '1' }, /^route: unknown option "prise"\. Did you mean "price"\?/],
+    [{}, /^price: use micro-units/],
+    [{ price: '1', prepaid: 5 }, /^prepaid: pass an object with options/],
+    [{ price: '1', prepaid: { unit: 5 } }, /^prepaid: unknown option "unit"\. Did you mean "units"\?/],
+    [{ price: '1', prepaid: {} }, /^prepaid\.units: use a whole number of requests, at least 1$/],
+    [{ price: '1', prepaid: { units: 1e9 + 1 } }, /^prepaid\.units: use at most 1000000000/],
+  ])('a route %j is refused by every adapter where it is declared', (route, message) => {
+    const paywall = createPaywall(SELLING);
+    const handler = () => new Response();
+    for (const declare of [
+      () => forExpress.paid(paywall, route as never),
+      () => forFastify.paid(paywall, route as never),
+      () => forHono.paid(paywall, route as never),
+      () => forNext.paid(paywall, route as never, handler),
+      () => paywall.protect(route as never, handler),
+    ])
+      expect(messageOf(declare)).toMatch(message);
+  });
+
+  test('exchanged arguments, and options of the dialects', () => {
+    const paywall = createPaywall(SELLING);
+    const exchanged = () => forExpress.paid({ price: '1' } as unknown as Paywall, paywall as never);
+    expect(messageOf(exchanged)).toMatch(/^paid: the first argument must be the paywall/);
+    expect(messageOf(() => x402({ v2: true } as object))).toMatch(/^x402: unknown option "v2"/);
+    expect(messageOf(() => mpp({ secret: undefined as never }))).toMatch(
+      /^secret must be a text of at least 32/,
+    );
+    expect(() => forExpress.paid(paywall, { price: () => '1' })).not.toThrow();
+  });
+});
+
+describe('payingFetch', () => {
+  test.each<[object, RegExp]>([
+    [{ maxAmount: 0.05 }, /^maxAmount: use a bigint of micro-units: 50000n is 0\.05 USDC$/],
+    [{ maxAmount: undefined }, /^maxAmount: use a bigint/],
+    [
+      { delegateKey: 'vendor_test_secret' },
+      /^delegateKey must be a delegate key .*; this is a service key, by which a vendor sells$/,
+    ],
+    [{ delegateKey: JWT }, /this is an access token/],
+    [{ delegateKey: undefined }, /^delegateKey is missing/],
+    [{ delegateKey: { signIn: JWT } }, /^delegateKey\.environment: use 'test' or 'live'$/],
+    [{ budget: { total: 5 } }, /^budget\.total: use a bigint of micro-units: 5n/],
+    [{ budget: { perOrigin: '0.1' } }, /^budget\.perOrigin: use a bigint of micro-units: 100000n/],
+    [{ budget: { periodMs: '1d' } }, /^budget\.periodMs: use a whole number of milliseconds/],
+    [{ budget: { perorigin: 1n } }, /^budget: unknown option "perorigin"\. Did you mean "perOrigin"\?/],
+    [{ allow: { origins: 'https://a.example' } }, /^allow\.origins: pass a list of texts$/],
+    [{ allow: { origins: ['a.example'] } }, /^allow\.origins: use addresses with their scheme/],
+    [{ allow: { services: [] } }, /^allow: unknown option "services"/],
+    [{ store: memoryStore() }, /^store: pass an object with load, save, remove \(PaymentStore\)$/],
+    [{ onpaid: () => {} }, /Did you mean "onPaid"\?/],
+    [{ onPaid: true }, /^onPaid: pass a function$/],
+    [{ maxamount: 1n }, /Did you mean "maxAmount"\?/],
+  ])('case %#: %s', (change, message) => {
+    const said = messageOf(() => payingFetch(fetch, { ...PAYING, ...change } as PayOptions));
+    expect(said).toMatch(message);
+    expect(said).not.toMatch(/_secret|c2VjcmV0/);
+  });
+
+  test('a wrong maximum of one call is refused before anything is sent', async () => {
+    const never = () => Promise.reject(new Error('sent'));
+    const pay = payingFetch(never, PAYING);
+    await expect(pay('https://a.example', { maxAmount: 5 as never })).rejects.toThrow(
+      /^maxAmount: use a bigint/,
+    );
+    expect(messageOf(() => payingFetch(PAYING as never, undefined as never))).toMatch(
+      /first argument must be a fetch/,
+    );
+  });
+});

@@ -1,0 +1,61 @@
+import { storedClaims } from '../tokens.ts';
+import type { Price } from './price.ts';
+import type { PaymentRecord } from './store.ts';
+
+/** What was paid, as plain JSON. */
+export type Receipt = {
+  settlementId: string;
+  /** `quittance`, or `x402_out` for a vendor that does not use Quittance. */
+  rail: 'quittance' | 'x402_out';
+  /** The gross amount, USDC micro-units. */
+  amountMicro: string;
+  /** Null for a vendor that does not use Quittance, as is the service. */
+  quoteId: string | null;
+  serviceId: string | null;
+  /** The name of the service, or the host of the vendor. */
+  vendorName: string;
+  /** The address that was paid. */
+  vendorAddress: string;
+  /** The signature of the transaction on chain. Null if it is not known yet. */
+  transaction: string | null;
+  /**
+   * False while only the vendor says that it was paid. `settlement.get` reads what the chain says.
+   */
+  confirmed: boolean;
+};
+type Outcome = Pick<Receipt, 'settlementId' | 'rail' | 'transaction' | 'confirmed'>;
+
+const receipts = new WeakMap<Response, Receipt>();
+
+export const receiptFrom = (price: Price, outcome: Outcome): Receipt => ({
+  ...outcome,
+  amountMicro: price.quote_amount,
+  quoteId: price.quote_id,
+  serviceId: price.service_id,
+  vendorName: price.service_name,
+  vendorAddress: price.payout_address,
+});
+
+/** The receipt of a quote that a record has paid. Null if it uses what another request has paid. */
+export const receiptIn = ({ quoteToken, settlement, txHash }: PaymentRecord): Receipt | null =>
+  quoteToken === null || settlement === null
+    ? null
+    : receiptFrom(storedClaims(quoteToken), {
+        settlementId: settlement.settlement_id,
+        rail: 'quittance',
+        transaction: txHash ?? null,
+        confirmed: true,
+      });
+
+/** Attaches a receipt to the answer that the payment was presented for. */
+export const withReceipt = (response: Response, receipt: Receipt | null): Response => {
+  if (receipt !== null) receipts.set(response, receipt);
+  return response;
+};
+
+/**
+ * The receipt of an answer of `payingFetch`. Null if nothing was bought for it: it was free, or it
+ * used units of a prepaid settlement. The answer itself is a standard Response, so a copy that
+ * `clone` makes has no receipt.
+ */
+export const receiptOf = (response: Response): Receipt | null => receipts.get(response) ?? null;

@@ -1,0 +1,46 @@
+import { amountFault } from '../amounts.ts';
+import { checkCount, checkNames, type OptionNames, refuseFault } from '../options.ts';
+import type { Bill } from './dialect.ts';
+
+/** The price of a route: USDC micro-units as decimal digits, more than the fee. */
+export type Price<R> = string | ((request: R) => string | Promise<string>);
+export type PaidRoute<R> = {
+  price: Price<R>;
+  /** The price buys this many requests to the address with one on-chain payment. */
+  prepaid?: { units: number };
+};
+
+const OPTIONS = { price: true, prepaid: true } satisfies OptionNames<PaidRoute<never>>;
+const PREPAID = { units: true } satisfies OptionNames<NonNullable<PaidRoute<never>['prepaid']>>;
+/** The API's limit for the units of a settlement. */
+const MOST_UNITS = 1_000_000_000;
+
+/**
+ * Checks a route where it is declared. The price of a function is checked when it is called.
+ * @throws TypeError that begins with the name of a wrong option
+ */
+export const checkRoute = <R>(paywall: { admit: unknown }, route: PaidRoute<R>): void => {
+  if (typeof (paywall as { admit?: unknown } | undefined)?.admit !== 'function')
+    throw new TypeError('paid: the first argument must be the paywall that createPaywall has returned');
+  checkNames('route', route, OPTIONS);
+  const { price, prepaid } = route;
+  if (typeof price !== 'function') refuseFault('price', amountFault(price));
+  if (prepaid === undefined) return;
+  checkNames('prepaid', prepaid, PREPAID);
+  checkCount('prepaid.units', prepaid.units ?? 0, 'requests');
+  if (prepaid.units > MOST_UNITS) throw new TypeError(`prepaid.units: use at most ${MOST_UNITS} requests`);
+};
+
+/** The bill of a request, or the fault of what a price function has returned. */
+export const billOf = async <R>(
+  resource: string,
+  request: R,
+  route: PaidRoute<R>,
+): Promise<Bill | { fault: TypeError }> => {
+  const { price, prepaid } = route;
+  const amount = typeof price === 'function' ? await price(request) : price;
+  const fault = amountFault(amount);
+  if (fault !== null)
+    return { fault: new TypeError(`price: the function has returned a wrong price; ${fault}`) };
+  return { resource, amount, units: prepaid?.units ?? null, route };
+};

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import type { Json } from '../examples.ts';
+import { EventId, Timestamp } from '../primitives.ts';
+import { PAYLOADS } from './payloads.ts';
+
+type Converter = {
+  convert: (schema: z.ZodType, options: { open: boolean }) => Json;
+  example: (schema: Json, place: string) => unknown;
+};
+
+const HEADERS: Record<string, string> = {
+  'webhook-id': 'The id of the event. A repeat has the same id',
+  'webhook-timestamp': 'When this attempt was made, in seconds since 1970',
+  'webhook-signature': 'Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces',
+};
+const parameters = Object.entries(HEADERS).map(([name, description]) => ({
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema: { type: 'string' },
+}));
+
+/**
+ * The `webhooks` of the API document: what a receiver gets, by the type of the event. Payloads may
+ * gain fields.
+ */
+export const webhooksObject = ({ convert, example }: Converter): Json =>
+  Object.fromEntries(
+    Object.entries(PAYLOADS).map(([type, data]) => {
+      const body = z.strictObject({ id: EventId, type: z.literal(type), timestamp: Timestamp, data });
+      const schema = convert(body, { open: true });
+      const content = { 'application/json': { schema, example: example(schema, `webhook ${type}`) } };
+      const operation = {
+        tags: ['webhook'],
+        summary: `The event ${type}`,
+        parameters,
+        requestBody: { required: true, content },
+        responses: { '2XX': { description: 'The event is accepted. Any other answer is a failed attempt' } },
+      };
+      return [type, { post: operation }];
+    }),
+  );

@@ -1,0 +1,142 @@
+import { z } from 'zod';
+import { Deposit } from '../funding/deposits.ts';
+import { Refund } from '../funding/refunds.ts';
+import { Withdrawal } from '../funding/withdrawals.ts';
+import {
+  DelegateId,
+  EndpointId,
+  label,
+  MicroUsdc,
+  MicroUsdcOrZero,
+  QuoteId,
+  ServiceId,
+  SettlementId,
+  SolanaAddress,
+  Timestamp,
+  TransactionHash,
+  WalletId,
+} from '../primitives.ts';
+import { Approval } from '../settlement/approvals.ts';
+import { RedeemId } from '../settlement/events.ts';
+import { Rail } from '../settlement/rail.ts';
+import type { EventType } from './operations.ts';
+
+/**
+ * The `data` of every event that accounts receive. services/webhook/events/model.ts derives them,
+ * and its test compares both.
+ */
+
+const amounts = {
+  quote_amount: MicroUsdc.meta({ description: 'What the buyer pays, USDC micro-units' }),
+  fee_amount: MicroUsdcOrZero.meta({ description: 'The platform’s part of it, USDC micro-units' }),
+  net_amount: MicroUsdcOrZero.meta({ description: 'What the vendor gets, USDC micro-units' }),
+};
+
+const quoteProgress = z.strictObject({
+  quote_id: QuoteId,
+  service_id: ServiceId,
+  settlement_id: SettlementId.meta({ description: 'The settlement that pays the quote' }),
+  ...amounts,
+});
+
+/**
+ * The event of a payment, by the role that the account has in it.
+ * @param both fields of either role
+ * @param vendor fields of the vendor only
+ */
+const paymentEvent = (both: z.ZodRawShape = {}, vendor: z.ZodRawShape = {}) => {
+  const shared = {
+    settlement_id: SettlementId,
+    rail: Rail,
+    quote_id: QuoteId.nullable().meta({ description: 'Null on another rail than `quittance`' }),
+    service_id: ServiceId.nullable().meta({ description: 'Null for a vendor that does not use Quittance' }),
+    ...amounts,
+    ...both,
+  };
+  return z.discriminatedUnion('role', [
+    z.strictObject({
+      ...shared,
+      role: z.literal('vendor'),
+      payer_address: SolanaAddress.optional().meta({
+        description: 'The address that signed a payment of x402 or MPP. Absent for a payer with an account',
+      }),
+      ...vendor,
+    }),
+    z.strictObject({
+      ...shared,
+      role: z.literal('payer'),
+      wallet_id: WalletId.nullable(),
+      delegate_id: DelegateId.nullable().meta({ description: 'Null if the owner’s own sign-in has paid' }),
+    }),
+  ]);
+};
+
+const transaction = { tx_hash: TransactionHash };
+const delegate = z.strictObject({
+  delegate_id: DelegateId,
+  name: label(80, 'Research agent'),
+  wallet_id: WalletId,
+  expires_at: Timestamp.nullable().meta({ description: 'When the key ends. Null: never' }),
+});
+const key = z.strictObject({
+  service_id: ServiceId.nullable().meta({ description: 'Whose key it is. Null for the key of a delegate' }),
+  delegate_id: DelegateId.nullable().meta({ description: 'Whose key it is. Null for the key of a service' }),
+  previous_key_expires_at: Timestamp.nullable().meta({
+    description: 'Until then the previous key works, too. Null: there is none',
+  }),
+});
+const deposit = Deposit.omit({ redirect_url: true });
+
+/** The shape of `data` by the type of the event. */
+export const PAYLOADS = {
+  'quote.settling': quoteProgress,
+  'quote.settled': quoteProgress,
+  'quote.expired': z.strictObject({
+    quote_id: QuoteId,
+    service_id: ServiceId,
+    quote_amount: amounts.quote_amount,
+    fee_amount: amounts.fee_amount,
+    expires_at: Timestamp,
+  }),
+  'settlement.issued': paymentEvent({ ...transaction, issued_at: Timestamp }),
+  'settlement.finalized': paymentEvent(transaction),
+  'settlement.redeemed': paymentEvent({ redeemed_at: Timestamp }, { redeem_id: RedeemId.nullable() }),
+  'settlement.expired': paymentEvent({ redeem_expires_at: Timestamp }),
+  'settlement.failed': paymentEvent({
+    failure_code: z.string().meta({
+      description: 'Why it failed. No money moved, and the quote may be paid again',
+      examples: ['insufficient_funds'],
+    }),
+  }),
+  'settlement.reversed': paymentEvent({
+    redeemed: z.boolean().meta({ description: 'Whether it was redeemed before the chain reversed it' }),
+  }),
+  'refund.submitted': Refund,
+  'refund.confirmed': Refund,
+  'refund.finalized': Refund,
+  'refund.failed': Refund,
+  'refund.cancelled': Refund,
+  'refund.expired': Refund,
+  'withdrawal.submitted': Withdrawal,
+  'withdrawal.confirmed': Withdrawal,
+  'withdrawal.finalized': Withdrawal,
+  'withdrawal.failed': Withdrawal,
+  'withdrawal.cancelled': Withdrawal,
+  'withdrawal.expired': Withdrawal,
+  'deposit.awaiting_payment': deposit,
+  'deposit.processing': deposit,
+  'deposit.settling': deposit,
+  'deposit.completed': deposit,
+  'deposit.failed': deposit,
+  'deposit.cancelled': deposit,
+  'deposit.expired': deposit,
+  'delegate.created': delegate,
+  'delegate.updated': delegate,
+  'delegate.deleted': delegate,
+  'approval.requested': Approval,
+  'approval.decided': Approval,
+  'key.rotated': key,
+  'key.revealed': key,
+  'key.ended': key,
+  'webhook.test': z.strictObject({ endpoint_id: EndpointId }),
+} satisfies Record<EventType, z.ZodType>;
