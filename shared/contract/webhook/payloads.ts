@@ -17,6 +17,7 @@ import {
   WalletId,
 } from '../primitives.ts';
 import { Approval } from '../settlement/approvals.ts';
+import { Decline, VENDOR_CODE } from '../settlement/declines.ts';
 import { RedeemId } from '../settlement/events.ts';
 import { Rail } from '../settlement/rail.ts';
 import type { EventType } from './operations.ts';
@@ -71,6 +72,9 @@ const paymentEvent = (both: z.ZodRawShape = {}, vendor: z.ZodRawShape = {}) => {
   ]);
 };
 
+/** What a vendor learns about a refused payment of its quote. */
+const { decline_id, quote_id, service_id, amount, created_at } = Decline.shape;
+const declined = { decline_id, quote_id, service_id, amount, created_at };
 const transaction = { tx_hash: TransactionHash };
 const delegate = z.strictObject({
   delegate_id: DelegateId,
@@ -111,6 +115,10 @@ export const PAYLOADS = {
   'settlement.reversed': paymentEvent({
     redeemed: z.boolean().meta({ description: 'Whether it was redeemed before the chain reversed it' }),
   }),
+  'settlement.declined': z.discriminatedUnion('role', [
+    z.strictObject({ ...declined, code: z.literal(VENDOR_CODE), role: z.literal('vendor') }),
+    z.strictObject({ ...Decline.required().shape, role: z.literal('payer') }),
+  ]),
   'refund.submitted': Refund,
   'refund.confirmed': Refund,
   'refund.finalized': Refund,
@@ -133,6 +141,14 @@ export const PAYLOADS = {
   'delegate.created': delegate,
   'delegate.updated': delegate,
   'delegate.deleted': delegate,
+  'delegate.exhausted': z.strictObject({
+    delegate_id: DelegateId,
+    name: z.enum(['daily', 'monthly', 'total']).meta({ description: 'The limit that is used up' }),
+    limit: MicroUsdcOrZero,
+    used: MicroUsdcOrZero.meta({ description: 'Spent, or held by payments that are under way' }),
+    left: MicroUsdcOrZero,
+    resets_at: Timestamp.nullable(),
+  }),
   'approval.requested': Approval,
   'approval.decided': Approval,
   'key.rotated': key,
