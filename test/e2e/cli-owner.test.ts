@@ -90,6 +90,17 @@ describe('events', () => {
     expect(object_id).toMatch(/^apr_/);
   });
 
+  test('trigger makes a declined payment, which is listed with its reason', async () => {
+    const { object_id } = await json<{ object_id: string }>(['trigger', 'settlement.declined']);
+    const { data } = await json<{ data: object[] }>(['declines', 'list']);
+    expect(data[0]).toMatchObject({
+      decline_id: object_id,
+      reason: 'total',
+      limit: { limit: '1', left: '1' },
+    });
+    expect((await quittance(['declines', 'list'])).out).toContain('total');
+  });
+
   test.each([
     [['trigger', 'settlement.reversed'], /cannot be triggered: it needs a fork/],
     [['trigger', 'refund.failed'], /cannot be triggered: it needs the signature of the payout address/],

@@ -60,6 +60,8 @@ describe('nothing is recorded', () => {
     const q = quote();
     await underWay(payer, q, 'first');
     expect((await refusal(pay(limited, q))).extras.safe_action).toBe('read_settlement');
+    const whilePaused = await refusal(payWith({ isPaused: async () => true }, payer, q));
+    expect(whilePaused.extras.safe_action).toBe('read_settlement');
     expect((await refusal(pay(payer, quote(5n * USDC), 'first'))).code).toBe('conflict');
     expect(await list(payer)).toEqual([]);
   });
