@@ -109,6 +109,11 @@ test.each([OTHER, 'null', `${SHOP}.evil.example`, 'http://shop.example', 'https:
   },
 );
 
+test('the route of preflights makes no path known', async () => {
+  const answer = await fetch(`${gateways.all!.url}/v1/nothing`);
+  expect([answer.status, answer.headers.get('allow')]).toEqual([404, null]);
+});
+
 test('with all origins allowed, no page may send cookies', async () => {
   for (const { allowed } of [await preflight('all', OTHER), await send('all', 'GET', OTHER, authorized())]) {
     expect(allowed).toMatchObject({ 'access-control-allow-origin': '*' });

@@ -180,7 +180,10 @@ test('/ is a page for browsers, and links for programs', async () => {
 test('the page about errors has an anchor for every code, and docs_url of an error leads there', async () => {
   const html = await (await fetch(`${gateway.url}/docs/errors`)).text();
   const anchors = [...html.matchAll(/<section id="(\w+)">/g)].map(([, code]) => code!);
-  expect(anchors.toSorted()).toEqual(Object.keys(ERRORS).toSorted());
+  expect([anchors.length, new Set(anchors)]).toEqual([
+    Object.keys(ERRORS).length,
+    new Set(Object.keys(ERRORS)),
+  ]);
   const { docs_url } = (await send('GET', '/v1/nothing')).body.error as { docs_url: string };
   const { pathname, hash } = new URL(docs_url);
   expect([(await fetch(docs_url)).status, pathname, hash]).toEqual([200, '/docs/errors', '#not_found']);

@@ -302,7 +302,7 @@ test.each([
   ['GET', '/v1/nothing'],
   ['GET', '/V1/quotes'],
   ['DELETE', '/v1/nothing'],
-  ['GET', '/v1/settlements/x/nothing'],
+  ['DELETE', '/v1/settlements/x/nothing'],
   ['GET', '/console/assets/../../package.json'],
   ['GET', '/pages/docs.html'],
 ])('%s %s is no route', async (method, path) => {
