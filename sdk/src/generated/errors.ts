@@ -80,6 +80,7 @@ export class NotFoundError extends ApiError {
 
 /** 405: The path has no such method. See the Allow header. */
 export class MethodNotAllowedError extends ApiError {
+  override readonly name: string = 'MethodNotAllowedError';
   declare readonly code: 'method_not_allowed';
   static readonly retryable = false;
 }

@@ -2910,6 +2910,104 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "settlement.declined": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event settlement.declined */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "settlement.declined",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "decline_id": "dcl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *         "amount": "2500000",
+                     *         "created_at": "2026-11-21T10:00:00.000Z",
+                     *         "code": "payer_declined",
+                     *         "role": "vendor"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "settlement.declined";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: {
+                            decline_id: components["schemas"]["DeclineId"];
+                            quote_id: components["schemas"]["QuoteId"];
+                            service_id: components["schemas"]["ServiceId"];
+                            amount: components["schemas"]["MicroUsdc"];
+                            created_at: components["schemas"]["Timestamp"];
+                            /** @constant */
+                            code: "payer_declined";
+                            /** @constant */
+                            role: "vendor";
+                        } | {
+                            decline_id: components["schemas"]["DeclineId"];
+                            quote_id: components["schemas"]["QuoteId"];
+                            service_id: components["schemas"]["ServiceId"];
+                            amount: components["schemas"]["MicroUsdc"];
+                            /**
+                             * @description The error code that the payer got. A vendor sees `payer_declined` only
+                             * @enum {string}
+                             */
+                            code: "limit_exceeded" | "insufficient_funds" | "delegation_inactive" | "forbidden" | "conflict" | "quote_expired" | "approval_denied" | "approval_expired" | "service_unavailable" | "payer_declined";
+                            created_at: components["schemas"]["Timestamp"];
+                            /** @description The delegate whose key tried to pay; null: a sign-in of the account. Shown only to the payer */
+                            delegate_id: components["schemas"]["DelegateId"] | null;
+                            /** @description The first one. Shown only to the payer */
+                            payment_attempt_id: components["schemas"]["PaymentAttemptId"];
+                            /** @description Shown only to the payer */
+                            reason: components["schemas"]["DeclineReason"];
+                            /** @description Null if no limit of delegate or wallet is the reason. Shown only to the payer */
+                            limit: components["schemas"]["DeclineLimit"] | null;
+                            /** @constant */
+                            role: "payer";
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "refund.submitted": {
         parameters: {
             query?: never;
@@ -4662,6 +4760,84 @@ export interface webhooks {
                             wallet_id: components["schemas"]["WalletId"];
                             /** @description When the key ends. Null: never */
                             expires_at: components["schemas"]["Timestamp"] | null;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description The event is accepted. Any other answer is a failed attempt */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "delegate.exhausted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The event delegate.exhausted */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The id of the event. A repeat has the same id */
+                    "webhook-id": string;
+                    /** @description When this attempt was made, in seconds since 1970 */
+                    "webhook-timestamp": string;
+                    /** @description Signatures of `id.timestamp.body`, one for each valid secret, separated by spaces */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "delegate.exhausted",
+                     *       "timestamp": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "name": "daily",
+                     *         "limit": "0",
+                     *         "used": "0",
+                     *         "left": "0",
+                     *         "resets_at": "2026-11-21T10:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        id: components["schemas"]["EventId"];
+                        /** @constant */
+                        type: "delegate.exhausted";
+                        timestamp: components["schemas"]["Timestamp"];
+                        data: {
+                            delegate_id: components["schemas"]["DelegateId"];
+                            /**
+                             * @description The limit that is used up
+                             * @enum {string}
+                             */
+                            name: "daily" | "monthly" | "total";
+                            limit: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description Spent, or held by payments that are under way */
+                            used: components["schemas"]["MicroUsdcOrZero"];
+                            left: components["schemas"]["MicroUsdcOrZero"];
+                            resets_at: components["schemas"]["Timestamp"] | null;
                         };
                     };
                 };
