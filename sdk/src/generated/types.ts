@@ -5324,6 +5324,8 @@ export interface components {
                 safe_action?: "retry_same_attempt" | "read_settlement" | "new_quote" | "top_up" | "raise_limit" | "await_approval" | "stop";
                 /** @description The account’s own settlement of the quote or the attempt. It is never shown to another account. */
                 settlement_id?: components["schemas"]["SettlementId"];
+                /** @description The approval that the payment needs, or that was denied or has expired */
+                approval_id?: components["schemas"]["ApprovalId"];
                 /** @description The limit that refused the payment, in micro-units. `asked`: the amount of the payment. `left`: what no other payment has used or holds. `resets_at`: when a daily or monthly limit starts again. */
                 limit?: {
                     /** @enum {unknown} */

@@ -1,0 +1,88 @@
+import {
+  ERRORS,
+  type ErrorCode,
+  type ErrorReference,
+  errorDocsUrl,
+  LIMIT_NAMES,
+  MONEY_MOVED,
+  SAFE_ACTIONS,
+} from './errors.ts';
+import type { Json } from './examples.ts';
+
+/** The reference of an error in an example. */
+export const exampleReference = (code: ErrorCode): ErrorReference => ({
+  request_id: '5b0f0a52-6a53-4b8e-9d2c-6e0c0c1f4f11',
+  docs_url: errorDocsUrl('https://api.quittance.example', code),
+});
+
+/** The JSON Schema of every error answer. Its references are components of the OpenAPI document. */
+export const errorSchema = (): Json => ({
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message', 'request_id', 'docs_url'],
+      properties: {
+        code: { type: 'string', enum: Object.keys(ERRORS) },
+        message: { type: 'string', description: 'What is wrong, then what to do. For people' },
+        request_id: {
+          type: 'string',
+          description:
+            'Identifies this call in our logs, the same as the header x-request-id. Give it to support',
+        },
+        docs_url: {
+          type: 'string',
+          format: 'uri',
+          description: 'The page about the code: causes, whether money moved, what to do',
+        },
+        details: {
+          type: 'array',
+          description: 'Which fields are wrong',
+          items: {
+            type: 'object',
+            required: ['path', 'message'],
+            properties: { path: { type: 'string' }, message: { type: 'string' } },
+          },
+        },
+        money_moved: {
+          enum: MONEY_MOVED,
+          description:
+            'Whether this call, or another call of the account for the same quote, moved money. `no`: the attempt ' +
+            'was checked. Nothing was paid and no payment is under way. `unknown`: only a repeat with the same ' +
+            'id, or GET /v1/settlements?payment_attempt_id=, shows whether it was paid. It never means "not paid".',
+        },
+        safe_action: {
+          enum: SAFE_ACTIONS,
+          description:
+            'What to do next without the risk of paying twice. `read_settlement`: the account already has a ' +
+            'settlement for this quote or attempt. Read it with GET /v1/settlements/:settlement_id.',
+        },
+        settlement_id: {
+          $ref: '#/components/schemas/SettlementId',
+          description:
+            'The account’s own settlement of the quote or the attempt. It is never shown to another account.',
+        },
+        approval_id: {
+          $ref: '#/components/schemas/ApprovalId',
+          description: 'The approval that the payment needs, or that was denied or has expired',
+        },
+        limit: {
+          type: 'object',
+          required: ['name', 'asked', 'limit', 'left', 'resets_at'],
+          description:
+            'The limit that refused the payment, in micro-units. `asked`: the amount of the payment. `left`: what no ' +
+            'other payment has used or holds. `resets_at`: when a daily or monthly limit starts again.',
+          properties: {
+            name: { enum: LIMIT_NAMES },
+            asked: { $ref: '#/components/schemas/MicroUsdc' },
+            limit: { $ref: '#/components/schemas/MicroUsdcOrZero' },
+            left: { $ref: '#/components/schemas/MicroUsdcOrZero' },
+            resets_at: { anyOf: [{ $ref: '#/components/schemas/Timestamp' }, { type: 'null' }] },
+          },
+        },
+      },
+    },
+  },
+  examples: [{ error: { code: 'not_found', message: 'no such quote', ...exampleReference('not_found') } }],
+});
