@@ -21,7 +21,7 @@ const newOwner = async () => {
   );
   const { service_id } = await running.ask(
     'createService',
-    { name: 'Weather', price: '1', payout_address: PAYOUT },
+    { name: 'Weather', price: '50000', payout_address: PAYOUT },
     caller,
   );
   return { account_id, email, delegate_id, service_id };

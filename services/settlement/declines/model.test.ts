@@ -47,6 +47,13 @@ test.each([
   });
 });
 
+test('a wallet without an allowance is named as such', () => {
+  const none = { ...compared, limitMicro: 0n, leftMicro: 0n };
+  expect(overLimit('allowance', none).message).toBe(
+    'the wallet allows no spending, so this payment of 5 USDC is not possible; the owner of the wallet can set an allowance',
+  );
+});
+
 test('every limit of an error is a reason of a decline, and every reason has an error code', () => {
   for (const name of LIMIT_NAMES) expect(Object.keys(DECLINE_CODES)).toContain(name);
   for (const code of Object.values(DECLINE_CODES)) expect(Object.keys(ERRORS)).toContain(code);

@@ -49,7 +49,9 @@ const MESSAGES: Record<LimitName, (payment: string, figures: Figures) => string>
   balance: (payment, figures) =>
     `${payment} exceeds the wallet balance, less what other payments hold: ${leftOf(figures)}; top up the wallet`,
   allowance: (payment, figures) =>
-    `${payment} exceeds what the wallet allows to spend, less what other payments hold: ${leftOf(figures)}; raise the allowance of the wallet`,
+    figures.limitMicro === 0n
+      ? `the wallet allows no spending, so ${payment} is not possible; the owner of the wallet can set an allowance`
+      : `${payment} exceeds what the wallet allows to spend, less what other payments hold: ${leftOf(figures)}; raise the allowance of the wallet`,
 };
 
 /** When a limit starts again after a time; null: it does not. */
