@@ -233,7 +233,7 @@ test('many services with long names fit a phone in dark colours', async () => {
   for (let i = 0; i < 60; i += 1)
     await createService(person, {
       name: i % 3 === 0 ? `${'Hyperlocalprecipitationforecast'.repeat(2)} ${i}` : `Weather API ${i}`,
-      price: i % 4 === 0 ? '123456789012' : '1',
+      price: i % 4 === 0 ? '123456789012' : '10001',
     });
   const [wide, phone] = [
     await opened({ person }),
