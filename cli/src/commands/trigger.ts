@@ -113,44 +113,44 @@ const withDelegate = async <T>(
   }
 };
 
+/** The refusal of a delegate’s payment, and the delegate’s client. Null: it was not refused. */
+const refusalOf = async (maker: Maker, api_key: string) => {
+  const { quote } = await quoteOf(maker);
+  const buyer = createClient({
+    baseUrl: maker.context.url,
+    credential: api_key,
+    fetch: maker.context.fetch,
+  });
+  try {
+    await buyer.settlement.settle({ quote_token: quote.quote_token, payment_attempt_id: randomUUID() });
+    return null;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { error, quote, buyer };
+  }
+};
+
 /** A payment of a delegate that must be approved, and the denial of it. */
 const approvalOf = (maker: Maker): Promise<Made> =>
   withDelegate(maker, { approval_above: '1' }, async ({ api_key }) => {
-    const { quote } = await quoteOf(maker);
-    const buyer = createClient({
-      baseUrl: maker.context.url,
-      credential: api_key,
-      fetch: maker.context.fetch,
-    });
-    try {
-      await buyer.settlement.settle({ quote_token: quote.quote_token, payment_attempt_id: randomUUID() });
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.approvalId === null) throw error;
-      const approval_id = error.approvalId;
-      await maker.client.settlement.denyApproval({ approval_id });
-      return { object_id: approval_id };
-    }
-    throw new FailedError('the payment needed no approval');
+    const refused = await refusalOf(maker, api_key);
+    if (refused === null) throw new FailedError('the payment needed no approval');
+    const { approvalId: approval_id } = refused.error;
+    if (approval_id === null) throw refused.error;
+    await maker.client.settlement.denyApproval({ approval_id });
+    return { object_id: approval_id };
   });
 
 /** A payment that the limit of a delegate refuses. */
 const declined = (maker: Maker): Promise<{ decline_id: string; delegate_id: string }> =>
   withDelegate(maker, { limits: { total: '1' } }, async ({ delegate_id, api_key }) => {
-    const { quote } = await quoteOf(maker);
-    const buyer = createClient({
-      baseUrl: maker.context.url,
-      credential: api_key,
-      fetch: maker.context.fetch,
-    });
-    try {
-      await buyer.settlement.settle({ quote_token: quote.quote_token, payment_attempt_id: randomUUID() });
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'limit_exceeded') throw error;
-      const { data } = await buyer.settlement.listDeclines({ quote_id: quote.quote_id });
-      if (data[0] === undefined) throw new FailedError('the refused payment is not listed');
-      return { decline_id: data[0].decline_id, delegate_id };
-    }
-    throw new FailedError('the payment was not refused');
+    const refused = await refusalOf(maker, api_key);
+    if (refused === null) throw new FailedError('the payment was not refused');
+    const { error, quote, buyer } = refused;
+    if (error.code !== 'limit_exceeded') throw error;
+    const { data } = await buyer.settlement.listDeclines({ quote_id: quote.quote_id });
+    if (data[0] === undefined) throw new FailedError('the refused payment is not listed');
+    return { decline_id: data[0].decline_id, delegate_id };
   });
 
 const delegateOf = (maker: Maker): Promise<Made> =>

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
@@ -91,17 +92,6 @@ const declineOf = (refusal: PaymentDeclined, refused: Refused, now: number): New
   return { row, period: exhausted?.period ?? null, messages };
 };
 
-/** Waits for work, at most for a time. @returns whether the work has ended */
-const endsWithin = async (work: Promise<void>, ms: number): Promise<boolean> => {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, ms, false).unref();
-  });
-  const ended = await Promise.race([work.then(() => true as const), timeout]);
-  clearTimeout(timer);
-  return ended;
-};
-
 /**
  * Records refusals as declines, each once, with their events. Those of the same moment share a
  * statement. Repeats that this replica has recorded cost no statement.
@@ -128,7 +118,8 @@ export const createRecordDecline = ({ pool, relay, clock, logger }: Deps): Recor
     const payer = caller.kind === 'delegate_key' ? caller.delegate_id : caller.account_id;
     const key = `${claims.quote_id}:${payer}:${refusal.reason}`;
     if (recent.has(key)) return;
-    if (await endsWithin(record(declineOf(refusal, refused, clock()), key), RECORD_WAIT_MS)) return;
+    const recorded = record(declineOf(refusal, refused, clock()), key).then(() => true);
+    if (await Promise.race([recorded, sleep(RECORD_WAIT_MS, false, { ref: false })])) return;
     count('quittance_decline_failures_total', 1, { cause: 'timeout' });
     logger.warn({ quote_id: claims.quote_id }, 'decline not recorded in time; the refusal was answered');
   };

@@ -191,8 +191,8 @@ type Refused = { refusal: ServiceError; verified: QuoteClaims | null };
  * records of attempt and quote (`refusalOf`).
  */
 const answerRefused = async (context: Context, call: Call, refused: Refused): Promise<Answer> => {
-  const { refusal } = refused;
-  const claims = unverifiedClaims('quote', call.quote_token);
+  const { refusal, verified } = refused;
+  const claims = verified ?? unverifiedClaims('quote', call.quote_token);
   const records = await getRecords(context, call, claims);
   const { attempt } = records;
   if (attempt !== null && (attempt.quote_token === call.quote_token || refusal.code !== 'validation_error')) {
