@@ -12,6 +12,12 @@ import { type CallSubjects, subjectOf } from './subject.ts';
  */
 const REFUSED_KEYS = 60;
 
+/**
+ * How long a call that must not go uncounted waits for Redis. A restart of Redis takes less, and a
+ * person who signs in notices a refusal more than a pause.
+ */
+const REDIS_BACK_WITHIN_MS = 1500;
+
 type LimitedCall = CallSubjects & {
   environment: string;
   /** `<service>.<operation>` */
@@ -51,6 +57,10 @@ export const createLimits = ({
     const state = await redisWindow.consume(key, points, windowSeconds);
     if (state !== null) return state;
     if (withoutRedis === 'in-process') return fallback.consume(key, points, windowSeconds);
+    if (await redisWindow.isBackWithin(REDIS_BACK_WITHIN_MS)) {
+      const later = await redisWindow.consume(key, points, windowSeconds);
+      if (later !== null) return later;
+    }
     throw new ServiceError(
       'service_unavailable',
       'the rate limit cannot be checked right now; try again in a few seconds',

@@ -135,6 +135,15 @@ test('while Redis is unavailable calls continue within the same points, sign-in 
   expect((await mail()).status).toBe(202);
 });
 
+test('while Redis restarts, sign-in mail waits for it and passes', async () => {
+  await cutRedis();
+  const waiting = send('POST', '/v1/auth/magic-link', { body: { email: mailbox() }, from: '192.0.2.5' });
+  // The in-process limit of this call shows that the gateway counts without Redis meanwhile.
+  expect((await send('GET', '/v1/quotes', { key: serviceKey() })).status).toBe(200);
+  redis.set('open');
+  expect((await waiting).status).toBe(202);
+});
+
 describe('while Redis is unavailable', () => {
   beforeAll(cutRedis);
   afterAll(reopenRedis);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SpanKind } from '@opentelemetry/api';
 import { Redis } from 'ioredis';
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
@@ -10,12 +11,17 @@ import type { WindowState } from './quota.ts';
  * call.
  */
 const PAUSE_MS = 1000;
+
+/** How often a call that waits for the connection asks whether it is back. */
+const BACK_POLL_MS = 25;
 const SPAN = { kind: SpanKind.CLIENT, attributes: { 'db.system.name': 'redis' } };
 
 /** Sliding windows in Redis, shared by all replicas. */
 type RedisWindow = {
   /** Consumes a point if one is free. Null while Redis is unavailable. */
   consume: (key: string, points: number, windowSeconds: number) => Promise<WindowState | null>;
+  /** Waits for a lost connection. False if it is not back in time, or if Redis does not answer. */
+  isBackWithin: (ms: number) => Promise<boolean>;
   stop: () => void;
 };
 
@@ -112,6 +118,12 @@ export const createRedisWindow = ({
         if (redis.status === 'ready') pausedUntil = performance.now() + PAUSE_MS;
         return null;
       }
+    },
+    isBackWithin: async (ms) => {
+      const until = performance.now() + ms;
+      while (redis.status !== 'ready' && performance.now() < until) await sleep(BACK_POLL_MS);
+      // A paused server is connected but does not answer.
+      return redis.status === 'ready' && performance.now() >= pausedUntil;
     },
     stop: () => redis.disconnect(),
   };
