@@ -1,4 +1,5 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
@@ -18,7 +19,20 @@ let database: pg.Client;
 /** How long a rolling update of all services may take on a busy node. */
 const ROLLED_WITHIN_SECONDS = 600;
 const settingsFile = path.join(TRIAL_FOLDER, 'settings.env');
-const settings = readFileSync(settingsFile, 'utf8');
+
+/**
+ * Gives the release a setting that no earlier one had, so that every pod is replaced. The file keeps
+ * it, because it describes what runs.
+ */
+const changeSettings = (): void => {
+  const others = readFileSync(settingsFile, 'utf8').replace(/^RELEASE_OF_TEST=.*\n/gm, '');
+  writeFileSync(settingsFile, `${others}RELEASE_OF_TEST=${randomUUID()}\n`);
+};
+
+/** Waits until no pod of an earlier release is left. */
+const rolledOut = async (): Promise<void> => {
+  for (const name of PRODUCT) await installation.kubectl.rollout(`deployment/${name}`, ROLLED_WITHIN_SECONDS);
+};
 
 beforeAll(async () => {
   installation = await runningInstallation();
@@ -29,7 +43,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await database?.end().catch(() => {});
-  writeFileSync(settingsFile, settings);
   await installation?.close();
 });
 
@@ -60,15 +73,16 @@ const schemaOfDatabase = async (): Promise<unknown[]> => {
 
 test('a release with changed settings: the jobs complete, then every service rolls out, and no call is refused', async () => {
   const { kubectl } = installation;
+  await rolledOut();
   const [before, schema] = [namesOf(await podsOfProduct()), await schemaOfDatabase()];
   const load = await beginLoad(installation, { perSecond: 1 });
   try {
     // A changed setting gives the ConfigMap another name, which the jobs read, too.
-    appendFileSync(settingsFile, 'LOG_LEVEL=debug\n');
+    changeSettings();
     expect(await release(kubectl)).toMatch(
       /configmap\/settings-\w+ created[\s\S]*job.batch\/migrate condition met/,
     );
-    for (const name of PRODUCT) await kubectl.rollout(`deployment/${name}`, ROLLED_WITHIN_SECONDS);
+    await rolledOut();
     const jobsDone = Math.max(await completedAt('migrate'), await completedAt('setup-bus'));
     const after = await podsOfProduct();
     expect(namesOf(after).filter((name) => before.includes(name))).toEqual([]);
@@ -85,6 +99,7 @@ test('a release with changed settings: the jobs complete, then every service rol
 
 test('a failed migration ends the release before anything rolls out, and a repaired one continues it', async () => {
   const { kubectl } = installation;
+  await rolledOut();
   const before = namesOf(await podsOfProduct());
   const load = await beginLoad(installation, { perSecond: 1 });
   const rename = (from: string, to: string) =>
@@ -93,7 +108,7 @@ test('a failed migration ends the release before anything rolls out, and a repai
     await database.query<{ name: string }>('select name from quote.migrations order by id limit 1')
   ).rows[0]!.name;
   try {
-    writeFileSync(settingsFile, settings);
+    changeSettings();
     // As if another release had migrated the schema: the order of migrations differs.
     await rename(first, `${first}_of_another_release`);
     await expect(release(kubectl, { jobsWithin: '45s' })).rejects.toThrow(
@@ -104,7 +119,7 @@ test('a failed migration ends the release before anything rolls out, and a repai
 
     await rename(`${first}_of_another_release`, first);
     await release(kubectl);
-    for (const name of PRODUCT) await kubectl.rollout(`deployment/${name}`, ROLLED_WITHIN_SECONDS);
+    await rolledOut();
     expect(namesOf(await podsOfProduct()).filter((name) => before.includes(name))).toEqual([]);
     const wrong = await load.conclude();
     expect({ refused: refusedLines(load.refused()), wrong }).toEqual({ refused: [], wrong: [] });
