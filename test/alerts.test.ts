@@ -6,7 +6,7 @@ import { parser } from '@prometheus-io/lezer-promql';
 import { parse } from 'yaml';
 import { findBinary } from '../deploy/local/servers/binaries.mjs';
 import { METRICS, type Metric, type MetricName } from '../shared/lib/metrics-catalog.ts';
-import { DASHBOARDS } from '../tools/dashboards.ts';
+import { DASHBOARDS } from '../tools/dashboards/dashboards.ts';
 
 /** deploy/alerts.yaml, docs/runbook.md and the catalog of metrics agree. */
 

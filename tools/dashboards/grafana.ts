@@ -1,4 +1,4 @@
-import type { Dashboard, Panel } from './dashboards.ts';
+import type { Dashboard, Panel } from './dashboard.ts';
 
 const UNITS: Record<Panel['unit'], string> = {
   short: 'short',
