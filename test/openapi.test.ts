@@ -45,6 +45,46 @@ test.each(operations)('%s: the contract accepts its examples of requests and ans
   }
 });
 
+/** Components whose description names their form only, so that each use needs its own meaning. */
+const FORMS = [
+  ...['Timestamp', 'MicroUsdc', 'MicroUsdcOrZero', 'SolanaAddress', 'TransactionHash'],
+  ...['WireTransaction', 'CompactToken', 'Email', 'Environment'],
+].map((name) => `#/components/schemas/${name}`);
+const components = (document.components as { schemas: Record<string, Json> }).schemas;
+
+const isDescribed = (field: Json): boolean => {
+  const { description, $ref, anyOf = [] } = field;
+  if (typeof description === 'string' && description !== '') return true;
+  if (typeof $ref === 'string' && !FORMS.includes($ref))
+    return isDescribed(components[$ref.split('/').at(-1)!]!);
+  return (anyOf as Json[]).some(isDescribed);
+};
+
+/** The fields and parameters of a part of the document that nothing explains, by their place. */
+const undescribed = (node: unknown, place: string): string[] => {
+  if (typeof node !== 'object' || node === null) return [];
+  const { properties, schema, in: isIn, name } = node as Json;
+  const fields = Object.entries((properties ?? {}) as Record<string, Json>)
+    .filter(([, field]) => !isDescribed(field))
+    .map(([field]) => `${place}.${field}`);
+  const parameter = isIn !== undefined && !isDescribed(node as Json) && !isDescribed(schema as Json);
+  // The other members of `allOf` narrow the fields of the first, which describes them.
+  const parts = Object.entries(node).filter(([key]) => !['example', 'examples'].includes(key));
+  return [
+    ...fields,
+    ...(parameter ? [`${place} ${String(name)}`] : []),
+    ...parts.flatMap(([key, part]) =>
+      undescribed(key === 'allOf' ? [(part as unknown[])[0]] : part, `${place}/${key}`),
+    ),
+  ];
+};
+
+test('every field of requests, answers and events, and every parameter, has a description', () => {
+  expect(undescribed(document, '')).toEqual([]);
+  const broken = { properties: { at: { $ref: '#/components/schemas/Timestamp' }, id: { type: 'string' } } };
+  expect(undescribed(broken, 'broken')).toEqual(['broken.at', 'broken.id']);
+});
+
 test('the page for language models names every endpoint, and is short', () => {
   const text = llmsText({ serverUrl: 'https://api.example' });
   for (const [, { http }] of operations) expect(text).toContain(`\`${http.method} ${http.path}\``);

@@ -17,7 +17,7 @@ const Key = z.strictObject({
     examples: ['test.quote.1'],
   }),
   x: z.string().describe('The public key, base64url'),
-  env: Environment,
+  env: Environment.describe('The environment whose tokens it verifies'),
 });
 
 /** The operations that the gateway itself answers. */

@@ -20,6 +20,15 @@ const SECURITY: Record<CredentialKind, { scheme: string; description: string }> 
   jwt: { scheme: 'accessToken', description: 'Access token of a sign-in (JWT, EdDSA, 15 minutes)' },
 };
 
+const isAmount = ({ $ref, anyOf = [] }: Json): boolean =>
+  /\/MicroUsdc(OrZero)?$/.test(String($ref)) || (anyOf as Json[]).some(isAmount);
+
+/** The description of an amount names its unit, because a reader of one field sees no other. */
+const withUnit = (node: Json): Json =>
+  typeof node.description === 'string' && isAmount(node)
+    ? { ...node, description: `${node.description}. In USDC micro-units` }
+    : node;
+
 /** Converts schemas to JSON Schema. A schema with an id becomes a component, once. */
 const createConverter = () => {
   const components: Record<string, Json> = {};
@@ -27,14 +36,13 @@ const createConverter = () => {
   const toComponent = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(toComponent);
     if (typeof node !== 'object' || node === null) return node;
-    return Object.fromEntries(
-      Object.entries(node).map(([key, value]) => [
-        key,
-        key === '$ref' && typeof value === 'string'
-          ? value.replace('#/$defs/', '#/components/schemas/')
-          : toComponent(value),
-      ]),
-    );
+    const entries = Object.entries(node).map(([key, value]) => [
+      key,
+      key === '$ref' && typeof value === 'string'
+        ? value.replace('#/$defs/', '#/components/schemas/')
+        : toComponent(value),
+    ]);
+    return withUnit(Object.fromEntries(entries) as Json);
   };
 
   const addComponent = (id: string, schema: unknown) => {
@@ -85,11 +93,16 @@ const parametersOf = (
   Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, field]) => {
     const optional = field.safeParse(undefined).success;
     const inner = field instanceof z.ZodOptional ? (field.unwrap() as z.ZodType) : field;
-    const converted = convert(inner, { open: false });
+    const { description, ...converted } = convert(inner, { open: false });
+    const text = inner === field ? description : (field.description ?? description);
     // Query parameters have no example: with all of them filled in, the filters would exclude each
     // other.
     const shown = place === 'path' ? { example: example(converted, name) } : {};
-    return { name, in: place, required: !optional, schema: converted, ...shown };
+    return {
+      ...{ name, in: place, required: !optional },
+      ...(text === undefined ? {} : { description: text }),
+      ...{ schema: converted, ...shown },
+    };
   });
 
 const keyParameter = ({ convert }: Converter): Json => ({

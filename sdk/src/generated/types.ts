@@ -2035,7 +2035,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event quote.settling */
+        /** A payment of the quote is under way */
         post: {
             parameters: {
                 query?: never;
@@ -2069,21 +2069,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "quote.settling";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            quote_id: components["schemas"]["QuoteId"];
-                            service_id: components["schemas"]["ServiceId"];
-                            /** @description The settlement that pays the quote */
-                            settlement_id: components["schemas"]["SettlementId"];
-                            /** @description What the buyer pays, USDC micro-units */
-                            quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
-                            fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
-                            net_amount: components["schemas"]["MicroUsdcOrZero"];
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["QuoteProgress"];
                     };
                 };
             };
@@ -2112,7 +2106,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event quote.settled */
+        /** The quote is paid */
         post: {
             parameters: {
                 query?: never;
@@ -2146,21 +2140,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "quote.settled";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            quote_id: components["schemas"]["QuoteId"];
-                            service_id: components["schemas"]["ServiceId"];
-                            /** @description The settlement that pays the quote */
-                            settlement_id: components["schemas"]["SettlementId"];
-                            /** @description What the buyer pays, USDC micro-units */
-                            quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
-                            fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
-                            net_amount: components["schemas"]["MicroUsdcOrZero"];
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["QuoteProgress"];
                     };
                 };
             };
@@ -2189,7 +2177,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event quote.expired */
+        /** The quote was not paid in time */
         post: {
             parameters: {
                 query?: never;
@@ -2222,16 +2210,22 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "quote.expired";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: {
                             quote_id: components["schemas"]["QuoteId"];
                             service_id: components["schemas"]["ServiceId"];
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /** @description What the platform gets of it. In USDC micro-units */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description Until when it could be paid */
                             expires_at: components["schemas"]["Timestamp"];
                         };
                     };
@@ -2262,7 +2256,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event settlement.issued */
+        /** The payment is confirmed on chain, and the settlement can be redeemed */
         post: {
             parameters: {
                 query?: never;
@@ -2301,9 +2295,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "settlement.issued";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: {
                             settlement_id: components["schemas"]["SettlementId"];
                             rail: components["schemas"]["Rail"];
@@ -2311,15 +2310,20 @@ export interface webhooks {
                             quote_id: components["schemas"]["QuoteId"] | null;
                             /** @description Null for a vendor that does not use Quittance */
                             service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /** @description What the platform gets of it. In USDC micro-units */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /** @description What the vendor gets of it. In USDC micro-units */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The transaction on chain */
                             tx_hash: components["schemas"]["TransactionHash"];
+                            /** @description When the payment was confirmed */
                             issued_at: components["schemas"]["Timestamp"];
-                            /** @constant */
+                            /**
+                             * @description The account sells in this payment
+                             * @constant
+                             */
                             role: "vendor";
                             /** @description The address that signed a payment of x402 or MPP. Absent for a payer with an account */
                             payer_address?: components["schemas"]["SolanaAddress"];
@@ -2330,16 +2334,22 @@ export interface webhooks {
                             quote_id: components["schemas"]["QuoteId"] | null;
                             /** @description Null for a vendor that does not use Quittance */
                             service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /** @description What the platform gets of it. In USDC micro-units */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /** @description What the vendor gets of it. In USDC micro-units */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The transaction on chain */
                             tx_hash: components["schemas"]["TransactionHash"];
+                            /** @description When the payment was confirmed */
                             issued_at: components["schemas"]["Timestamp"];
-                            /** @constant */
+                            /**
+                             * @description The account pays in this payment
+                             * @constant
+                             */
                             role: "payer";
+                            /** @description The wallet that paid */
                             wallet_id: components["schemas"]["WalletId"] | null;
                             /** @description Null if the owner’s own sign-in has paid */
                             delegate_id: components["schemas"]["DelegateId"] | null;
@@ -2372,7 +2382,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event settlement.finalized */
+        /** The payment is final: no fork of the chain can undo it any more */
         post: {
             parameters: {
                 query?: never;
@@ -2410,9 +2420,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "settlement.finalized";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: {
                             settlement_id: components["schemas"]["SettlementId"];
                             rail: components["schemas"]["Rail"];
@@ -2420,14 +2435,18 @@ export interface webhooks {
                             quote_id: components["schemas"]["QuoteId"] | null;
                             /** @description Null for a vendor that does not use Quittance */
                             service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /** @description What the platform gets of it. In USDC micro-units */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /** @description What the vendor gets of it. In USDC micro-units */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The transaction on chain */
                             tx_hash: components["schemas"]["TransactionHash"];
-                            /** @constant */
+                            /**
+                             * @description The account sells in this payment
+                             * @constant
+                             */
                             role: "vendor";
                             /** @description The address that signed a payment of x402 or MPP. Absent for a payer with an account */
                             payer_address?: components["schemas"]["SolanaAddress"];
@@ -2438,15 +2457,20 @@ export interface webhooks {
                             quote_id: components["schemas"]["QuoteId"] | null;
                             /** @description Null for a vendor that does not use Quittance */
                             service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /** @description What the platform gets of it. In USDC micro-units */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /** @description What the vendor gets of it. In USDC micro-units */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The transaction on chain */
                             tx_hash: components["schemas"]["TransactionHash"];
-                            /** @constant */
+                            /**
+                             * @description The account pays in this payment
+                             * @constant
+                             */
                             role: "payer";
+                            /** @description The wallet that paid */
                             wallet_id: components["schemas"]["WalletId"] | null;
                             /** @description Null if the owner’s own sign-in has paid */
                             delegate_id: components["schemas"]["DelegateId"] | null;
@@ -2479,7 +2503,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event settlement.redeemed */
+        /** The vendor has redeemed the settlement */
         post: {
             parameters: {
                 query?: never;
@@ -2518,9 +2542,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "settlement.redeemed";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: {
                             settlement_id: components["schemas"]["SettlementId"];
                             rail: components["schemas"]["Rail"];
@@ -2528,17 +2557,22 @@ export interface webhooks {
                             quote_id: components["schemas"]["QuoteId"] | null;
                             /** @description Null for a vendor that does not use Quittance */
                             service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /** @description What the platform gets of it. In USDC micro-units */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /** @description What the vendor gets of it. In USDC micro-units */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description When the vendor redeemed it */
                             redeemed_at: components["schemas"]["Timestamp"];
-                            /** @constant */
+                            /**
+                             * @description The account sells in this payment
+                             * @constant
+                             */
                             role: "vendor";
                             /** @description The address that signed a payment of x402 or MPP. Absent for a payer with an account */
                             payer_address?: components["schemas"]["SolanaAddress"];
+                            /** @description The id that redeemed it. Null: none was sent */
                             redeem_id: components["schemas"]["RedeemId"] | null;
                         } | {
                             settlement_id: components["schemas"]["SettlementId"];
@@ -2547,15 +2581,20 @@ export interface webhooks {
                             quote_id: components["schemas"]["QuoteId"] | null;
                             /** @description Null for a vendor that does not use Quittance */
                             service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /** @description What the platform gets of it. In USDC micro-units */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /** @description What the vendor gets of it. In USDC micro-units */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description When the vendor redeemed it */
                             redeemed_at: components["schemas"]["Timestamp"];
-                            /** @constant */
+                            /**
+                             * @description The account pays in this payment
+                             * @constant
+                             */
                             role: "payer";
+                            /** @description The wallet that paid */
                             wallet_id: components["schemas"]["WalletId"] | null;
                             /** @description Null if the owner’s own sign-in has paid */
                             delegate_id: components["schemas"]["DelegateId"] | null;
@@ -2588,7 +2627,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event settlement.expired */
+        /** The settlement was paid, and not redeemed in time */
         post: {
             parameters: {
                 query?: never;
@@ -2626,9 +2665,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "settlement.expired";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: {
                             settlement_id: components["schemas"]["SettlementId"];
                             rail: components["schemas"]["Rail"];
@@ -2636,14 +2680,18 @@ export interface webhooks {
                             quote_id: components["schemas"]["QuoteId"] | null;
                             /** @description Null for a vendor that does not use Quittance */
                             service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /** @description What the platform gets of it. In USDC micro-units */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /** @description What the vendor gets of it. In USDC micro-units */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description Until when it could be redeemed */
                             redeem_expires_at: components["schemas"]["Timestamp"];
-                            /** @constant */
+                            /**
+                             * @description The account sells in this payment
+                             * @constant
+                             */
                             role: "vendor";
                             /** @description The address that signed a payment of x402 or MPP. Absent for a payer with an account */
                             payer_address?: components["schemas"]["SolanaAddress"];
@@ -2654,15 +2702,20 @@ export interface webhooks {
                             quote_id: components["schemas"]["QuoteId"] | null;
                             /** @description Null for a vendor that does not use Quittance */
                             service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /** @description What the platform gets of it. In USDC micro-units */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /** @description What the vendor gets of it. In USDC micro-units */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description Until when it could be redeemed */
                             redeem_expires_at: components["schemas"]["Timestamp"];
-                            /** @constant */
+                            /**
+                             * @description The account pays in this payment
+                             * @constant
+                             */
                             role: "payer";
+                            /** @description The wallet that paid */
                             wallet_id: components["schemas"]["WalletId"] | null;
                             /** @description Null if the owner’s own sign-in has paid */
                             delegate_id: components["schemas"]["DelegateId"] | null;
@@ -2695,7 +2748,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event settlement.failed */
+        /** The payment failed. No money moved */
         post: {
             parameters: {
                 query?: never;
@@ -2733,9 +2786,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "settlement.failed";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: {
                             settlement_id: components["schemas"]["SettlementId"];
                             rail: components["schemas"]["Rail"];
@@ -2743,18 +2801,21 @@ export interface webhooks {
                             quote_id: components["schemas"]["QuoteId"] | null;
                             /** @description Null for a vendor that does not use Quittance */
                             service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /** @description What the platform gets of it. In USDC micro-units */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /** @description What the vendor gets of it. In USDC micro-units */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             /**
                              * @description Why it failed. No money moved, and the quote may be paid again
                              * @example insufficient_funds
                              */
                             failure_code: string;
-                            /** @constant */
+                            /**
+                             * @description The account sells in this payment
+                             * @constant
+                             */
                             role: "vendor";
                             /** @description The address that signed a payment of x402 or MPP. Absent for a payer with an account */
                             payer_address?: components["schemas"]["SolanaAddress"];
@@ -2765,19 +2826,23 @@ export interface webhooks {
                             quote_id: components["schemas"]["QuoteId"] | null;
                             /** @description Null for a vendor that does not use Quittance */
                             service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /** @description What the platform gets of it. In USDC micro-units */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /** @description What the vendor gets of it. In USDC micro-units */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             /**
                              * @description Why it failed. No money moved, and the quote may be paid again
                              * @example insufficient_funds
                              */
                             failure_code: string;
-                            /** @constant */
+                            /**
+                             * @description The account pays in this payment
+                             * @constant
+                             */
                             role: "payer";
+                            /** @description The wallet that paid */
                             wallet_id: components["schemas"]["WalletId"] | null;
                             /** @description Null if the owner’s own sign-in has paid */
                             delegate_id: components["schemas"]["DelegateId"] | null;
@@ -2810,7 +2875,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event settlement.reversed */
+        /** A fork of the chain has undone the payment, finally */
         post: {
             parameters: {
                 query?: never;
@@ -2848,9 +2913,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "settlement.reversed";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: {
                             settlement_id: components["schemas"]["SettlementId"];
                             rail: components["schemas"]["Rail"];
@@ -2858,15 +2928,18 @@ export interface webhooks {
                             quote_id: components["schemas"]["QuoteId"] | null;
                             /** @description Null for a vendor that does not use Quittance */
                             service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /** @description What the platform gets of it. In USDC micro-units */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /** @description What the vendor gets of it. In USDC micro-units */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description Whether it was redeemed before the chain reversed it */
                             redeemed: boolean;
-                            /** @constant */
+                            /**
+                             * @description The account sells in this payment
+                             * @constant
+                             */
                             role: "vendor";
                             /** @description The address that signed a payment of x402 or MPP. Absent for a payer with an account */
                             payer_address?: components["schemas"]["SolanaAddress"];
@@ -2877,16 +2950,20 @@ export interface webhooks {
                             quote_id: components["schemas"]["QuoteId"] | null;
                             /** @description Null for a vendor that does not use Quittance */
                             service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /** @description What the platform gets of it. In USDC micro-units */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /** @description What the vendor gets of it. In USDC micro-units */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description Whether it was redeemed before the chain reversed it */
                             redeemed: boolean;
-                            /** @constant */
+                            /**
+                             * @description The account pays in this payment
+                             * @constant
+                             */
                             role: "payer";
+                            /** @description The wallet that paid */
                             wallet_id: components["schemas"]["WalletId"] | null;
                             /** @description Null if the owner’s own sign-in has paid */
                             delegate_id: components["schemas"]["DelegateId"] | null;
@@ -2919,7 +2996,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event settlement.declined */
+        /** A payment was refused before anything was reserved */
         post: {
             parameters: {
                 query?: never;
@@ -2954,29 +3031,44 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "settlement.declined";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: {
                             decline_id: components["schemas"]["DeclineId"];
                             quote_id: components["schemas"]["QuoteId"];
                             service_id: components["schemas"]["ServiceId"];
+                            /** @description What the quote costs. In USDC micro-units */
                             amount: components["schemas"]["MicroUsdc"];
+                            /** @description When the payment was refused first */
                             created_at: components["schemas"]["Timestamp"];
-                            /** @constant */
+                            /**
+                             * @description A vendor does not learn why
+                             * @constant
+                             */
                             code: "payer_declined";
-                            /** @constant */
+                            /**
+                             * @description The account sells in this payment
+                             * @constant
+                             */
                             role: "vendor";
                         } | {
                             decline_id: components["schemas"]["DeclineId"];
                             quote_id: components["schemas"]["QuoteId"];
                             service_id: components["schemas"]["ServiceId"];
+                            /** @description What the quote costs. In USDC micro-units */
                             amount: components["schemas"]["MicroUsdc"];
                             /**
                              * @description The error code that the payer got. A vendor sees `payer_declined` only
                              * @enum {string}
                              */
                             code: "limit_exceeded" | "insufficient_funds" | "delegation_inactive" | "forbidden" | "conflict" | "quote_expired" | "approval_denied" | "approval_expired" | "service_unavailable" | "payer_declined";
+                            /** @description When the payment was refused first */
                             created_at: components["schemas"]["Timestamp"];
                             /** @description The delegate whose key tried to pay; null: a sign-in of the account. Shown only to the payer */
                             delegate_id: components["schemas"]["DelegateId"] | null;
@@ -2986,7 +3078,10 @@ export interface webhooks {
                             reason: components["schemas"]["DeclineReason"];
                             /** @description Null if no limit of delegate or wallet is the reason. Shown only to the payer */
                             limit: components["schemas"]["DeclineLimit"] | null;
-                            /** @constant */
+                            /**
+                             * @description The account pays in this payment
+                             * @constant
+                             */
                             role: "payer";
                         };
                     };
@@ -3017,7 +3112,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event refund.submitted */
+        /** The refund is signed and sent to the chain */
         post: {
             parameters: {
                 query?: never;
@@ -3061,9 +3156,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "refund.submitted";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Refund"];
                     };
                 };
@@ -3093,7 +3193,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event refund.confirmed */
+        /** The refund is confirmed on chain */
         post: {
             parameters: {
                 query?: never;
@@ -3137,9 +3237,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "refund.confirmed";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Refund"];
                     };
                 };
@@ -3169,7 +3274,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event refund.finalized */
+        /** The refund is final */
         post: {
             parameters: {
                 query?: never;
@@ -3213,9 +3318,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "refund.finalized";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Refund"];
                     };
                 };
@@ -3245,7 +3355,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event refund.failed */
+        /** The refund failed. No money moved */
         post: {
             parameters: {
                 query?: never;
@@ -3289,9 +3399,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "refund.failed";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Refund"];
                     };
                 };
@@ -3321,7 +3436,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event refund.cancelled */
+        /** The refund was cancelled before it was signed */
         post: {
             parameters: {
                 query?: never;
@@ -3365,9 +3480,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "refund.cancelled";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Refund"];
                     };
                 };
@@ -3397,7 +3517,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event refund.expired */
+        /** The refund was not signed in time */
         post: {
             parameters: {
                 query?: never;
@@ -3441,9 +3561,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "refund.expired";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Refund"];
                     };
                 };
@@ -3473,7 +3598,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event withdrawal.submitted */
+        /** The withdrawal is signed and sent to the chain */
         post: {
             parameters: {
                 query?: never;
@@ -3514,9 +3639,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "withdrawal.submitted";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Withdrawal"];
                     };
                 };
@@ -3546,7 +3676,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event withdrawal.confirmed */
+        /** The withdrawal is confirmed on chain */
         post: {
             parameters: {
                 query?: never;
@@ -3587,9 +3717,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "withdrawal.confirmed";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Withdrawal"];
                     };
                 };
@@ -3619,7 +3754,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event withdrawal.finalized */
+        /** The withdrawal is final */
         post: {
             parameters: {
                 query?: never;
@@ -3660,9 +3795,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "withdrawal.finalized";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Withdrawal"];
                     };
                 };
@@ -3692,7 +3832,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event withdrawal.failed */
+        /** The withdrawal failed. No money moved */
         post: {
             parameters: {
                 query?: never;
@@ -3733,9 +3873,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "withdrawal.failed";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Withdrawal"];
                     };
                 };
@@ -3765,7 +3910,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event withdrawal.cancelled */
+        /** The withdrawal was cancelled before it was signed */
         post: {
             parameters: {
                 query?: never;
@@ -3806,9 +3951,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "withdrawal.cancelled";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Withdrawal"];
                     };
                 };
@@ -3838,7 +3988,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event withdrawal.expired */
+        /** The withdrawal was not signed in time */
         post: {
             parameters: {
                 query?: never;
@@ -3879,9 +4029,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "withdrawal.expired";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Withdrawal"];
                     };
                 };
@@ -3911,7 +4066,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event deposit.awaiting_payment */
+        /** The provider waits for the payment of the customer */
         post: {
             parameters: {
                 query?: never;
@@ -3954,30 +4109,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "deposit.awaiting_payment";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            deposit_id: components["schemas"]["DepositId"];
-                            status: components["schemas"]["DepositStatus"];
-                            wallet_id: components["schemas"]["WalletId"];
-                            provider: components["schemas"]["OnrampProvider"];
-                            fiat_currency: components["schemas"]["FiatCurrency"];
-                            fiat_amount: components["schemas"]["FiatAmount"];
-                            /** @description USDC: the provider’s estimate, and after completion the amount that arrived */
-                            amount: components["schemas"]["MicroUsdc"] | null;
-                            /** @description The transfer on chain, null until it is seen */
-                            tx_hash: components["schemas"]["TransactionHash"] | null;
-                            /** @description Why it failed, or what keeps a settling deposit from completing */
-                            problem: {
-                                code: string;
-                                message: string;
-                            } | null;
-                            created_at: components["schemas"]["Timestamp"];
-                            /** @description When the deposit expires if it is not paid */
-                            expires_at: components["schemas"]["Timestamp"];
-                            completed_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["DepositChange"];
                     };
                 };
             };
@@ -4006,7 +4146,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event deposit.processing */
+        /** The provider processes the payment of the customer */
         post: {
             parameters: {
                 query?: never;
@@ -4049,30 +4189,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "deposit.processing";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            deposit_id: components["schemas"]["DepositId"];
-                            status: components["schemas"]["DepositStatus"];
-                            wallet_id: components["schemas"]["WalletId"];
-                            provider: components["schemas"]["OnrampProvider"];
-                            fiat_currency: components["schemas"]["FiatCurrency"];
-                            fiat_amount: components["schemas"]["FiatAmount"];
-                            /** @description USDC: the provider’s estimate, and after completion the amount that arrived */
-                            amount: components["schemas"]["MicroUsdc"] | null;
-                            /** @description The transfer on chain, null until it is seen */
-                            tx_hash: components["schemas"]["TransactionHash"] | null;
-                            /** @description Why it failed, or what keeps a settling deposit from completing */
-                            problem: {
-                                code: string;
-                                message: string;
-                            } | null;
-                            created_at: components["schemas"]["Timestamp"];
-                            /** @description When the deposit expires if it is not paid */
-                            expires_at: components["schemas"]["Timestamp"];
-                            completed_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["DepositChange"];
                     };
                 };
             };
@@ -4101,7 +4226,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event deposit.settling */
+        /** The provider reports that it has sent the USDC */
         post: {
             parameters: {
                 query?: never;
@@ -4144,30 +4269,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "deposit.settling";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            deposit_id: components["schemas"]["DepositId"];
-                            status: components["schemas"]["DepositStatus"];
-                            wallet_id: components["schemas"]["WalletId"];
-                            provider: components["schemas"]["OnrampProvider"];
-                            fiat_currency: components["schemas"]["FiatCurrency"];
-                            fiat_amount: components["schemas"]["FiatAmount"];
-                            /** @description USDC: the provider’s estimate, and after completion the amount that arrived */
-                            amount: components["schemas"]["MicroUsdc"] | null;
-                            /** @description The transfer on chain, null until it is seen */
-                            tx_hash: components["schemas"]["TransactionHash"] | null;
-                            /** @description Why it failed, or what keeps a settling deposit from completing */
-                            problem: {
-                                code: string;
-                                message: string;
-                            } | null;
-                            created_at: components["schemas"]["Timestamp"];
-                            /** @description When the deposit expires if it is not paid */
-                            expires_at: components["schemas"]["Timestamp"];
-                            completed_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["DepositChange"];
                     };
                 };
             };
@@ -4196,7 +4306,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event deposit.completed */
+        /** The USDC has arrived, finally */
         post: {
             parameters: {
                 query?: never;
@@ -4239,30 +4349,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "deposit.completed";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            deposit_id: components["schemas"]["DepositId"];
-                            status: components["schemas"]["DepositStatus"];
-                            wallet_id: components["schemas"]["WalletId"];
-                            provider: components["schemas"]["OnrampProvider"];
-                            fiat_currency: components["schemas"]["FiatCurrency"];
-                            fiat_amount: components["schemas"]["FiatAmount"];
-                            /** @description USDC: the provider’s estimate, and after completion the amount that arrived */
-                            amount: components["schemas"]["MicroUsdc"] | null;
-                            /** @description The transfer on chain, null until it is seen */
-                            tx_hash: components["schemas"]["TransactionHash"] | null;
-                            /** @description Why it failed, or what keeps a settling deposit from completing */
-                            problem: {
-                                code: string;
-                                message: string;
-                            } | null;
-                            created_at: components["schemas"]["Timestamp"];
-                            /** @description When the deposit expires if it is not paid */
-                            expires_at: components["schemas"]["Timestamp"];
-                            completed_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["DepositChange"];
                     };
                 };
             };
@@ -4291,7 +4386,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event deposit.failed */
+        /** The deposit failed */
         post: {
             parameters: {
                 query?: never;
@@ -4334,30 +4429,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "deposit.failed";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            deposit_id: components["schemas"]["DepositId"];
-                            status: components["schemas"]["DepositStatus"];
-                            wallet_id: components["schemas"]["WalletId"];
-                            provider: components["schemas"]["OnrampProvider"];
-                            fiat_currency: components["schemas"]["FiatCurrency"];
-                            fiat_amount: components["schemas"]["FiatAmount"];
-                            /** @description USDC: the provider’s estimate, and after completion the amount that arrived */
-                            amount: components["schemas"]["MicroUsdc"] | null;
-                            /** @description The transfer on chain, null until it is seen */
-                            tx_hash: components["schemas"]["TransactionHash"] | null;
-                            /** @description Why it failed, or what keeps a settling deposit from completing */
-                            problem: {
-                                code: string;
-                                message: string;
-                            } | null;
-                            created_at: components["schemas"]["Timestamp"];
-                            /** @description When the deposit expires if it is not paid */
-                            expires_at: components["schemas"]["Timestamp"];
-                            completed_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["DepositChange"];
                     };
                 };
             };
@@ -4386,7 +4466,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event deposit.cancelled */
+        /** The deposit was cancelled */
         post: {
             parameters: {
                 query?: never;
@@ -4429,30 +4509,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "deposit.cancelled";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            deposit_id: components["schemas"]["DepositId"];
-                            status: components["schemas"]["DepositStatus"];
-                            wallet_id: components["schemas"]["WalletId"];
-                            provider: components["schemas"]["OnrampProvider"];
-                            fiat_currency: components["schemas"]["FiatCurrency"];
-                            fiat_amount: components["schemas"]["FiatAmount"];
-                            /** @description USDC: the provider’s estimate, and after completion the amount that arrived */
-                            amount: components["schemas"]["MicroUsdc"] | null;
-                            /** @description The transfer on chain, null until it is seen */
-                            tx_hash: components["schemas"]["TransactionHash"] | null;
-                            /** @description Why it failed, or what keeps a settling deposit from completing */
-                            problem: {
-                                code: string;
-                                message: string;
-                            } | null;
-                            created_at: components["schemas"]["Timestamp"];
-                            /** @description When the deposit expires if it is not paid */
-                            expires_at: components["schemas"]["Timestamp"];
-                            completed_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["DepositChange"];
                     };
                 };
             };
@@ -4481,7 +4546,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event deposit.expired */
+        /** The deposit was not paid in time */
         post: {
             parameters: {
                 query?: never;
@@ -4524,30 +4589,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "deposit.expired";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            deposit_id: components["schemas"]["DepositId"];
-                            status: components["schemas"]["DepositStatus"];
-                            wallet_id: components["schemas"]["WalletId"];
-                            provider: components["schemas"]["OnrampProvider"];
-                            fiat_currency: components["schemas"]["FiatCurrency"];
-                            fiat_amount: components["schemas"]["FiatAmount"];
-                            /** @description USDC: the provider’s estimate, and after completion the amount that arrived */
-                            amount: components["schemas"]["MicroUsdc"] | null;
-                            /** @description The transfer on chain, null until it is seen */
-                            tx_hash: components["schemas"]["TransactionHash"] | null;
-                            /** @description Why it failed, or what keeps a settling deposit from completing */
-                            problem: {
-                                code: string;
-                                message: string;
-                            } | null;
-                            created_at: components["schemas"]["Timestamp"];
-                            /** @description When the deposit expires if it is not paid */
-                            expires_at: components["schemas"]["Timestamp"];
-                            completed_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["DepositChange"];
                     };
                 };
             };
@@ -4576,7 +4626,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event delegate.created */
+        /** A delegate was created */
         post: {
             parameters: {
                 query?: never;
@@ -4608,17 +4658,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "delegate.created";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            delegate_id: components["schemas"]["DelegateId"];
-                            /** @example Research agent */
-                            name: string;
-                            wallet_id: components["schemas"]["WalletId"];
-                            /** @description When the key ends. Null: never */
-                            expires_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["DelegateChange"];
                     };
                 };
             };
@@ -4647,7 +4695,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event delegate.updated */
+        /** A delegate was changed */
         post: {
             parameters: {
                 query?: never;
@@ -4679,17 +4727,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "delegate.updated";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            delegate_id: components["schemas"]["DelegateId"];
-                            /** @example Research agent */
-                            name: string;
-                            wallet_id: components["schemas"]["WalletId"];
-                            /** @description When the key ends. Null: never */
-                            expires_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["DelegateChange"];
                     };
                 };
             };
@@ -4718,7 +4764,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event delegate.deleted */
+        /** A delegate was deleted, and its keys are revoked */
         post: {
             parameters: {
                 query?: never;
@@ -4750,17 +4796,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "delegate.deleted";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            delegate_id: components["schemas"]["DelegateId"];
-                            /** @example Research agent */
-                            name: string;
-                            wallet_id: components["schemas"]["WalletId"];
-                            /** @description When the key ends. Null: never */
-                            expires_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["DelegateChange"];
                     };
                 };
             };
@@ -4789,7 +4833,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event delegate.exhausted */
+        /** A limit of a delegate leaves less than it wants to pay */
         post: {
             parameters: {
                 query?: never;
@@ -4823,9 +4867,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "delegate.exhausted";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: {
                             delegate_id: components["schemas"]["DelegateId"];
                             /**
@@ -4833,10 +4882,13 @@ export interface webhooks {
                              * @enum {string}
                              */
                             name: "daily" | "monthly" | "total";
+                            /** @description The limit itself. In USDC micro-units */
                             limit: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description Spent, or held by payments that are under way */
+                            /** @description Spent, or held by payments that are under way. In USDC micro-units */
                             used: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description What may still be paid. In USDC micro-units */
                             left: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description When the limit starts again. Null: never */
                             resets_at: components["schemas"]["Timestamp"] | null;
                         };
                     };
@@ -4867,7 +4919,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event approval.requested */
+        /** A payment of a delegate waits for its owner */
         post: {
             parameters: {
                 query?: never;
@@ -4910,9 +4962,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "approval.requested";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Approval"];
                     };
                 };
@@ -4942,7 +4999,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event approval.decided */
+        /** The owner has approved or denied a payment of a delegate */
         post: {
             parameters: {
                 query?: never;
@@ -4985,9 +5042,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "approval.decided";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Approval"];
                     };
                 };
@@ -5017,7 +5079,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event key.rotated */
+        /** A key was replaced by a rotation */
         post: {
             parameters: {
                 query?: never;
@@ -5048,17 +5110,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "key.rotated";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            /** @description Whose key it is. Null for the key of a delegate */
-                            service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description Whose key it is. Null for the key of a service */
-                            delegate_id: components["schemas"]["DelegateId"] | null;
-                            /** @description Until then the previous key works, too. Null: there is none */
-                            previous_key_expires_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["KeyChange"];
                     };
                 };
             };
@@ -5087,7 +5147,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event key.revealed */
+        /** A key was replaced by a mailed link */
         post: {
             parameters: {
                 query?: never;
@@ -5118,17 +5178,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "key.revealed";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            /** @description Whose key it is. Null for the key of a delegate */
-                            service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description Whose key it is. Null for the key of a service */
-                            delegate_id: components["schemas"]["DelegateId"] | null;
-                            /** @description Until then the previous key works, too. Null: there is none */
-                            previous_key_expires_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["KeyChange"];
                     };
                 };
             };
@@ -5157,7 +5215,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event key.ended */
+        /** A key was revoked */
         post: {
             parameters: {
                 query?: never;
@@ -5188,17 +5246,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "key.ended";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            /** @description Whose key it is. Null for the key of a delegate */
-                            service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description Whose key it is. Null for the key of a service */
-                            delegate_id: components["schemas"]["DelegateId"] | null;
-                            /** @description Until then the previous key works, too. Null: there is none */
-                            previous_key_expires_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["KeyChange"];
                     };
                 };
             };
@@ -5227,7 +5283,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event webhook.test */
+        /** The owner has asked for a test event */
         post: {
             parameters: {
                 query?: never;
@@ -5256,9 +5312,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "webhook.test";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: {
                             endpoint_id: components["schemas"]["EndpointId"];
                         };
@@ -5295,8 +5356,12 @@ export interface components {
          *     }
          */
         Error: {
+            /** @description What is wrong, and what to do */
             error: {
-                /** @enum {string} */
+                /**
+                 * @description What is wrong, for programs
+                 * @enum {string}
+                 */
                 code: "validation_error" | "unauthorized" | "payment_required" | "insufficient_funds" | "forbidden" | "limit_exceeded" | "approval_required" | "approval_denied" | "approval_expired" | "reauthentication_required" | "not_found" | "method_not_allowed" | "conflict" | "delegation_inactive" | "quote_already_settled" | "idempotency_mismatch" | "settlement_exhausted" | "payment_failed" | "quote_expired" | "settlement_expired" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "service_unavailable";
                 /** @description What is wrong, then what to do. For people */
                 message: string;
@@ -5309,7 +5374,9 @@ export interface components {
                 docs_url: string;
                 /** @description Which fields are wrong */
                 details?: {
+                    /** @description The field, as `limits.daily` */
                     path: string;
+                    /** @description What is wrong with it */
                     message: string;
                 }[];
                 /**
@@ -5326,23 +5393,31 @@ export interface components {
                 settlement_id?: components["schemas"]["SettlementId"];
                 /** @description The approval that the payment needs, or that was denied or has expired */
                 approval_id?: components["schemas"]["ApprovalId"];
-                /** @description The limit that refused the payment, in micro-units. `asked`: the amount of the payment. `left`: what no other payment has used or holds. `resets_at`: when a daily or monthly limit starts again. */
+                /** @description The limit that refused the payment. Its amounts are in USDC micro-units */
                 limit?: {
-                    /** @enum {unknown} */
+                    /**
+                     * @description Which limit
+                     * @enum {unknown}
+                     */
                     name: "per_payment" | "daily" | "monthly" | "total" | "balance" | "allowance";
+                    /** @description The amount of the payment */
                     asked: components["schemas"]["MicroUsdc"];
+                    /** @description The limit itself */
                     limit: components["schemas"]["MicroUsdcOrZero"];
+                    /** @description What no other payment has used or holds */
                     left: components["schemas"]["MicroUsdcOrZero"];
+                    /** @description When a daily or monthly limit starts again. Null: never */
                     resets_at: components["schemas"]["Timestamp"] | null;
                 };
             };
         };
         /**
-         * @description Identifier beginning with acct_ (TypeID: UUIDv7 in base32)
+         * @description Id of the account, beginning with acct_ (TypeID: UUIDv7 in base32)
          * @example acct_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         AccountId: string;
         AccountSettings: {
+            /** @description A name for the owner’s own pages. Null: none */
             display_name: string | null;
             /** @description The wallet from which a settle with an access token pays. Default: the first linked wallet. A change takes effect within 2 s */
             default_wallet_id: components["schemas"]["WalletId"] | null;
@@ -5350,7 +5425,7 @@ export interface components {
             mail_key_events: boolean;
             /** @description Whether mails report payments made and received. Default false */
             mail_payments: boolean;
-            /** @description A mail is sent once a day when the payments of a UTC day exceed this amount, and again when they exceed a raised amount. Null: no mail */
+            /** @description A mail is sent once a day when the payments of a UTC day exceed this amount, and again when they exceed a raised amount. Null: no mail. In USDC micro-units */
             spending_alert_threshold: components["schemas"]["MicroUsdc"] | null;
         };
         /** @description A payment of a delegate that its owner must approve. It reserves nothing */
@@ -5360,6 +5435,7 @@ export interface components {
             delegate_id: components["schemas"]["DelegateId"];
             payment_attempt_id: components["schemas"]["PaymentAttemptId"];
             rail: components["schemas"]["Rail"];
+            /** @description What would be paid. In USDC micro-units */
             amount: components["schemas"]["MicroUsdc"];
             /** @description Address that would be paid */
             pay_to: components["schemas"]["SolanaAddress"];
@@ -5367,43 +5443,57 @@ export interface components {
             service_id: components["schemas"]["ServiceId"] | null;
             /** @description Name of the service, or host of the vendor */
             service_name: string;
+            /** @description The quote to pay. Null for a vendor that does not use Quittance */
             quote_id: components["schemas"]["QuoteId"] | null;
             /** @description What the delegate says it pays for */
             resource: string | null;
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
             /** @description It cannot be approved or used after this time */
             expires_at: components["schemas"]["Timestamp"];
+            /** @description When the owner decided. Null: not yet */
             decided_at: components["schemas"]["Timestamp"] | null;
             /** @description The payment that used the approval */
             settlement_id: components["schemas"]["SettlementId"] | null;
         };
         /**
-         * @description Identifier beginning with apr_ (TypeID: UUIDv7 in base32)
+         * @description Id of the approval, beginning with apr_ (TypeID: UUIDv7 in base32)
          * @example apr_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         ApprovalId: string;
-        /** @enum {string} */
+        /**
+         * @description awaiting_approval: the owner has not decided. expired: the owner did not decide in time
+         * @enum {string}
+         */
         ApprovalStatus: "awaiting_approval" | "approved" | "denied" | "expired";
-        /** @enum {string} */
+        /**
+         * @description The state of the payment on chain. finalized: no fork can undo it any more
+         * @enum {string}
+         */
         ChainStatus: "pending" | "confirmed" | "finalized" | "failed";
         /**
          * @description base64url(payload).base64url(signature), Ed25519
          * @example eyJ2IjoxfQ.c2lnbmF0dXJl
          */
         CompactToken: string;
-        /** @constant */
+        /**
+         * @description Always USDC
+         * @constant
+         */
         Currency: "USDC";
         /** @description A settle that was refused, once for each quote, delegate or sign-in, and reason. Nothing was paid. Stored for 90 days */
         Decline: {
             decline_id: components["schemas"]["DeclineId"];
             quote_id: components["schemas"]["QuoteId"];
             service_id: components["schemas"]["ServiceId"];
+            /** @description What the quote costs. In USDC micro-units */
             amount: components["schemas"]["MicroUsdc"];
             /**
              * @description The error code that the payer got. A vendor sees `payer_declined` only
              * @enum {string}
              */
             code: "limit_exceeded" | "insufficient_funds" | "delegation_inactive" | "forbidden" | "conflict" | "quote_expired" | "approval_denied" | "approval_expired" | "service_unavailable" | "payer_declined";
+            /** @description When the payment was refused first */
             created_at: components["schemas"]["Timestamp"];
             /** @description The delegate whose key tried to pay; null: a sign-in of the account. Shown only to the payer */
             delegate_id?: components["schemas"]["DelegateId"] | null;
@@ -5415,15 +5505,17 @@ export interface components {
             limit?: components["schemas"]["DeclineLimit"] | null;
         };
         /**
-         * @description Identifier beginning with dcl_ (TypeID: UUIDv7 in base32)
+         * @description Id of the decline, beginning with dcl_ (TypeID: UUIDv7 in base32)
          * @example dcl_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         DeclineId: string;
+        /** @description The limit that refused the payment */
         DeclineLimit: {
-            /** @description Amount of the payment */
+            /** @description Amount of the payment. In USDC micro-units */
             asked: components["schemas"]["MicroUsdc"];
+            /** @description The limit itself. In USDC micro-units */
             limit: components["schemas"]["MicroUsdcOrZero"];
-            /** @description What no other payment has used or holds */
+            /** @description What no other payment has used or holds. In USDC micro-units */
             left: components["schemas"]["MicroUsdcOrZero"];
             /** @description When a daily or monthly limit starts again */
             resets_at: components["schemas"]["Timestamp"] | null;
@@ -5436,16 +5528,21 @@ export interface components {
         /** @description A key with spending limits */
         Delegate: {
             delegate_id: components["schemas"]["DelegateId"];
+            /** @description A name for the owner */
             name: string;
             wallet_id: components["schemas"]["WalletId"];
             limits: components["schemas"]["DelegateLimits"];
+            /** @description How much of the limits is used */
             usage: {
+                /** @description Of this UTC day */
                 daily: components["schemas"]["DelegateUsage"];
+                /** @description Of this UTC month */
                 monthly: components["schemas"]["DelegateUsage"];
+                /** @description Of all time */
                 total: components["schemas"]["DelegateUsage"];
             };
             /**
-             * @description Null: any service
+             * @description The only services that the key may pay. Null or omitted: any
              * @example null
              */
             allowed_service_ids: components["schemas"]["ServiceId"][] | null;
@@ -5456,43 +5553,69 @@ export interface components {
                 /** @description Null: any origin */
                 origins: string[] | null;
             } | null;
-            /** @description A payment above this amount waits for the owner’s approval. Null: none does */
+            /** @description A payment above this amount waits for the owner’s approval. Null: none does. In USDC micro-units */
             approval_above: components["schemas"]["MicroUsdc"] | null;
             expires_at: components["schemas"]["Timestamp"] | null;
-            /** @enum {string} */
+            /**
+             * @description expired: the key can no longer pay
+             * @enum {string}
+             */
             status: "active" | "expired";
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
         };
+        DelegateChange: {
+            delegate_id: components["schemas"]["DelegateId"];
+            /**
+             * @description A name for the owner
+             * @example Research agent
+             */
+            name: string;
+            wallet_id: components["schemas"]["WalletId"];
+            /** @description When the key ends. Null: never */
+            expires_at: components["schemas"]["Timestamp"] | null;
+        };
         /**
-         * @description Identifier beginning with del_ (TypeID: UUIDv7 in base32)
+         * @description Id of the delegate, beginning with del_ (TypeID: UUIDv7 in base32)
          * @example del_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         DelegateId: string;
-        /** @description Null: no limit. Days and months are UTC. */
+        /** @description What the key may spend. Null: no limit */
         DelegateLimits: {
             per_payment: components["schemas"]["MicroUsdc"] | null;
             daily: components["schemas"]["MicroUsdc"] | null;
             monthly: components["schemas"]["MicroUsdc"] | null;
             total: components["schemas"]["MicroUsdc"] | null;
         };
+        /** @description How much of a limit is used */
         DelegateUsage: {
+            /** @description What was paid in this period. In USDC micro-units */
             spent: components["schemas"]["MicroUsdcOrZero"];
-            /** @description Reserved for payments that are under way */
+            /** @description Reserved for payments that are under way. In USDC micro-units */
             held: components["schemas"]["MicroUsdcOrZero"];
+            /** @description What may still be paid. Null: no limit. In USDC micro-units */
             remaining: components["schemas"]["MicroUsdcOrZero"] | null;
+            /** @description When the period ends. Null: never */
             resets_at: components["schemas"]["Timestamp"] | null;
         };
         /** @description Read from the chain */
         Delegation: {
-            /** @enum {string} */
+            /**
+             * @description active: the platform may spend the allowance. pending: submitted, and not seen on chain yet. exhausted: the allowance is used up. overwritten: another program has become the delegate
+             * @enum {string}
+             */
             status: "none" | "pending" | "active" | "exhausted" | "overwritten" | "revoked";
             /** @description The delegate authority on chain now */
             delegate: components["schemas"]["SolanaAddress"] | null;
+            /** @description What the platform may still spend. In USDC micro-units */
             allowance: components["schemas"]["MicroUsdcOrZero"];
             /** @description When the chain was read: now, or earlier if it cannot be read now */
             as_of: components["schemas"]["Timestamp"];
         };
-        /** @enum {string} */
+        /**
+         * @description pending: a further attempt follows. failed: none follows
+         * @enum {string}
+         */
         DeliveryStatus: "pending" | "delivered" | "failed";
         Deposit: {
             deposit_id: components["schemas"]["DepositId"];
@@ -5501,7 +5624,7 @@ export interface components {
             provider: components["schemas"]["OnrampProvider"];
             fiat_currency: components["schemas"]["FiatCurrency"];
             fiat_amount: components["schemas"]["FiatAmount"];
-            /** @description USDC: the provider’s estimate, and after completion the amount that arrived */
+            /** @description The provider’s estimate, and after completion the amount that arrived. In USDC micro-units */
             amount: components["schemas"]["MicroUsdc"] | null;
             /**
              * @description The provider’s payment page, for the customer’s browser
@@ -5512,16 +5635,45 @@ export interface components {
             tx_hash: components["schemas"]["TransactionHash"] | null;
             /** @description Why it failed, or what keeps a settling deposit from completing */
             problem: {
+                /** @description What happened, for programs */
                 code: string;
+                /** @description What happened, for people */
                 message: string;
             } | null;
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
             /** @description When the deposit expires if it is not paid */
             expires_at: components["schemas"]["Timestamp"];
+            /** @description When the USDC had arrived, finally. Null: not yet */
+            completed_at: components["schemas"]["Timestamp"] | null;
+        };
+        DepositChange: {
+            deposit_id: components["schemas"]["DepositId"];
+            status: components["schemas"]["DepositStatus"];
+            wallet_id: components["schemas"]["WalletId"];
+            provider: components["schemas"]["OnrampProvider"];
+            fiat_currency: components["schemas"]["FiatCurrency"];
+            fiat_amount: components["schemas"]["FiatAmount"];
+            /** @description The provider’s estimate, and after completion the amount that arrived. In USDC micro-units */
+            amount: components["schemas"]["MicroUsdc"] | null;
+            /** @description The transfer on chain, null until it is seen */
+            tx_hash: components["schemas"]["TransactionHash"] | null;
+            /** @description Why it failed, or what keeps a settling deposit from completing */
+            problem: {
+                /** @description What happened, for programs */
+                code: string;
+                /** @description What happened, for people */
+                message: string;
+            } | null;
+            /** @description When it was created */
+            created_at: components["schemas"]["Timestamp"];
+            /** @description When the deposit expires if it is not paid */
+            expires_at: components["schemas"]["Timestamp"];
+            /** @description When the USDC had arrived, finally. Null: not yet */
             completed_at: components["schemas"]["Timestamp"] | null;
         };
         /**
-         * @description Identifier beginning with dep_ (TypeID: UUIDv7 in base32)
+         * @description Id of the deposit, beginning with dep_ (TypeID: UUIDv7 in base32)
          * @example dep_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         DepositId: string;
@@ -5530,10 +5682,13 @@ export interface components {
          * @enum {string}
          */
         DepositStatus: "created" | "awaiting_payment" | "processing" | "settling" | "completed" | "failed" | "cancelled" | "expired";
-        /** @example ada@example.com */
+        /**
+         * @description Mail address
+         * @example ada@example.com
+         */
         Email: string;
         /**
-         * @description Identifier beginning with whe_ (TypeID: UUIDv7 in base32)
+         * @description Id of the endpoint, beginning with whe_ (TypeID: UUIDv7 in base32)
          * @example whe_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         EndpointId: string;
@@ -5551,6 +5706,7 @@ export interface components {
              * @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs
              */
             object_id: string;
+            /** @description When it happened */
             created_at: components["schemas"]["Timestamp"];
             /**
              * @description A refund, withdrawal or deposit has the fields of its GET. A settlement has ids, amounts and `role`, the account’s role in it: `payer` or `vendor`. A decline has the fields of GET /v1/declines and `role`. The data never contain a token or a key.
@@ -5564,11 +5720,14 @@ export interface components {
             };
         };
         /**
-         * @description Identifier beginning with evt_ (TypeID: UUIDv7 in base32)
+         * @description Id of the event, beginning with evt_ (TypeID: UUIDv7 in base32)
          * @example evt_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         EventId: string;
-        /** @enum {string} */
+        /**
+         * @description The object and what happened to it
+         * @enum {string}
+         */
         EventType: "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
         ExternalPayment: {
             settlement_id: components["schemas"]["SettlementId"];
@@ -5584,14 +5743,17 @@ export interface components {
             payment_signature: string;
             /** @description The signed transaction, without the fee payer’s signature */
             transaction: components["schemas"]["WireTransaction"];
+            /** @description The transaction on chain. Null until it is seen there */
             tx_hash: components["schemas"]["TransactionHash"] | null;
         };
         Fees: {
-            /** @description Of all payments that are under way or confirmed */
+            /** @description Of all payments that are under way or confirmed. In USDC micro-units */
             accrued: components["schemas"]["MicroUsdcOrZero"];
+            /** @description What the account has paid of them. In USDC micro-units */
             paid: components["schemas"]["MicroUsdcOrZero"];
+            /** @description What is still to pay. In USDC micro-units */
             owed: components["schemas"]["MicroUsdcOrZero"];
-            /** @description How much the account may owe. It rises with the first payment of fees */
+            /** @description How much the account may owe. It rises with the first payment of fees. In USDC micro-units */
             credit: components["schemas"]["MicroUsdcOrZero"];
         };
         /**
@@ -5609,6 +5771,14 @@ export interface components {
          * @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17
          */
         IdempotencyKey: string;
+        KeyChange: {
+            /** @description Whose key it is. Null for the key of a delegate */
+            service_id: components["schemas"]["ServiceId"] | null;
+            /** @description Whose key it is. Null for the key of a service */
+            delegate_id: components["schemas"]["DelegateId"] | null;
+            /** @description Until then the previous key works, too. Null: there is none */
+            previous_key_expires_at: components["schemas"]["Timestamp"] | null;
+        };
         /**
          * @description USDC micro-units (1 USDC = 1,000,000) as decimal digits
          * @example 2500000
@@ -5621,22 +5791,32 @@ export interface components {
         MicroUsdcOrZero: string;
         /** @description The key is shown only in this answer */
         NewKey: {
-            /** @example vendor_test_Zk3mQ9 */
+            /**
+             * @description The key. It is shown only in this answer. Keep it secret
+             * @example vendor_test_Zk3mQ9
+             */
             api_key: string;
+            /** @description Until when the previous key works too. Null: no longer */
             previous_key_expires_at: components["schemas"]["Timestamp"] | null;
         };
-        /** @enum {string} */
+        /**
+         * @description Who sells the USDC: MoonPay or Coinbase Onramp
+         * @enum {string}
+         */
         OnrampProvider: "moonpay" | "coinbase";
         Passkey: {
             passkey_id: components["schemas"]["PasskeyId"];
+            /** @description A name for the owner */
             label: string;
             /** @description Synced between devices by its provider */
             backed_up: boolean;
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
+            /** @description When it last signed in or approved. Null: never */
             last_used_at: components["schemas"]["Timestamp"] | null;
         };
         /**
-         * @description Identifier beginning with pk_ (TypeID: UUIDv7 in base32)
+         * @description Id of the passkey, beginning with pk_ (TypeID: UUIDv7 in base32)
          * @example pk_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         PasskeyId: string;
@@ -5647,7 +5827,9 @@ export interface components {
         PaymentAttemptId: string;
         /** @description To be signed by the wallet and sent back before it expires */
         Prepared: {
+            /** @description For the owner to sign. Every signature slot is empty */
             transaction: components["schemas"]["WireTransaction"];
+            /** @description When the transaction expires, after 60 to 90 s. Then have it prepared again */
             expires_at: components["schemas"]["Timestamp"];
         };
         PreparedRefund: {
@@ -5657,17 +5839,26 @@ export interface components {
             service_id: components["schemas"]["ServiceId"];
             /** @description The address that the settlement paid, whose key signs the refund */
             payout_address: components["schemas"]["SolanaAddress"];
+            /** @description What the destination receives. In USDC micro-units */
             amount: components["schemas"]["MicroUsdc"];
+            /** @description The wallet or token account that receives it */
             destination_address: components["schemas"]["SolanaAddress"];
+            /** @description The token account that receives it */
             destination_token_account: components["schemas"]["SolanaAddress"];
+            /** @description The transaction on chain. Null until it is seen there */
             tx_hash: components["schemas"]["TransactionHash"] | null;
+            /** @description Why it failed. Null: it has not failed */
             failure: {
+                /** @description Why it failed, for programs */
                 code: string;
+                /** @description Why it failed, for people */
                 message: string;
             } | null;
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
             /** @description Until then it can be signed and submitted. Afterwards it is expired */
             pending_until: components["schemas"]["Timestamp"];
+            /** @description Why the vendor refunds */
             reason: string | null;
             /** @description To be signed by the owner. Every signature slot is empty */
             transaction: components["schemas"]["WireTransaction"];
@@ -5678,14 +5869,22 @@ export interface components {
             withdrawal_id: components["schemas"]["WithdrawalId"];
             status: components["schemas"]["WithdrawalStatus"];
             wallet_id: components["schemas"]["WalletId"];
+            /** @description What the destination receives. In USDC micro-units */
             amount: components["schemas"]["MicroUsdc"];
+            /** @description The wallet or token account that receives it */
             destination_address: components["schemas"]["SolanaAddress"];
+            /** @description The token account that receives it */
             destination_token_account: components["schemas"]["SolanaAddress"];
+            /** @description The transaction on chain. Null until it is seen there */
             tx_hash: components["schemas"]["TransactionHash"] | null;
+            /** @description Why it failed. Null: it has not failed */
             failure: {
+                /** @description Why it failed, for programs */
                 code: string;
+                /** @description Why it failed, for people */
                 message: string;
             } | null;
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
             /** @description Until then it can be signed and submitted. Afterwards it is expired */
             pending_until: components["schemas"]["Timestamp"];
@@ -5696,35 +5895,63 @@ export interface components {
         };
         Quote: {
             quote_id: components["schemas"]["QuoteId"];
+            /** @description The signed quote. Give it to the payer */
             quote_token: components["schemas"]["CompactToken"];
+            /** @description What the payer pays. In USDC micro-units */
             quote_amount: components["schemas"]["MicroUsdc"];
+            /** @description What the platform gets of it. In USDC micro-units */
             fee_amount: components["schemas"]["MicroUsdcOrZero"];
             currency: components["schemas"]["Currency"];
+            /** @description Until when the quote can be paid */
             expires_at: components["schemas"]["Timestamp"];
             status: components["schemas"]["QuoteStatus"];
         };
         /**
-         * @description Identifier beginning with q_ (TypeID: UUIDv7 in base32)
+         * @description Id of the quote, beginning with q_ (TypeID: UUIDv7 in base32)
          * @example q_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         QuoteId: string;
+        QuoteProgress: {
+            quote_id: components["schemas"]["QuoteId"];
+            service_id: components["schemas"]["ServiceId"];
+            /** @description The settlement that pays the quote */
+            settlement_id: components["schemas"]["SettlementId"];
+            /** @description What the payer pays. In USDC micro-units */
+            quote_amount: components["schemas"]["MicroUsdc"];
+            /** @description What the platform gets of it. In USDC micro-units */
+            fee_amount: components["schemas"]["MicroUsdcOrZero"];
+            /** @description What the vendor gets of it. In USDC micro-units */
+            net_amount: components["schemas"]["MicroUsdcOrZero"];
+        };
         /** @description A quote as its vendor reads it */
         QuoteRecord: {
             quote_id: components["schemas"]["QuoteId"];
+            /** @description The signed quote. Give it to the payer */
             quote_token: components["schemas"]["CompactToken"];
+            /** @description What the payer pays. In USDC micro-units */
             quote_amount: components["schemas"]["MicroUsdc"];
+            /** @description What the platform gets of it. In USDC micro-units */
             fee_amount: components["schemas"]["MicroUsdcOrZero"];
             currency: components["schemas"]["Currency"];
+            /** @description Until when the quote can be paid */
             expires_at: components["schemas"]["Timestamp"];
             status: components["schemas"]["QuoteStatus"];
             service_id: components["schemas"]["ServiceId"];
-            /** @example 900 */
+            /**
+             * @description Seconds to redeem the settlement, after it is paid
+             * @example 900
+             */
             redeem_window_seconds: number;
             scope: components["schemas"]["Scope"] | null;
+            /** @description The settlement that pays the quote. Null: there is none */
             settlement_id: components["schemas"]["SettlementId"] | null;
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
         };
-        /** @enum {string} */
+        /**
+         * @description pending: not paid. settling: a payment is under way. settled: paid. expired: not paid in time
+         * @enum {string}
+         */
         QuoteStatus: "pending" | "settling" | "settled" | "expired";
         /**
          * @description quittance: paid by POST /v1/settle. x402, mpp: paid by a client of that protocol. x402_out: paid by POST /v1/payments to a vendor that does not use Quittance
@@ -5742,6 +5969,7 @@ export interface components {
              * @example https://api.quittance.example
              */
             iss: string;
+            /** @description Of the payment. A payment of test moved no real money */
             env: components["schemas"]["Environment"];
             /**
              * @description When it was signed, in seconds since 1970. It states what was known then
@@ -5761,53 +5989,66 @@ export interface components {
             /** @description Null for a payment of another protocol */
             quote: {
                 quote_id: components["schemas"]["QuoteId"];
+                /** @description When the vendor made the quote */
                 issued_at: components["schemas"]["Timestamp"];
             } | null;
+            /** @description Who was paid */
             vendor: {
                 /** @description Null for an outgoing payment of x402 */
                 service_id: components["schemas"]["ServiceId"] | null;
                 /** @description The name when the payment was priced */
                 service_name: string;
+                /** @description The address that was paid */
                 payout_address: components["schemas"]["SolanaAddress"];
             };
             /** @description Owner of the wallet that paid. Of a client of another protocol: the address that signed */
             payer_address: components["schemas"]["SolanaAddress"];
+            /** @description How much was paid */
             amount: {
-                /** @description What the payer paid */
+                /** @description What the payer paid. In USDC micro-units */
                 gross: components["schemas"]["MicroUsdc"];
-                /** @description What the transaction paid to the platform */
+                /** @description What the transaction paid to the platform. In USDC micro-units */
                 fee: components["schemas"]["MicroUsdcOrZero"];
-                /** @description What the vendor received */
+                /** @description What the vendor received. In USDC micro-units */
                 net: components["schemas"]["MicroUsdc"];
                 currency: components["schemas"]["Currency"];
                 /** @description The mint of USDC on this network */
                 mint: components["schemas"]["SolanaAddress"];
             };
+            /** @description The transaction on chain */
             transaction: {
+                /** @description Its signature, which names it on chain */
                 signature: components["schemas"]["TransactionHash"];
                 /** @description Earlier transactions of this payment, which a fork replaced */
                 superseded: components["schemas"]["TransactionHash"][];
             };
+            /** @description When the payment was confirmed on chain */
             confirmed_at: components["schemas"]["Timestamp"];
+            /** @description When the vendor redeemed it. Null: not redeemed */
             redeemed_at: components["schemas"]["Timestamp"] | null;
             /** @description The confirmed refunds, oldest first, at most 50 */
             refunds: components["schemas"]["ReceiptRefund"][];
             /** @description Number of all confirmed refunds */
             refund_count: number;
-            /** @description Sum of all confirmed refunds */
+            /** @description Sum of all confirmed refunds. In USDC micro-units */
             refunded: components["schemas"]["MicroUsdcOrZero"];
         };
         ReceiptRefund: {
             refund_id: components["schemas"]["RefundId"];
+            /** @description What the payer got back. In USDC micro-units */
             amount: components["schemas"]["MicroUsdc"];
+            /** @description The transaction on chain */
             signature: components["schemas"]["TransactionHash"];
-            /** @enum {string} */
+            /**
+             * @description finalized: no fork can undo it any more
+             * @enum {string}
+             */
             status: "confirmed" | "finalized";
             /** @description When the refund was requested */
             created_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description Chosen by the vendor’s replica that redeems
+         * @description Chosen by the vendor’s replica that redeems, so that it recognizes its own repeat
          * @example replica-1-request-88
          */
         RedeemId: string;
@@ -5818,25 +6059,37 @@ export interface components {
             service_id: components["schemas"]["ServiceId"];
             /** @description The address that the settlement paid, whose key signs the refund */
             payout_address: components["schemas"]["SolanaAddress"];
+            /** @description What the destination receives. In USDC micro-units */
             amount: components["schemas"]["MicroUsdc"];
+            /** @description The wallet or token account that receives it */
             destination_address: components["schemas"]["SolanaAddress"];
+            /** @description The token account that receives it */
             destination_token_account: components["schemas"]["SolanaAddress"];
+            /** @description The transaction on chain. Null until it is seen there */
             tx_hash: components["schemas"]["TransactionHash"] | null;
+            /** @description Why it failed. Null: it has not failed */
             failure: {
+                /** @description Why it failed, for programs */
                 code: string;
+                /** @description Why it failed, for people */
                 message: string;
             } | null;
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
             /** @description Until then it can be signed and submitted. Afterwards it is expired */
             pending_until: components["schemas"]["Timestamp"];
+            /** @description Why the vendor refunds */
             reason: string | null;
         };
         /**
-         * @description Identifier beginning with ref_ (TypeID: UUIDv7 in base32)
+         * @description Id of the refund, beginning with ref_ (TypeID: UUIDv7 in base32)
          * @example ref_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         RefundId: string;
-        /** @enum {string} */
+        /**
+         * @description pending_signature: waits for the signature of the payout address. submitted: sent to the chain. confirmed, finalized: the money has arrived. failed, cancelled, expired: no money moved and none will
+         * @enum {string}
+         */
         RefundStatus: "pending_signature" | "submitted" | "confirmed" | "finalized" | "failed" | "cancelled" | "expired";
         /**
          * @description Chosen by the vendor for each delivery, unique within the settlement
@@ -5844,7 +6097,7 @@ export interface components {
          */
         RequestId: string;
         /**
-         * @description JSON object, at most 4096 bytes
+         * @description What the quote is for: any JSON object, at most 4096 bytes. The token signs it
          * @example {
          *       "resource": "https://api.example.com/report"
          *     }
@@ -5854,52 +6107,76 @@ export interface components {
         };
         Service: {
             service_id: components["schemas"]["ServiceId"];
+            /** @description Payers see it */
             name: string;
+            /** @description What the payer pays, unless a quote has its own amount. In USDC micro-units */
             price: components["schemas"]["MicroUsdc"];
+            /** @description The wallet that is paid */
             payout_address: components["schemas"]["SolanaAddress"];
+            /** @description A change of the payout address that is not effective yet. Null: none */
             next_payout: {
+                /** @description The wallet that is paid */
                 payout_address: components["schemas"]["SolanaAddress"];
+                /** @description From when payments go there */
                 effective_at: components["schemas"]["Timestamp"];
             } | null;
-            /** @example 900 */
+            /**
+             * @description Seconds to redeem a settlement, after it is paid
+             * @example 900
+             */
             redeem_window_seconds: number;
-            /** @example 24 */
+            /**
+             * @description Hours for which a key remains valid after its rotation
+             * @example 24
+             */
             key_grace_hours: number;
-            /** @enum {string} */
+            /**
+             * @description closing: no new quotes. Payments can still be redeemed and refunded
+             * @enum {string}
+             */
             status: "active" | "closing";
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
-            /** @description The fee of a quote for the price, in micro-units */
+            /** @description The fee of a quote for the price. In USDC micro-units */
             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-            /** @description What you receive of a quote for the price, in micro-units: the price less the fee */
+            /** @description What you receive of a quote for the price: the price less the fee. In USDC micro-units */
             net_amount: components["schemas"]["MicroUsdcOrZero"];
         };
         /**
-         * @description UUID of a vendor service
+         * @description Id of the vendor’s service, a UUID
          * @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17
          */
         ServiceId: string;
         Session: {
-            /** @example eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl */
+            /**
+             * @description The credential of this person: a JWT, valid for `expires_in`
+             * @example eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl
+             */
             access_token: string;
-            /** @constant */
+            /**
+             * @description How the access token is sent: `Authorization: Bearer …`
+             * @constant
+             */
             token_type: "Bearer";
             /**
-             * @description Seconds
+             * @description Seconds until the access token expires
              * @example 900
              */
             expires_in: number;
             /**
-             * @description Absent if it was set in the cookie
+             * @description Gets the next access token, once. Absent if it was set in the cookie
              * @example rt_test_Zk3mQ9
              */
             refresh_token?: string;
+            /** @description Who signed in */
             account: {
                 account_id: components["schemas"]["AccountId"];
+                /** @description The mail address that signs in */
                 email: string;
             };
         };
         /**
-         * @description Identifier beginning with ses_ (TypeID: UUIDv7 in base32)
+         * @description Id of the session, beginning with ses_ (TypeID: UUIDv7 in base32)
          * @example ses_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         SessionId: string;
@@ -5914,59 +6191,79 @@ export interface components {
             service_id: components["schemas"]["ServiceId"] | null;
             /** @description The name when the payment was priced. Of an outgoing payment of x402: the host that was paid */
             service_name: string;
+            /** @description What the payer pays. In USDC micro-units */
             quote_amount: components["schemas"]["MicroUsdc"];
+            /** @description What the platform gets of it. In USDC micro-units */
             fee_amount: components["schemas"]["MicroUsdcOrZero"];
+            /** @description What the vendor gets of it. In USDC micro-units */
             net_amount: components["schemas"]["MicroUsdc"];
             scope: components["schemas"]["Scope"] | null;
-            /** @description Only of a prepaid settlement */
+            /** @description Units that were paid. Only of a prepaid settlement */
             units_total?: number;
-            /** @description Only of a prepaid settlement */
+            /** @description Units that are left. Only of a prepaid settlement */
             units_remaining?: number;
+            /** @description The transaction on chain. Null until it is seen there */
             tx_hash: components["schemas"]["TransactionHash"] | null;
+            /** @description Earlier transactions of this payment, which a fork replaced */
             superseded_tx_hashes: components["schemas"]["TransactionHash"][];
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
+            /** @description Until when the vendor can redeem it. Null: not paid yet */
             redeem_expires_at: components["schemas"]["Timestamp"] | null;
+            /** @description When the vendor redeemed it. Null: not redeemed */
             redeemed_at: components["schemas"]["Timestamp"] | null;
+            /** @description Why it failed. Null: it has not failed */
             failure: {
+                /** @description Why it failed, for programs */
                 code: string;
+                /** @description Why it failed, for people */
                 message: string;
             } | null;
             /** @description Address that signed. Only of a payment of another protocol */
             payer_address?: components["schemas"]["SolanaAddress"];
             /** @description What the client said it pays for. Only of a payment of another protocol */
             resource?: string;
-            /** @description Fee that the vendor owes for an x402 payment, in micro-units. Shown only to the vendor */
+            /** @description Fee that the vendor owes for an x402 payment. Shown only to the vendor. In USDC micro-units */
             accrued_fee?: components["schemas"]["MicroUsdcOrZero"];
             /** @description Address that is paid. Only of an outgoing payment of x402 */
             pay_to?: components["schemas"]["SolanaAddress"];
-            /** @description Shown only to the payer */
+            /** @description The id that the payer chose. Shown only to the payer */
             payment_attempt_id?: components["schemas"]["PaymentAttemptId"];
-            /** @description Shown only to the payer */
+            /** @description The wallet that pays. Shown only to the payer */
             wallet_id?: components["schemas"]["WalletId"];
             /** @description The delegate whose key paid; null: the account itself. Shown only to the payer */
             delegate_id?: components["schemas"]["DelegateId"] | null;
-            /** @description Shown only to the payer, after it is issued */
+            /** @description Proof of the payment, for the vendor. Shown only to the payer, after it is issued */
             settlement_token?: components["schemas"]["CompactToken"];
             /** @description The quote that was paid. Shown only to the payer, and not in lists */
             quote_token?: components["schemas"]["CompactToken"];
         };
         /**
-         * @description Identifier beginning with stl_ (TypeID: UUIDv7 in base32)
+         * @description Id of the settlement, beginning with stl_ (TypeID: UUIDv7 in base32)
          * @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         SettlementId: string;
-        /** @enum {string} */
+        /**
+         * @description pending: the payment is under way. issued: it is confirmed and can be redeemed. redeemed: the vendor delivers. expired: paid, and not redeemed in time. failed: no money moved and none will
+         * @enum {string}
+         */
         SettlementStatus: "pending" | "issued" | "redeemed" | "expired" | "failed";
         SignIn: {
             session_id: components["schemas"]["SessionId"];
             /** @description Whether this call was made with it */
             current: boolean;
-            /** @enum {string} */
+            /**
+             * @description How it was made. device: confirmed in the console for a command line
+             * @enum {string}
+             */
             method: "email" | "passkey" | "device";
             /** @description Of a device: the name that it gave itself */
             client_name: string | null;
+            /** @description When the person signed in */
             signed_in_at: components["schemas"]["Timestamp"];
+            /** @description When it was last used to get an access token */
             last_refreshed_at: components["schemas"]["Timestamp"];
+            /** @description When it ends if it is not refreshed */
             expires_at: components["schemas"]["Timestamp"];
         };
         /**
@@ -5975,19 +6272,25 @@ export interface components {
          */
         SolanaAddress: string;
         SpendingSummary: {
+            /** @description Begin of the range */
             from: components["schemas"]["Timestamp"];
+            /** @description End of the range, which is not part of it */
             to: components["schemas"]["Timestamp"];
-            /** @description Gross, fees included */
+            /** @description Gross, fees included. In USDC micro-units */
             total_spent: components["schemas"]["MicroUsdcOrZero"];
-            /** @description Refunds that arrived in this range */
+            /** @description Refunds that arrived in this range. In USDC micro-units */
             total_refunded: components["schemas"]["MicroUsdcOrZero"];
+            /** @description What the platform got of the payments. In USDC micro-units */
             total_fees: components["schemas"]["MicroUsdcOrZero"];
+            /** @description Number of payments */
             payment_count: number;
             /** @description At most 1,000 groups, those with the most spent. The totals include all groups */
             groups: {
                 /** @description Day, service_id or delegate_id; null: paid by the account itself and not by a delegate, or to vendors that do not use Quittance and have no service_id */
                 key: (string | components["schemas"]["ServiceId"] | components["schemas"]["DelegateId"]) | null;
+                /** @description Gross, fees included. In USDC micro-units */
                 spent: components["schemas"]["MicroUsdc"];
+                /** @description Number of payments of this group */
                 payment_count: number;
             }[];
         };
@@ -6001,14 +6304,21 @@ export interface components {
         Transaction: {
             transaction_id: components["schemas"]["TransactionId"];
             type: components["schemas"]["TransactionType"];
-            /** @enum {string} */
+            /**
+             * @description in: the account received it. out: the account sent it
+             * @enum {string}
+             */
             direction: "in" | "out";
-            /** @description The amount that left or reached the account. Of a payment: the gross amount for its payer, the net amount for its vendor */
+            /** @description The amount that left or reached the account. Of a payment: the gross amount for its payer, the net amount for its vendor. In USDC micro-units */
             amount: components["schemas"]["MicroUsdc"];
-            /** @description The platform’s fee on the payment. It is included in the payer’s amount and not in the vendor’s */
+            /** @description The platform’s fee on the payment. It is included in the payer’s amount and not in the vendor’s. In USDC micro-units */
             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-            /** @enum {string} */
+            /**
+             * @description finalized: no fork can undo it any more. reversed: a fork has undone it
+             * @enum {string}
+             */
             status: "confirmed" | "finalized" | "reversed";
+            /** @description The transaction on chain */
             tx_hash: components["schemas"]["TransactionHash"] | null;
             /** @description The settlement, deposit, withdrawal, refund or test funding */
             object_id: string;
@@ -6025,29 +6335,43 @@ export interface components {
          */
         TransactionHash: string;
         /**
-         * @description Identifier beginning with txn_ (TypeID: UUIDv7 in base32)
+         * @description Id of the transaction, beginning with txn_ (TypeID: UUIDv7 in base32)
          * @example txn_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         TransactionId: string;
-        /** @enum {string} */
+        /**
+         * @description What the transfer is. dev_fund: test USDC
+         * @enum {string}
+         */
         TransactionType: "payment" | "deposit" | "withdrawal" | "refund" | "dev_fund";
-        /** @example WDJB-MJHT */
+        /**
+         * @description The code that the device shows and the person types
+         * @example WDJB-MJHT
+         */
         UserCode: string;
         Wallet: {
             wallet_id: components["schemas"]["WalletId"];
-            /** @enum {string} */
+            /**
+             * @description external: linked by its owner. provisioned: made by a client of ours
+             * @enum {string}
+             */
             kind: "external" | "provisioned";
+            /** @description The public key of the wallet */
             address: components["schemas"]["SolanaAddress"];
+            /** @description The account on chain that holds its USDC */
             token_account: components["schemas"]["SolanaAddress"];
+            /** @description Chosen by the owner */
             label: string | null;
             /** @description Whether the token account existed and was closed, or was given to another owner */
             token_account_closed: boolean;
+            /** @description The USDC in the wallet, as of `delegation.as_of`. In USDC micro-units */
             balance: components["schemas"]["MicroUsdcOrZero"];
             delegation: components["schemas"]["Delegation"];
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description Identifier beginning with wal_ (TypeID: UUIDv7 in base32)
+         * @description Id of the wallet, beginning with wal_ (TypeID: UUIDv7 in base32)
          * @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         WalletId: string;
@@ -6057,16 +6381,26 @@ export interface components {
             status: components["schemas"]["DeliveryStatus"];
             /** @description The last 16 attempts, oldest first */
             attempts: {
+                /** @description When it was made */
                 at: components["schemas"]["Timestamp"];
-                /** @example 200 */
+                /**
+                 * @description HTTP status of the answer. Null: there was none
+                 * @example 200
+                 */
                 status_code: number | null;
+                /** @description Why it failed. Null: it succeeded */
                 error: ("timeout" | "unreachable" | "not_resolved" | "address_refused" | "tls" | "redirect" | "status") | null;
-                /** @example 84 */
+                /**
+                 * @description Milliseconds until the answer or the failure
+                 * @example 84
+                 */
                 duration_ms: number;
                 /** @description The beginning of the answer’s body, at most 200 characters */
                 response: string | null;
             }[];
+            /** @description When the next attempt is made. Null: none */
             next_attempt_at: components["schemas"]["Timestamp"] | null;
+            /** @description When the event happened */
             created_at: components["schemas"]["Timestamp"];
         };
         WebhookEndpoint: {
@@ -6076,6 +6410,7 @@ export interface components {
              * @example https://api.example.com/quittance
              */
             url: string;
+            /** @description A note for the owner */
             description: string | null;
             /**
              * @description Types, groups like `settlement.*`, or `*` for all
@@ -6084,7 +6419,10 @@ export interface components {
              *     ]
              */
             event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
-            /** @example true */
+            /**
+             * @description Whether events are delivered
+             * @example true
+             */
             enabled: boolean;
             /** @description owner: disabled by PATCH. failing: every attempt failed for five days. gone: the endpoint answered 410 */
             disabled_reason: ("owner" | "failing" | "gone") | null;
@@ -6092,6 +6430,7 @@ export interface components {
             failing_since: components["schemas"]["Timestamp"] | null;
             /** @description Until then deliveries are also signed with the previous secret */
             previous_secret_expires_at: components["schemas"]["Timestamp"] | null;
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
         };
         /**
@@ -6103,26 +6442,38 @@ export interface components {
             withdrawal_id: components["schemas"]["WithdrawalId"];
             status: components["schemas"]["WithdrawalStatus"];
             wallet_id: components["schemas"]["WalletId"];
+            /** @description What the destination receives. In USDC micro-units */
             amount: components["schemas"]["MicroUsdc"];
+            /** @description The wallet or token account that receives it */
             destination_address: components["schemas"]["SolanaAddress"];
+            /** @description The token account that receives it */
             destination_token_account: components["schemas"]["SolanaAddress"];
+            /** @description The transaction on chain. Null until it is seen there */
             tx_hash: components["schemas"]["TransactionHash"] | null;
+            /** @description Why it failed. Null: it has not failed */
             failure: {
+                /** @description Why it failed, for programs */
                 code: string;
+                /** @description Why it failed, for people */
                 message: string;
             } | null;
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
             /** @description Until then it can be signed and submitted. Afterwards it is expired */
             pending_until: components["schemas"]["Timestamp"];
         };
         /**
-         * @description Identifier beginning with wd_ (TypeID: UUIDv7 in base32)
+         * @description Id of the withdrawal, beginning with wd_ (TypeID: UUIDv7 in base32)
          * @example wd_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         WithdrawalId: string;
-        /** @enum {string} */
+        /**
+         * @description pending_approval: waits for the owner’s signature. submitted: sent to the chain. confirmed, finalized: the money has arrived. failed, cancelled, expired: no money moved and none will
+         * @enum {string}
+         */
         WithdrawalStatus: "pending_approval" | "submitted" | "confirmed" | "finalized" | "failed" | "cancelled" | "expired";
         /**
+         * @description What the client sent in its header
          * @example {
          *       "x402Version": 2,
          *       "accepted": {
@@ -6142,21 +6493,31 @@ export interface components {
          *     }
          */
         X402PaymentPayload: {
+            /** @description The version of x402 */
             x402Version?: number;
+            /** @description Always `exact` */
             scheme?: string;
+            /** @description CAIP-2 id of the chain, or its name in version 1 */
             network?: string;
+            /** @description What the client pays for */
             resource?: {
+                /** @description Its URL */
                 url?: string;
             } | null;
+            /** @description The offer that the client has accepted, in version 2 */
             accepted?: components["schemas"]["X402PaymentRequirements"];
+            /** @description The payment itself */
             payload: {
+                /** @description The signed transaction, base64 */
                 transaction: string;
             };
+            /** @description Extensions of x402, for instance `payment-identifier` */
             extensions?: {
                 [key: string]: components["schemas"]["__schema0"];
             } | null;
         };
         /**
+         * @description The offer of the vendor’s 402
          * @example {
          *       "scheme": "exact",
          *       "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
@@ -6170,19 +6531,29 @@ export interface components {
          *     }
          */
         X402PaymentRequirements: {
+            /** @description Always `exact` */
             scheme: string;
+            /** @description CAIP-2 id of the chain, or its name in version 1 */
             network: string;
+            /** @description The mint of USDC */
             asset: string;
+            /** @description The address that is paid */
             payTo: string;
+            /** @description The price in micro-units, in version 2 */
             amount?: string;
+            /** @description The price in micro-units, in version 1 */
             maxAmountRequired?: string;
+            /** @description What is paid for, in version 1 */
             resource?: string;
+            /** @description How long the vendor waits for the payment */
             maxTimeoutSeconds?: number;
+            /** @description What the scheme needs besides: the fee payer, a memo */
             extra?: {
                 [key: string]: components["schemas"]["__schema0"];
             } | null;
         };
         /**
+         * @description One entry of `accepts` of the vendor’s 402, unchanged
          * @example {
          *       "scheme": "exact",
          *       "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
@@ -6196,14 +6567,23 @@ export interface components {
          *     }
          */
         X402Requirement: {
+            /** @description Always `exact` */
             scheme: string;
+            /** @description CAIP-2 id of the chain, or its name in version 1 */
             network: string;
+            /** @description The mint of USDC */
             asset: string;
+            /** @description The address that is paid */
             payTo: components["schemas"]["SolanaAddress"];
+            /** @description The price, in version 2. In USDC micro-units */
             amount?: components["schemas"]["MicroUsdc"];
+            /** @description The price, in version 1. In USDC micro-units */
             maxAmountRequired?: components["schemas"]["MicroUsdc"];
+            /** @description What the scheme needs besides */
             extra: {
+                /** @description Who pays the fee of the transaction */
                 feePayer: components["schemas"]["SolanaAddress"];
+                /** @description The memo that the transaction must have */
                 memo?: string;
             } & {
                 [key: string]: unknown;
@@ -6226,23 +6606,39 @@ export interface components {
          *     }
          */
         X402SettleResponse: {
+            /** @description Whether this call got the payment. Deliver only if it is true */
             success: boolean;
+            /** @description The transaction on chain. Empty: none */
             transaction: string;
+            /** @description CAIP-2 id of the chain, or its name in version 1 */
             network: string;
+            /** @description The address that signed the payment */
             payer?: string;
+            /** @description What was paid, in micro-units */
             amount?: string;
+            /** @description Why not: a reason of x402 */
             errorReason?: string;
+            /** @description Why not, for people */
             errorMessage?: string;
+            /** @description Fields beyond x402 */
             extra?: {
+                /** @description The payment in this API */
                 quittance: {
                     settlement_id: components["schemas"]["SettlementId"];
+                    /** @description Identifies this hand-out of the success */
                     hand_out_id?: string;
                 };
             };
+            /** @description Why it was refused. Absent: it was not */
             error?: {
+                /** @description Code of the error, as other calls answer it */
                 code: string;
+                /** @description What is wrong, then what to do. For people */
                 message: string;
-                /** @enum {string} */
+                /**
+                 * @description Whether money moved
+                 * @enum {string}
+                 */
                 money_moved: "no" | "yes" | "unknown";
             };
         };
@@ -6253,14 +6649,24 @@ export interface components {
          *     }
          */
         X402VerifyResponse: {
+            /** @description Whether settle would accept it now */
             isValid: boolean;
+            /** @description Why not: a reason of x402 */
             invalidReason?: string;
+            /** @description Why not, for people */
             invalidMessage?: string;
+            /** @description The address that signed the payment */
             payer?: string;
+            /** @description Why it was refused. Absent: it was not */
             error?: {
+                /** @description Code of the error, as other calls answer it */
                 code: string;
+                /** @description What is wrong, then what to do. For people */
                 message: string;
-                /** @enum {string} */
+                /**
+                 * @description Whether money moved
+                 * @enum {string}
+                 */
                 money_moved: "no" | "yes" | "unknown";
             };
         };
@@ -6296,8 +6702,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @constant */
+                        /**
+                         * @description Always ok: a process that is not alive does not answer
+                         * @constant
+                         */
                         status: "ok";
+                        /** @description The time of the server */
                         time: components["schemas"]["Timestamp"];
                     };
                 };
@@ -6326,8 +6736,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @constant */
+                        /**
+                         * @description Always ready: otherwise the answer is 503
+                         * @constant
+                         */
                         status: "ready";
+                        /** @description The state of each part, by environment and part */
                         environments: {
                             [key: string]: {
                                 [key: string]: "up" | "down";
@@ -6359,8 +6773,10 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description By the name of the environment */
                         environments: {
                             [key: string]: {
+                                /** @description The mint of USDC on the network of this environment */
                                 usdc_mint: components["schemas"]["SolanaAddress"];
                                 /**
                                  * @description CAIP-2 id of the chain, as x402 names it. Null: not configured
@@ -6377,7 +6793,9 @@ export interface operations {
     "gateway.jwks": {
         parameters: {
             query?: {
+                /** @description Only the keys of this environment */
                 environment?: components["schemas"]["Environment"];
+                /** @description true: also keys that no longer sign, which verify old receipts */
                 all?: "true" | "false";
             };
             header?: never;
@@ -6408,18 +6826,36 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The public keys (RFC 7517) */
                         keys: {
-                            /** @constant */
+                            /**
+                             * @description Key type (RFC 8037)
+                             * @constant
+                             */
                             kty: "OKP";
-                            /** @constant */
+                            /**
+                             * @description Curve
+                             * @constant
+                             */
                             crv: "Ed25519";
-                            /** @constant */
+                            /**
+                             * @description Algorithm of the signatures
+                             * @constant
+                             */
                             alg: "EdDSA";
-                            /** @constant */
+                            /**
+                             * @description The key verifies signatures
+                             * @constant
+                             */
                             use: "sig";
-                            /** @example test.quote.1 */
+                            /**
+                             * @description Id of the key: environment, use and number. A token names it
+                             * @example test.quote.1
+                             */
                             kid: string;
+                            /** @description The public key, base64url */
                             x: string;
+                            /** @description The environment whose tokens it verifies */
                             env: components["schemas"]["Environment"];
                         }[];
                     };
@@ -6452,16 +6888,16 @@ export interface operations {
                  */
                 "application/json": {
                     service_id: components["schemas"]["ServiceId"];
-                    /** @description Default: the price of the service */
+                    /** @description What the payer pays. Default: the price of the service. In USDC micro-units */
                     quote_amount?: components["schemas"]["MicroUsdc"];
                     currency?: components["schemas"]["Currency"];
                     /**
-                     * @description Default 600
+                     * @description Seconds until the quote expires. Default 600
                      * @example 600
                      */
                     expires_in_seconds?: number;
                     /**
-                     * @description Default: the redeem window of the service, which is 900 unless changed
+                     * @description Seconds to redeem the settlement, after it is paid. Default: those of the service, 900 unless changed
                      * @example 900
                      */
                     redeem_window_seconds?: number;
@@ -6495,9 +6931,13 @@ export interface operations {
     "quote.list": {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
                 cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
                 limit?: string;
+                /** @description Only quotes of this service */
                 service_id?: components["schemas"]["ServiceId"];
+                /** @description Only quotes of this status */
                 status?: components["schemas"]["QuoteStatus"];
             };
             header?: never;
@@ -6536,8 +6976,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The items of this page, newest first */
                         data: components["schemas"]["QuoteRecord"][];
-                        /** @example null */
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
                         next_cursor: string | null;
                     };
                 };
@@ -6601,6 +7045,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description The signed quote, as the vendor gave it */
                     quote_token: components["schemas"]["CompactToken"];
                     payment_attempt_id: components["schemas"]["PaymentAttemptId"];
                 };
@@ -6627,11 +7072,18 @@ export interface operations {
                      */
                     "application/json": {
                         settlement_id: components["schemas"]["SettlementId"];
+                        /** @description Proof of the payment. The payer gives it to the vendor */
                         settlement_token: components["schemas"]["CompactToken"];
-                        /** @constant */
+                        /**
+                         * @description The payment is on chain
+                         * @constant
+                         */
                         status: "confirmed";
+                        /** @description The transaction on chain */
                         tx_hash: components["schemas"]["TransactionHash"];
+                        /** @description Until when the vendor can redeem it */
                         redeem_expires_at: components["schemas"]["Timestamp"];
+                        /** @description Earlier transactions of this payment, which a fork replaced */
                         superseded_tx_hashes?: components["schemas"]["TransactionHash"][];
                     };
                 };
@@ -6651,8 +7103,12 @@ export interface operations {
                      */
                     "application/json": {
                         settlement_id: components["schemas"]["SettlementId"];
-                        /** @constant */
+                        /**
+                         * @description The payment is under way. Repeat the call with the same id
+                         * @constant
+                         */
                         status: "pending";
+                        /** @description The transaction on chain. Null until it is seen there */
                         tx_hash: components["schemas"]["TransactionHash"] | null;
                     };
                 };
@@ -6678,6 +7134,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description The settlement token, as the payer gave it */
                     settlement_token: components["schemas"]["CompactToken"];
                     redeem_id?: components["schemas"]["RedeemId"];
                 };
@@ -6701,10 +7158,16 @@ export interface operations {
                      */
                     "application/json": {
                         settlement_id: components["schemas"]["SettlementId"];
-                        /** @constant */
+                        /**
+                         * @description Also of a repeat, so read `replayed`
+                         * @constant
+                         */
                         status: "redeemed";
+                        /** @description When it was redeemed first */
                         redeemed_at: components["schemas"]["Timestamp"];
+                        /** @description The id that redeemed it first. Null: none was sent */
                         redeem_id: components["schemas"]["RedeemId"] | null;
+                        /** @description Whether an earlier call has redeemed it. If it has, do not deliver again */
                         replayed: boolean;
                     };
                 };
@@ -6731,7 +7194,9 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description The settlement token, as the payer gave it */
                     settlement_token: components["schemas"]["CompactToken"];
+                    /** @description How many units to consume */
                     units: number;
                     request_id: components["schemas"]["RequestId"];
                 };
@@ -6803,17 +7268,23 @@ export interface operations {
                         settlement_id: components["schemas"]["SettlementId"];
                         status: components["schemas"]["SettlementStatus"];
                         chain_status: components["schemas"]["ChainStatus"];
+                        /** @description The transaction on chain. Null until it is seen there */
                         tx_hash: components["schemas"]["TransactionHash"] | null;
+                        /** @description What the payer pays. In USDC micro-units */
                         quote_amount: components["schemas"]["MicroUsdc"];
+                        /** @description What the platform gets of it. In USDC micro-units */
                         fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                        /** @description What the vendor gets of it. In USDC micro-units */
                         net_amount: components["schemas"]["MicroUsdc"];
                         service_id: components["schemas"]["ServiceId"];
                         scope: components["schemas"]["Scope"] | null;
-                        /** @description Only of a prepaid settlement */
+                        /** @description Units that were paid. Only of a prepaid settlement */
                         units_total?: number;
-                        /** @description Only of a prepaid settlement */
+                        /** @description Units that are left. Only of a prepaid settlement */
                         units_remaining?: number;
+                        /** @description Until when the vendor can redeem it. Null: not paid yet */
                         redeem_expires_at: components["schemas"]["Timestamp"] | null;
+                        /** @description When the vendor redeemed it. Null: not redeemed */
                         redeemed_at: components["schemas"]["Timestamp"] | null;
                     };
                 };
@@ -6823,12 +7294,19 @@ export interface operations {
     "settlement.list": {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
                 cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
                 limit?: string;
+                /** @description Only settlements of this status */
                 status?: components["schemas"]["SettlementStatus"];
+                /** @description Only settlements that were paid in this way */
                 rail?: components["schemas"]["Rail"];
+                /** @description Only payments of this service */
                 service_id?: components["schemas"]["ServiceId"];
+                /** @description Only the payment of this attempt. For the payer */
                 payment_attempt_id?: components["schemas"]["PaymentAttemptId"];
+                /** @description Which side of the payments to list. For an access token. Default payer */
                 role?: "payer" | "vendor";
             };
             header?: never;
@@ -6888,8 +7366,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The items of this page, newest first */
                         data: components["schemas"]["Settlement"][];
-                        /** @example null */
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
                         next_cursor: string | null;
                     };
                 };
@@ -6961,8 +7443,11 @@ export interface operations {
     "settlement.listApprovals": {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
                 cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
                 limit?: string;
+                /** @description Only approvals of this status */
                 status?: components["schemas"]["ApprovalStatus"];
             };
             header?: never;
@@ -7002,8 +7487,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The items of this page, newest first */
                         data: components["schemas"]["Approval"][];
-                        /** @example null */
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
                         next_cursor: string | null;
                     };
                 };
@@ -7097,12 +7586,19 @@ export interface operations {
     "settlement.listDeclines": {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
                 cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
                 limit?: string;
+                /** @description Only declines of this quote */
                 quote_id?: components["schemas"]["QuoteId"];
+                /** @description Only declines of quotes of this service */
                 service_id?: components["schemas"]["ServiceId"];
+                /** @description Only declines of this delegate. For the payer */
                 delegate_id?: components["schemas"]["DelegateId"];
+                /** @description Only declines with this error code. For the payer */
                 code?: "limit_exceeded" | "insufficient_funds" | "delegation_inactive" | "forbidden" | "conflict" | "quote_expired" | "approval_denied" | "approval_expired" | "service_unavailable";
+                /** @description Which side of the payments to list. For an access token. Default payer */
                 role?: "payer" | "vendor";
             };
             header?: never;
@@ -7142,8 +7638,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The items of this page, newest first */
                         data: components["schemas"]["Decline"][];
-                        /** @example null */
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
                         next_cursor: string | null;
                     };
                 };
@@ -7184,7 +7684,7 @@ export interface operations {
                      * @example https://api.example.com/report
                      */
                     resource: string;
-                    /** @description Default 2 */
+                    /** @description The version of x402 that the vendor speaks. Default 2 */
                     x402_version?: 1 | 2;
                     requirement: components["schemas"]["X402Requirement"];
                 };
@@ -7253,8 +7753,12 @@ export interface operations {
                      */
                     "application/json": {
                         settlement_id: components["schemas"]["SettlementId"];
-                        /** @enum {string} */
+                        /**
+                         * @description failed: the payment can no longer be included
+                         * @enum {string}
+                         */
                         status: "pending" | "confirmed" | "failed";
+                        /** @description The transaction on chain. Null until it is seen there */
                         tx_hash: components["schemas"]["TransactionHash"] | null;
                     };
                 };
@@ -7352,19 +7856,36 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @example solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1 */
+                        /**
+                         * @description CAIP-2 id of the chain, as x402 names it
+                         * @example solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1
+                         */
                         network: string;
-                        /** @enum {string} */
+                        /**
+                         * @description The chain, as MPP names it
+                         * @enum {string}
+                         */
                         mpp_network: "mainnet-beta" | "devnet" | "localnet";
+                        /** @description The mint of USDC */
                         mint: components["schemas"]["SolanaAddress"];
-                        /** @constant */
+                        /**
+                         * @description Decimals of the mint
+                         * @constant
+                         */
                         decimals: 6;
+                        /** @description The program that owns the mint */
                         token_program: components["schemas"]["SolanaAddress"];
+                        /** @description Who pays the fee of the transaction, and co-signs it */
                         fee_payer: components["schemas"]["SolanaAddress"];
+                        /** @description The address of the service that is paid */
                         payout_address: components["schemas"]["SolanaAddress"];
+                        /** @description What the platform gets of a payment */
                         fee: {
+                            /** @description Hundredths of a percent of the price */
                             bps: number;
+                            /** @description The smallest fee. In USDC micro-units */
                             min: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The address that gets the fee */
                             fee_wallet: components["schemas"]["SolanaAddress"];
                         };
                     };
@@ -7392,17 +7913,25 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @enum {string} */
+                    /**
+                     * @description The protocol of the client
+                     * @enum {string}
+                     */
                     rail: "x402" | "mpp";
+                    /** @description The price of the vendor’s offer. In USDC micro-units */
                     quote_amount: components["schemas"]["MicroUsdc"];
                     /**
                      * @description The memo that the offer requires. Without it any single memo or none is accepted, because clients of x402 version 1 write none
                      * @example b3f1…
                      */
                     memo?: string;
+                    /** @description The transaction that the client has signed */
                     transaction: components["schemas"]["WireTransaction"];
                     redeem_id: components["schemas"]["RedeemId"];
-                    /** @example https://api.example.com/report */
+                    /**
+                     * @description What the client pays for. It is shown to the vendor
+                     * @example https://api.example.com/report
+                     */
                     resource?: string;
                 };
             };
@@ -7430,17 +7959,25 @@ export interface operations {
                      */
                     "application/json": {
                         settlement_id: components["schemas"]["SettlementId"];
-                        /** @constant */
+                        /**
+                         * @description The payment is on chain
+                         * @constant
+                         */
                         status: "confirmed";
+                        /** @description The transaction on chain */
                         tx_hash: components["schemas"]["TransactionHash"];
+                        /** @description What the payer pays. In USDC micro-units */
                         quote_amount: components["schemas"]["MicroUsdc"];
+                        /** @description What the platform gets of it. In USDC micro-units */
                         fee_amount: components["schemas"]["MicroUsdcOrZero"];
                         /** @description Address that signed the payment */
                         payer_address: components["schemas"]["SolanaAddress"];
                         /** @description Token account that paid */
                         source_account: components["schemas"]["SolanaAddress"];
+                        /** @description When it was redeemed first */
                         redeemed_at: components["schemas"]["Timestamp"];
                         redeem_id: components["schemas"]["RedeemId"];
+                        /** @description Whether an earlier call has redeemed it */
                         replayed: boolean;
                     };
                 };
@@ -7460,8 +7997,12 @@ export interface operations {
                      */
                     "application/json": {
                         settlement_id: components["schemas"]["SettlementId"];
-                        /** @constant */
+                        /**
+                         * @description The payment is under way. Repeat the call
+                         * @constant
+                         */
                         status: "pending";
+                        /** @description The transaction on chain. Null until it is seen there */
                         tx_hash: components["schemas"]["TransactionHash"] | null;
                     };
                 };
@@ -7494,7 +8035,10 @@ export interface operations {
                      */
                     "application/json": {
                         settlement_id: components["schemas"]["SettlementId"];
-                        /** @constant */
+                        /**
+                         * @description The success can be handed out once more
+                         * @constant
+                         */
                         status: "issued";
                     };
                 };
@@ -7623,25 +8167,41 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The accepted kinds of payment */
                         kinds: {
-                            /** @example 2 */
+                            /**
+                             * @description The version of x402
+                             * @example 2
+                             */
                             x402Version: number;
-                            /** @example exact */
+                            /**
+                             * @description Always `exact`
+                             * @example exact
+                             */
                             scheme: string;
-                            /** @example solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1 */
+                            /**
+                             * @description CAIP-2 id of the chain, or its name in version 1
+                             * @example solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1
+                             */
                             network: string;
+                            /** @description What the scheme needs besides */
                             extra: {
-                                /** @example Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u */
+                                /**
+                                 * @description Who pays the fee of the transaction, and co-signs it
+                                 * @example Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u
+                                 */
                                 feePayer: string;
                             };
                         }[];
                         /**
+                         * @description The supported extensions of x402
                          * @example [
                          *       "payment-identifier"
                          *     ]
                          */
                         extensions: string[];
                         /**
+                         * @description Addresses that co-sign, by network
                          * @example {
                          *       "solana:*": [
                          *         "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
@@ -7699,7 +8259,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @example 2 */
+                    /**
+                     * @description The version of x402
+                     * @example 2
+                     */
                     x402Version?: number;
                     paymentPayload: components["schemas"]["X402PaymentPayload"];
                     paymentRequirements: components["schemas"]["X402PaymentRequirements"];
@@ -7767,7 +8330,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @example 2 */
+                    /**
+                     * @description The version of x402
+                     * @example 2
+                     */
                     x402Version?: number;
                     paymentPayload: components["schemas"]["X402PaymentPayload"];
                     paymentRequirements: components["schemas"]["X402PaymentRequirements"];
@@ -7803,7 +8369,9 @@ export interface operations {
     "wallet.list": {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
                 cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
                 limit?: string;
             };
             header?: never;
@@ -7842,8 +8410,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The items of this page, newest first */
                         data: components["schemas"]["Wallet"][];
-                        /** @example null */
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
                         next_cursor: string | null;
                     };
                 };
@@ -7870,7 +8442,9 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description The public key of the wallet */
                     public_key: components["schemas"]["SolanaAddress"];
+                    /** @description Shows that the caller holds the private key. Valid for a few minutes */
                     proof: {
                         /**
                          * @description Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"
@@ -7886,7 +8460,10 @@ export interface operations {
                          */
                         signature: string;
                     };
-                    /** @example Main wallet */
+                    /**
+                     * @description A name for the owner
+                     * @example Main wallet
+                     */
                     label?: string;
                 };
             };
@@ -7942,7 +8519,9 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description The public key of the wallet */
                     public_key: components["schemas"]["SolanaAddress"];
+                    /** @description Shows that the caller holds the private key. Valid for a few minutes */
                     proof: {
                         /**
                          * @description Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"
@@ -7958,10 +8537,13 @@ export interface operations {
                          */
                         signature: string;
                     };
-                    /** @example Main wallet */
+                    /**
+                     * @description A name for the owner
+                     * @example Main wallet
+                     */
                     label?: string;
                     /**
-                     * @description Ciphertext of the key, which the service cannot read
+                     * @description Ciphertext of the private key, which the service cannot read
                      * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
                      */
                     backup?: string;
@@ -8019,11 +8601,15 @@ export interface operations {
                     /**
                      * @example {
                      *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "backup": "text"
+                     *       "backup": "eyJhbGciOiJkaXIifQ..Zk3mQ9"
                      *     }
                      */
                     "application/json": {
                         wallet_id: components["schemas"]["WalletId"];
+                        /**
+                         * @description Ciphertext of the private key, which the service cannot read
+                         * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
+                         */
                         backup: string;
                     };
                 };
@@ -8053,6 +8639,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description Shows that the caller holds the private key. Valid for a few minutes */
                     proof: {
                         /**
                          * @description Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"
@@ -8073,7 +8660,10 @@ export interface operations {
                      * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
                      */
                     replaces: string;
-                    /** @example eyJhbGciOiJkaXIifQ..Zk3mQ9 */
+                    /**
+                     * @description Ciphertext of the private key, which the service cannot read
+                     * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
+                     */
                     backup: string;
                 };
             };
@@ -8088,11 +8678,15 @@ export interface operations {
                     /**
                      * @example {
                      *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "backup": "text"
+                     *       "backup": "eyJhbGciOiJkaXIifQ..Zk3mQ9"
                      *     }
                      */
                     "application/json": {
                         wallet_id: components["schemas"]["WalletId"];
+                        /**
+                         * @description Ciphertext of the private key, which the service cannot read
+                         * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
+                         */
                         backup: string;
                     };
                 };
@@ -8117,6 +8711,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description What the platform may spend in total. In USDC micro-units */
                     allowance: components["schemas"]["MicroUsdc"];
                 };
             };
@@ -8248,14 +8843,23 @@ export interface operations {
     "wallet.listTransactions": {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
                 cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
                 limit?: string;
+                /** @description Only transfers of this type */
                 type?: components["schemas"]["TransactionType"];
+                /** @description Only transfers in this direction */
                 direction?: "in" | "out";
+                /** @description Only transfers of this status */
                 status?: "confirmed" | "finalized" | "reversed";
+                /** @description Only payments of this service and their refunds */
                 service_id?: components["schemas"]["ServiceId"];
+                /** @description Only payments of this delegate and their refunds */
                 delegate_id?: components["schemas"]["DelegateId"];
+                /** @description This time and later */
                 from?: components["schemas"]["Timestamp"];
+                /** @description Before this time */
                 to?: components["schemas"]["Timestamp"];
             };
             header?: never;
@@ -8291,8 +8895,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The items of this page, newest first */
                         data: components["schemas"]["Transaction"][];
-                        /** @example null */
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
                         next_cursor: string | null;
                     };
                 };
@@ -8302,8 +8910,11 @@ export interface operations {
     "wallet.spendingSummary": {
         parameters: {
             query?: {
+                /** @description This time and later */
                 from?: components["schemas"]["Timestamp"];
+                /** @description Before this time */
                 to?: components["schemas"]["Timestamp"];
+                /** @description Default day (UTC). Days are in their order, other groups in the order of what was spent */
                 group_by?: "day" | "service" | "delegate";
             };
             header?: never;
@@ -8359,6 +8970,7 @@ export interface operations {
                  */
                 "application/json": {
                     wallet_id: components["schemas"]["WalletId"];
+                    /** @description How much, at most "10000000000". In USDC micro-units */
                     amount: components["schemas"]["MicroUsdc"];
                 };
             };
@@ -8380,8 +8992,11 @@ export interface operations {
                      */
                     "application/json": {
                         wallet_id: components["schemas"]["WalletId"];
+                        /** @description What arrived. In USDC micro-units */
                         amount: components["schemas"]["MicroUsdc"];
+                        /** @description The transaction on chain */
                         tx_hash: components["schemas"]["TransactionHash"];
+                        /** @description The USDC in the wallet afterwards. In USDC micro-units */
                         balance: components["schemas"]["MicroUsdcOrZero"];
                     };
                 };
@@ -8456,9 +9071,13 @@ export interface operations {
     "funding.listDeposits": {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
                 cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
                 limit?: string;
+                /** @description Only deposits of this status */
                 status?: components["schemas"]["DepositStatus"];
+                /** @description Only deposits into this wallet */
                 wallet_id?: components["schemas"]["WalletId"];
             };
             header?: never;
@@ -8499,8 +9118,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The items of this page, newest first */
                         data: components["schemas"]["Deposit"][];
-                        /** @example null */
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
                         next_cursor: string | null;
                     };
                 };
@@ -8557,7 +9180,10 @@ export interface operations {
             path: {
                 /** @example moonpay */
                 provider: components["schemas"]["OnrampProvider"];
-                /** @example test */
+                /**
+                 * @description The environment of the deposit
+                 * @example test
+                 */
                 environment: components["schemas"]["Environment"];
             };
             cookie?: never;
@@ -8581,7 +9207,10 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @constant */
+                        /**
+                         * @description The report is stored
+                         * @constant
+                         */
                         received: true;
                     };
                 };
@@ -8591,9 +9220,13 @@ export interface operations {
     "funding.listWithdrawals": {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
                 cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
                 limit?: string;
+                /** @description Only withdrawals from this wallet */
                 wallet_id?: components["schemas"]["WalletId"];
+                /** @description Only withdrawals of this status */
                 status?: components["schemas"]["WithdrawalStatus"];
             };
             header?: never;
@@ -8631,8 +9264,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The items of this page, newest first */
                         data: components["schemas"]["Withdrawal"][];
-                        /** @example null */
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
                         next_cursor: string | null;
                     };
                 };
@@ -8658,8 +9295,11 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description The wallet that pays */
                     wallet_id: components["schemas"]["WalletId"];
+                    /** @description How much to withdraw. In USDC micro-units */
                     amount: components["schemas"]["MicroUsdc"];
+                    /** @description The wallet or token account that receives it */
                     destination_address: components["schemas"]["SolanaAddress"];
                 };
             };
@@ -8832,9 +9472,13 @@ export interface operations {
     "funding.listRefunds": {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
                 cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
                 limit?: string;
+                /** @description Only refunds of this settlement */
                 settlement_id?: components["schemas"]["SettlementId"];
+                /** @description Only refunds of this status */
                 status?: components["schemas"]["RefundStatus"];
             };
             header?: never;
@@ -8875,8 +9519,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The items of this page, newest first */
                         data: components["schemas"]["Refund"][];
-                        /** @example null */
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
                         next_cursor: string | null;
                     };
                 };
@@ -8903,9 +9551,12 @@ export interface operations {
                  */
                 "application/json": {
                     settlement_id: components["schemas"]["SettlementId"];
-                    /** @description Default: the rest of the net amount */
+                    /** @description How much to refund. Default: the rest of the net amount. In USDC micro-units */
                     amount?: components["schemas"]["MicroUsdc"];
-                    /** @example The report was empty */
+                    /**
+                     * @description Why. Payer and vendor see it
+                     * @example The report was empty
+                     */
                     reason?: string;
                 };
             };
@@ -9104,8 +9755,9 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description Where the link is sent */
                     email: components["schemas"]["Email"];
-                    /** @description Default test */
+                    /** @description The environment to sign in to. Default test */
                     environment?: components["schemas"]["Environment"];
                     /**
                      * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
@@ -9128,7 +9780,10 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @constant */
+                        /**
+                         * @description The mail is on its way
+                         * @constant
+                         */
                         status: "sent";
                     };
                 };
@@ -9152,8 +9807,9 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description Where the link is sent */
                     email: components["schemas"]["Email"];
-                    /** @description Default test */
+                    /** @description The environment to sign in to. Default test */
                     environment?: components["schemas"]["Environment"];
                     /**
                      * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
@@ -9176,7 +9832,10 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @constant */
+                        /**
+                         * @description The mail is on its way
+                         * @constant
+                         */
                         status: "sent";
                     };
                 };
@@ -9199,7 +9858,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @example ml_test_Zk3mQ9 */
+                    /**
+                     * @description The token of the mailed link
+                     * @example ml_test_Zk3mQ9
+                     */
                     token: string;
                     /**
                      * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
@@ -9223,8 +9885,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @example ada@example.com */
+                        /**
+                         * @description Whom the link signs in
+                         * @example ada@example.com
+                         */
                         email: string;
+                        /** @description Whether this browser has requested the link */
                         same_browser: boolean;
                     };
                 };
@@ -9249,7 +9915,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @example ml_test_Zk3mQ9 */
+                    /**
+                     * @description The token of the mailed link
+                     * @example ml_test_Zk3mQ9
+                     */
                     token: string;
                     /**
                      * @description Where the refresh token is returned. Default body. cookie: an HttpOnly, SameSite=Strict cookie that is sent only to POST /v1/auth/refresh, for pages of our own origins.
@@ -9357,41 +10026,77 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The value to sign, base64url */
                         challenge: string;
+                        /** @description Where the passkey will sign in */
                         rp: {
+                            /** @description The domain of the passkeys */
                             id: string;
+                            /** @description Its name, for people */
                             name: string;
                         };
+                        /** @description Whom the passkey will sign in */
                         user: {
+                            /** @description The account, base64url */
                             id: string;
+                            /** @description The mail address */
                             name: string;
+                            /** @description The name to show */
                             displayName: string;
                         };
+                        /** @description The accepted algorithms */
                         pubKeyCredParams: {
-                            /** @constant */
+                            /**
+                             * @description Kind of the credential
+                             * @constant
+                             */
                             type: "public-key";
+                            /** @description Number of the algorithm (COSE) */
                             alg: number;
                         }[];
-                        /** @description Milliseconds */
+                        /** @description Milliseconds that the person has */
                         timeout: number;
+                        /** @description The passkeys that the account has already */
                         excludeCredentials: {
+                            /** @description Id of the passkey, base64url */
                             id: string;
-                            /** @constant */
+                            /**
+                             * @description Kind of the credential
+                             * @constant
+                             */
                             type: "public-key";
+                            /** @description How the passkey can be reached */
                             transports?: string[];
                         }[];
+                        /** @description What the authenticator must offer */
                         authenticatorSelection: {
-                            /** @constant */
+                            /**
+                             * @description The passkey must know the account
+                             * @constant
+                             */
                             residentKey: "required";
-                            /** @constant */
+                            /**
+                             * @description The same, for old browsers
+                             * @constant
+                             */
                             requireResidentKey: true;
-                            /** @constant */
+                            /**
+                             * @description The person must unlock the passkey
+                             * @constant
+                             */
                             userVerification: "required";
                         };
-                        /** @constant */
+                        /**
+                         * @description The make of the authenticator is not asked for
+                         * @constant
+                         */
                         attestation: "none";
+                        /** @description What the browser reports besides */
                         extensions: {
-                            /** @constant */
+                            /**
+                             * @description Whether the passkey knows the account
+                             * @constant
+                             */
                             credProps: true;
                         };
                     };
@@ -9434,32 +10139,64 @@ export interface operations {
                 "application/json": {
                     /** @description Must be the environment of the access token */
                     environment?: components["schemas"]["Environment"];
+                    /** @description What the browser returned, as JSON */
                     response: {
-                        /** @example Zk3mQ9 */
+                        /**
+                         * @description Id of the passkey, base64url
+                         * @example Zk3mQ9
+                         */
                         id: string;
-                        /** @example Zk3mQ9 */
+                        /**
+                         * @description The same id, base64url
+                         * @example Zk3mQ9
+                         */
                         rawId: string;
-                        /** @constant */
+                        /**
+                         * @description Kind of the credential
+                         * @constant
+                         */
                         type: "public-key";
+                        /** @description Accepted and not used */
                         clientExtensionResults: {
                             [key: string]: unknown;
                         };
+                        /** @description Whether the passkey is part of the device */
                         authenticatorAttachment?: ("platform" | "cross-platform") | null;
+                        /** @description The new passkey’s answer */
                         response: {
-                            /** @example Zk3mQ9 */
+                            /**
+                             * @description What the browser has signed, base64url
+                             * @example Zk3mQ9
+                             */
                             clientDataJSON: string;
-                            /** @example Zk3mQ9 */
+                            /**
+                             * @description The attestation object, which has the public key, base64url
+                             * @example Zk3mQ9
+                             */
                             attestationObject: string;
-                            /** @example Zk3mQ9 */
+                            /**
+                             * @description Accepted and not used, base64url
+                             * @example Zk3mQ9
+                             */
                             authenticatorData?: string;
+                            /** @description How the passkey can be reached */
                             transports?: string[];
-                            /** @example Zk3mQ9 */
+                            /**
+                             * @description Accepted and not used, base64url
+                             * @example Zk3mQ9
+                             */
                             publicKey?: string;
-                            /** @example -7 */
+                            /**
+                             * @description Accepted and not used
+                             * @example -7
+                             */
                             publicKeyAlgorithm?: number;
                         };
                     };
-                    /** @example Laptop */
+                    /**
+                     * @description A name for the owner
+                     * @example Laptop
+                     */
                     label?: string;
                 };
             };
@@ -9500,7 +10237,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Default test */
+                    /** @description The environment to sign in to. Default test */
                     environment?: components["schemas"]["Environment"];
                 };
             };
@@ -9521,11 +10258,16 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The value to sign, base64url */
                         challenge: string;
+                        /** @description The domain of the passkeys */
                         rpId: string;
-                        /** @description Milliseconds */
+                        /** @description Milliseconds that the person has */
                         timeout: number;
-                        /** @constant */
+                        /**
+                         * @description The person must unlock the passkey
+                         * @constant
+                         */
                         userVerification: "required";
                     };
                 };
@@ -9561,25 +10303,47 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Default test */
+                    /** @description The environment to sign in to. Default test */
                     environment?: components["schemas"]["Environment"];
+                    /** @description What the browser returned, as JSON */
                     response: {
-                        /** @example Zk3mQ9 */
+                        /**
+                         * @description Id of the passkey, base64url
+                         * @example Zk3mQ9
+                         */
                         id: string;
-                        /** @example Zk3mQ9 */
+                        /**
+                         * @description The same id, base64url
+                         * @example Zk3mQ9
+                         */
                         rawId: string;
-                        /** @constant */
+                        /**
+                         * @description Kind of the credential
+                         * @constant
+                         */
                         type: "public-key";
+                        /** @description Accepted and not used */
                         clientExtensionResults: {
                             [key: string]: unknown;
                         };
+                        /** @description Whether the passkey is part of the device */
                         authenticatorAttachment?: ("platform" | "cross-platform") | null;
+                        /** @description The passkey’s answer */
                         response: {
-                            /** @example Zk3mQ9 */
+                            /**
+                             * @description What the browser has signed, base64url
+                             * @example Zk3mQ9
+                             */
                             clientDataJSON: string;
-                            /** @example Zk3mQ9 */
+                            /**
+                             * @description What the authenticator has signed, base64url
+                             * @example Zk3mQ9
+                             */
                             authenticatorData: string;
-                            /** @example Zk3mQ9 */
+                            /**
+                             * @description The signature, base64url
+                             * @example Zk3mQ9
+                             */
                             signature: string;
                             userHandle?: string | null;
                         };
@@ -9632,7 +10396,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @example rt_test_Zk3mQ9 */
+                    /**
+                     * @description The newest refresh token
+                     * @example rt_test_Zk3mQ9
+                     */
                     refresh_token?: string;
                     /** @description The environment of the cookie. Default test */
                     environment?: components["schemas"]["Environment"];
@@ -9678,7 +10445,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @example rt_test_Zk3mQ9 */
+                    /**
+                     * @description The refresh token of this sign-in
+                     * @example rt_test_Zk3mQ9
+                     */
                     refresh_token?: string;
                 };
             };
@@ -9714,7 +10484,7 @@ export interface operations {
                      * @example quittance on build-7
                      */
                     client_name: string;
-                    /** @description Default test */
+                    /** @description The environment to sign in to. Default test */
                     environment?: components["schemas"]["Environment"];
                 };
             };
@@ -9737,20 +10507,29 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @example dc_test_Zk3mQ9 */
+                        /**
+                         * @description The secret of the device, with which it polls
+                         * @example dc_test_Zk3mQ9
+                         */
                         device_code: string;
                         user_code: components["schemas"]["UserCode"];
-                        /** @example https://console.example.com/device */
+                        /**
+                         * @description The page where the person types the code
+                         * @example https://console.example.com/device
+                         */
                         verification_uri: string;
-                        /** @example https://console.example.com/device?code=WDJB-MJHT */
+                        /**
+                         * @description The same page with the code filled in
+                         * @example https://console.example.com/device?code=WDJB-MJHT
+                         */
                         verification_uri_complete: string;
                         /**
-                         * @description Seconds
+                         * @description Seconds until the codes expire
                          * @example 600
                          */
                         expires_in: number;
                         /**
-                         * @description Seconds
+                         * @description Seconds between two polls
                          * @example 2
                          */
                         interval: number;
@@ -9774,7 +10553,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @example dc_test_Zk3mQ9 */
+                    /**
+                     * @description The secret of the device, with which it polls
+                     * @example dc_test_Zk3mQ9
+                     */
                     device_code: string;
                 };
             };
@@ -9800,24 +10582,35 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @constant */
+                        /**
+                         * @description The person has allowed it
+                         * @constant
+                         */
                         status: "authorized";
-                        /** @example eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl */
+                        /**
+                         * @description The credential of this person: a JWT, valid for `expires_in`
+                         * @example eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl
+                         */
                         access_token: string;
-                        /** @constant */
+                        /**
+                         * @description How the access token is sent: `Authorization: Bearer …`
+                         * @constant
+                         */
                         token_type: "Bearer";
                         /**
-                         * @description Seconds
+                         * @description Seconds until the access token expires
                          * @example 900
                          */
                         expires_in: number;
                         /**
-                         * @description Absent if it was set in the cookie
+                         * @description Gets the next access token, once. Absent if it was set in the cookie
                          * @example rt_test_Zk3mQ9
                          */
                         refresh_token?: string;
+                        /** @description Who signed in */
                         account: {
                             account_id: components["schemas"]["AccountId"];
+                            /** @description The mail address that signs in */
                             email: string;
                         };
                     };
@@ -9835,7 +10628,10 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @constant */
+                        /**
+                         * @description The person has not decided
+                         * @constant
+                         */
                         status: "pending";
                     };
                 };
@@ -9881,7 +10677,9 @@ export interface operations {
                          * @example quittance on build-7
                          */
                         client_name: string;
+                        /** @description When the device asked */
                         created_at: components["schemas"]["Timestamp"];
+                        /** @description Until when it can be decided */
                         expires_at: components["schemas"]["Timestamp"];
                     };
                 };
@@ -9905,6 +10703,7 @@ export interface operations {
                  */
                 "application/json": {
                     user_code: components["schemas"]["UserCode"];
+                    /** @description true signs the device in, false denies it */
                     allow: boolean;
                 };
             };
@@ -9922,7 +10721,10 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @enum {string} */
+                        /**
+                         * @description What was decided
+                         * @enum {string}
+                         */
                         status: "allowed" | "denied";
                     };
                 };
@@ -9965,16 +10767,27 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The value to sign, base64url */
                         challenge: string;
+                        /** @description The domain of the passkeys */
                         rpId: string;
-                        /** @description Milliseconds */
+                        /** @description Milliseconds that the person has */
                         timeout: number;
-                        /** @constant */
+                        /**
+                         * @description The person must unlock the passkey
+                         * @constant
+                         */
                         userVerification: "required";
+                        /** @description The passkeys of the account */
                         allowCredentials: {
+                            /** @description Id of the passkey, base64url */
                             id: string;
-                            /** @constant */
+                            /**
+                             * @description Kind of the credential
+                             * @constant
+                             */
                             type: "public-key";
+                            /** @description How the passkey can be reached */
                             transports?: string[];
                         }[];
                     };
@@ -10012,23 +10825,45 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description What the browser returned, as JSON */
                     response: {
-                        /** @example Zk3mQ9 */
+                        /**
+                         * @description Id of the passkey, base64url
+                         * @example Zk3mQ9
+                         */
                         id: string;
-                        /** @example Zk3mQ9 */
+                        /**
+                         * @description The same id, base64url
+                         * @example Zk3mQ9
+                         */
                         rawId: string;
-                        /** @constant */
+                        /**
+                         * @description Kind of the credential
+                         * @constant
+                         */
                         type: "public-key";
+                        /** @description Accepted and not used */
                         clientExtensionResults: {
                             [key: string]: unknown;
                         };
+                        /** @description Whether the passkey is part of the device */
                         authenticatorAttachment?: ("platform" | "cross-platform") | null;
+                        /** @description The passkey’s answer */
                         response: {
-                            /** @example Zk3mQ9 */
+                            /**
+                             * @description What the browser has signed, base64url
+                             * @example Zk3mQ9
+                             */
                             clientDataJSON: string;
-                            /** @example Zk3mQ9 */
+                            /**
+                             * @description What the authenticator has signed, base64url
+                             * @example Zk3mQ9
+                             */
                             authenticatorData: string;
-                            /** @example Zk3mQ9 */
+                            /**
+                             * @description The signature, base64url
+                             * @example Zk3mQ9
+                             */
                             signature: string;
                             userHandle?: string | null;
                         };
@@ -10092,8 +10927,11 @@ export interface operations {
                      */
                     "application/json": {
                         account_id: components["schemas"]["AccountId"];
+                        /** @description The mail address that signs in */
                         email: string;
+                        /** @description A name for the owner’s own pages. Null: none */
                         display_name: string | null;
+                        /** @description When it was created */
                         created_at: components["schemas"]["Timestamp"];
                     };
                 };
@@ -10148,6 +10986,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description A name for the owner’s own pages. Null removes it */
                     display_name?: string | null;
                     /** @description The wallet from which a settle with an access token pays. Default: the first linked wallet. A change takes effect within 2 s */
                     default_wallet_id?: components["schemas"]["WalletId"] | null;
@@ -10155,7 +10994,7 @@ export interface operations {
                     mail_key_events?: boolean;
                     /** @description Whether mails report payments made and received. Default false */
                     mail_payments?: boolean;
-                    /** @description A mail is sent once a day when the payments of a UTC day exceed this amount, and again when they exceed a raised amount. Null: no mail */
+                    /** @description A mail is sent once a day when the payments of a UTC day exceed this amount, and again when they exceed a raised amount. Null: no mail. In USDC micro-units */
                     spending_alert_threshold?: components["schemas"]["MicroUsdc"] | null;
                 };
             };
@@ -10184,7 +11023,9 @@ export interface operations {
     "identity.listPasskeys": {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
                 cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
                 limit?: string;
             };
             header?: never;
@@ -10214,8 +11055,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The items of this page, newest first */
                         data: components["schemas"]["Passkey"][];
-                        /** @example null */
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
                         next_cursor: string | null;
                     };
                 };
@@ -10246,7 +11091,9 @@ export interface operations {
     "identity.listSessions": {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
                 cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
                 limit?: string;
             };
             header?: never;
@@ -10278,8 +11125,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The items of this page, newest first */
                         data: components["schemas"]["SignIn"][];
-                        /** @example null */
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
                         next_cursor: string | null;
                     };
                 };
@@ -10310,7 +11161,9 @@ export interface operations {
     "identity.listServices": {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
                 cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
                 limit?: string;
             };
             header?: never;
@@ -10349,8 +11202,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The items of this page, newest first */
                         data: components["schemas"]["Service"][];
-                        /** @example null */
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
                         next_cursor: string | null;
                     };
                 };
@@ -10379,18 +11236,22 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @example Weather API */
+                    /**
+                     * @description Payers see it
+                     * @example Weather API
+                     */
                     name: string;
-                    /** @description What the payer pays, as micro-units. It must exceed the fee, which the vendor absorbs: `net_amount` of the answer is what you receive. Prices of x402 routes may be lower */
+                    /** @description What the payer pays. It must exceed the fee, which the vendor absorbs: `net_amount` of the answer is what you receive. Prices of x402 routes may be lower. In USDC micro-units */
                     price: components["schemas"]["MicroUsdc"];
+                    /** @description The wallet that is paid */
                     payout_address: components["schemas"]["SolanaAddress"];
                     /**
-                     * @description Default 900
+                     * @description Seconds to redeem a settlement, after it is paid. Default 900
                      * @example 900
                      */
                     redeem_window_seconds?: number;
                     /**
-                     * @description How long a key remains valid after its rotation. Default 24
+                     * @description Hours for which a key remains valid after its rotation. Default 24
                      * @example 24
                      */
                     key_grace_hours?: number;
@@ -10427,45 +11288,80 @@ export interface operations {
                      */
                     "application/json": {
                         service_id: components["schemas"]["ServiceId"];
+                        /** @description Payers see it */
                         name: string;
+                        /** @description What the payer pays, unless a quote has its own amount. In USDC micro-units */
                         price: components["schemas"]["MicroUsdc"];
+                        /** @description The wallet that is paid */
                         payout_address: components["schemas"]["SolanaAddress"];
+                        /** @description A change of the payout address that is not effective yet. Null: none */
                         next_payout: {
+                            /** @description The wallet that is paid */
                             payout_address: components["schemas"]["SolanaAddress"];
+                            /** @description From when payments go there */
                             effective_at: components["schemas"]["Timestamp"];
                         } | null;
-                        /** @example 900 */
+                        /**
+                         * @description Seconds to redeem a settlement, after it is paid
+                         * @example 900
+                         */
                         redeem_window_seconds: number;
-                        /** @example 24 */
+                        /**
+                         * @description Hours for which a key remains valid after its rotation
+                         * @example 24
+                         */
                         key_grace_hours: number;
-                        /** @enum {string} */
+                        /**
+                         * @description closing: no new quotes. Payments can still be redeemed and refunded
+                         * @enum {string}
+                         */
                         status: "active" | "closing";
+                        /** @description When it was created */
                         created_at: components["schemas"]["Timestamp"];
-                        /** @description The fee of a quote for the price, in micro-units */
+                        /** @description The fee of a quote for the price. In USDC micro-units */
                         fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                        /** @description What you receive of a quote for the price, in micro-units: the price less the fee */
+                        /** @description What you receive of a quote for the price: the price less the fee. In USDC micro-units */
                         net_amount: components["schemas"]["MicroUsdcOrZero"];
-                        /** @example vendor_test_Zk3mQ9 */
+                        /**
+                         * @description The key. It is shown only in this answer. Keep it secret
+                         * @example vendor_test_Zk3mQ9
+                         */
                         api_key: string;
                     } | {
                         service_id: components["schemas"]["ServiceId"];
+                        /** @description Payers see it */
                         name: string;
+                        /** @description What the payer pays, unless a quote has its own amount. In USDC micro-units */
                         price: components["schemas"]["MicroUsdc"];
+                        /** @description The wallet that is paid */
                         payout_address: components["schemas"]["SolanaAddress"];
+                        /** @description A change of the payout address that is not effective yet. Null: none */
                         next_payout: {
+                            /** @description The wallet that is paid */
                             payout_address: components["schemas"]["SolanaAddress"];
+                            /** @description From when payments go there */
                             effective_at: components["schemas"]["Timestamp"];
                         } | null;
-                        /** @example 900 */
+                        /**
+                         * @description Seconds to redeem a settlement, after it is paid
+                         * @example 900
+                         */
                         redeem_window_seconds: number;
-                        /** @example 24 */
+                        /**
+                         * @description Hours for which a key remains valid after its rotation
+                         * @example 24
+                         */
                         key_grace_hours: number;
-                        /** @enum {string} */
+                        /**
+                         * @description closing: no new quotes. Payments can still be redeemed and refunded
+                         * @enum {string}
+                         */
                         status: "active" | "closing";
+                        /** @description When it was created */
                         created_at: components["schemas"]["Timestamp"];
-                        /** @description The fee of a quote for the price, in micro-units */
+                        /** @description The fee of a quote for the price. In USDC micro-units */
                         fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                        /** @description What you receive of a quote for the price, in micro-units: the price less the fee */
+                        /** @description What you receive of a quote for the price: the price less the fee. In USDC micro-units */
                         net_amount: components["schemas"]["MicroUsdcOrZero"];
                         /**
                          * @description A repeat by Idempotency-Key. The secret was in the first answer and is not stored
@@ -10536,7 +11432,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @constant */
+                    /**
+                     * @description Closes the service if it cannot be deleted yet
+                     * @constant
+                     */
                     mode?: "close";
                 };
             };
@@ -10574,18 +11473,22 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @example Weather API */
+                    /**
+                     * @description Payers see it
+                     * @example Weather API
+                     */
                     name?: string;
-                    /** @description What the payer pays, as micro-units. It must exceed the fee, which the vendor absorbs: `net_amount` of the answer is what you receive. Prices of x402 routes may be lower */
+                    /** @description What the payer pays. It must exceed the fee, which the vendor absorbs: `net_amount` of the answer is what you receive. Prices of x402 routes may be lower. In USDC micro-units */
                     price?: components["schemas"]["MicroUsdc"];
+                    /** @description The wallet that is paid */
                     payout_address?: components["schemas"]["SolanaAddress"];
                     /**
-                     * @description Default 900
+                     * @description Seconds to redeem a settlement, after it is paid. Default 900
                      * @example 900
                      */
                     redeem_window_seconds?: number;
                     /**
-                     * @description How long a key remains valid after its rotation. Default 24
+                     * @description Hours for which a key remains valid after its rotation. Default 24
                      * @example 24
                      */
                     key_grace_hours?: number;
@@ -10663,10 +11566,15 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description Until when the previous key works too. Null: no longer */
                         previous_key_expires_at: components["schemas"]["Timestamp"] | null;
-                        /** @example vendor_test_Zk3mQ9 */
+                        /**
+                         * @description The key. It is shown only in this answer. Keep it secret
+                         * @example vendor_test_Zk3mQ9
+                         */
                         api_key: string;
                     } | {
+                        /** @description Until when the previous key works too. Null: no longer */
                         previous_key_expires_at: components["schemas"]["Timestamp"] | null;
                         /**
                          * @description A repeat by Idempotency-Key. The secret was in the first answer and is not stored
@@ -10714,7 +11622,10 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @constant */
+                        /**
+                         * @description The mail is on its way
+                         * @constant
+                         */
                         status: "sent";
                     };
                 };
@@ -10739,7 +11650,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @example rv_test_Zk3mQ9 */
+                    /**
+                     * @description The token of the mailed link
+                     * @example rv_test_Zk3mQ9
+                     */
                     token: string;
                 };
             };
@@ -10765,7 +11679,9 @@ export interface operations {
     "identity.listDelegates": {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
                 cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
                 limit?: string;
             };
             header?: never;
@@ -10830,8 +11746,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The items of this page, newest first */
                         data: components["schemas"]["Delegate"][];
-                        /** @example null */
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
                         next_cursor: string | null;
                     };
                 };
@@ -10870,15 +11790,24 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @example Research agent */
+                    /**
+                     * @description A name for the owner
+                     * @example Research agent
+                     */
                     name: string;
                     wallet_id: components["schemas"]["WalletId"];
+                    /** @description What the key may spend. An omitted limit does not exist */
                     limits: {
+                        /** @description Largest single payment. In USDC micro-units */
                         per_payment?: components["schemas"]["MicroUsdc"];
+                        /** @description Sum of a UTC day. In USDC micro-units */
                         daily?: components["schemas"]["MicroUsdc"];
+                        /** @description Sum of a UTC month. In USDC micro-units */
                         monthly?: components["schemas"]["MicroUsdc"];
+                        /** @description Sum of all payments. In USDC micro-units */
                         total?: components["schemas"]["MicroUsdc"];
                     };
+                    /** @description The only services that the key may pay. Null or omitted: any */
                     allowed_service_ids?: components["schemas"]["ServiceId"][];
                     /** @description Payments to vendors of x402 that do not use Quittance. Null: none. Not together with allowed_service_ids */
                     external?: {
@@ -10887,9 +11816,12 @@ export interface operations {
                         /** @description Null: any origin */
                         origins: string[] | null;
                     } | null;
-                    /** @description A payment above this amount waits for the owner’s approval. Null: none does */
+                    /** @description A payment above this amount waits for the owner’s approval. Null: none does. In USDC micro-units */
                     approval_above?: components["schemas"]["MicroUsdc"] | null;
-                    /** @example 2099-12-31T00:00:00.000Z */
+                    /**
+                     * @description When the key ends. Null or omitted: never
+                     * @example 2099-12-31T00:00:00.000Z
+                     */
                     expires_at?: components["schemas"]["Timestamp"];
                 };
             };
@@ -10948,16 +11880,21 @@ export interface operations {
                      */
                     "application/json": {
                         delegate_id: components["schemas"]["DelegateId"];
+                        /** @description A name for the owner */
                         name: string;
                         wallet_id: components["schemas"]["WalletId"];
                         limits: components["schemas"]["DelegateLimits"];
+                        /** @description How much of the limits is used */
                         usage: {
+                            /** @description Of this UTC day */
                             daily: components["schemas"]["DelegateUsage"];
+                            /** @description Of this UTC month */
                             monthly: components["schemas"]["DelegateUsage"];
+                            /** @description Of all time */
                             total: components["schemas"]["DelegateUsage"];
                         };
                         /**
-                         * @description Null: any service
+                         * @description The only services that the key may pay. Null or omitted: any
                          * @example null
                          */
                         allowed_service_ids: components["schemas"]["ServiceId"][] | null;
@@ -10968,26 +11905,38 @@ export interface operations {
                             /** @description Null: any origin */
                             origins: string[] | null;
                         } | null;
-                        /** @description A payment above this amount waits for the owner’s approval. Null: none does */
+                        /** @description A payment above this amount waits for the owner’s approval. Null: none does. In USDC micro-units */
                         approval_above: components["schemas"]["MicroUsdc"] | null;
                         expires_at: components["schemas"]["Timestamp"] | null;
-                        /** @enum {string} */
+                        /**
+                         * @description expired: the key can no longer pay
+                         * @enum {string}
+                         */
                         status: "active" | "expired";
+                        /** @description When it was created */
                         created_at: components["schemas"]["Timestamp"];
-                        /** @example dk_test_Zk3mQ9 */
+                        /**
+                         * @description The key. It is shown only in this answer. Keep it secret
+                         * @example dk_test_Zk3mQ9
+                         */
                         api_key: string;
                     } | {
                         delegate_id: components["schemas"]["DelegateId"];
+                        /** @description A name for the owner */
                         name: string;
                         wallet_id: components["schemas"]["WalletId"];
                         limits: components["schemas"]["DelegateLimits"];
+                        /** @description How much of the limits is used */
                         usage: {
+                            /** @description Of this UTC day */
                             daily: components["schemas"]["DelegateUsage"];
+                            /** @description Of this UTC month */
                             monthly: components["schemas"]["DelegateUsage"];
+                            /** @description Of all time */
                             total: components["schemas"]["DelegateUsage"];
                         };
                         /**
-                         * @description Null: any service
+                         * @description The only services that the key may pay. Null or omitted: any
                          * @example null
                          */
                         allowed_service_ids: components["schemas"]["ServiceId"][] | null;
@@ -10998,11 +11947,15 @@ export interface operations {
                             /** @description Null: any origin */
                             origins: string[] | null;
                         } | null;
-                        /** @description A payment above this amount waits for the owner’s approval. Null: none does */
+                        /** @description A payment above this amount waits for the owner’s approval. Null: none does. In USDC micro-units */
                         approval_above: components["schemas"]["MicroUsdc"] | null;
                         expires_at: components["schemas"]["Timestamp"] | null;
-                        /** @enum {string} */
+                        /**
+                         * @description expired: the key can no longer pay
+                         * @enum {string}
+                         */
                         status: "active" | "expired";
+                        /** @description When it was created */
                         created_at: components["schemas"]["Timestamp"];
                         /**
                          * @description A repeat by Idempotency-Key. The secret was in the first answer and is not stored
@@ -11198,14 +12151,19 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @example Research agent */
+                    /**
+                     * @description A name for the owner
+                     * @example Research agent
+                     */
                     name?: string;
+                    /** @description The limits to change. Null removes one */
                     limits?: {
                         per_payment?: components["schemas"]["MicroUsdc"] | null;
                         daily?: components["schemas"]["MicroUsdc"] | null;
                         monthly?: components["schemas"]["MicroUsdc"] | null;
                         total?: components["schemas"]["MicroUsdc"] | null;
                     };
+                    /** @description The only services that the key may pay. Null or omitted: any */
                     allowed_service_ids?: components["schemas"]["ServiceId"][] | null;
                     /** @description Payments to vendors of x402 that do not use Quittance. Null: none. Not together with allowed_service_ids */
                     external?: {
@@ -11214,7 +12172,7 @@ export interface operations {
                         /** @description Null: any origin */
                         origins: string[] | null;
                     } | null;
-                    /** @description A payment above this amount waits for the owner’s approval. Null: none does */
+                    /** @description A payment above this amount waits for the owner’s approval. Null: none does. In USDC micro-units */
                     approval_above?: components["schemas"]["MicroUsdc"] | null;
                     /** @example 2099-12-31T00:00:00.000Z */
                     expires_at?: components["schemas"]["Timestamp"] | null;
@@ -11316,10 +12274,15 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description Until when the previous key works too. Null: no longer */
                         previous_key_expires_at: components["schemas"]["Timestamp"] | null;
-                        /** @example vendor_test_Zk3mQ9 */
+                        /**
+                         * @description The key. It is shown only in this answer. Keep it secret
+                         * @example vendor_test_Zk3mQ9
+                         */
                         api_key: string;
                     } | {
+                        /** @description Until when the previous key works too. Null: no longer */
                         previous_key_expires_at: components["schemas"]["Timestamp"] | null;
                         /**
                          * @description A repeat by Idempotency-Key. The secret was in the first answer and is not stored
@@ -11367,7 +12330,10 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @constant */
+                        /**
+                         * @description The mail is on its way
+                         * @constant
+                         */
                         status: "sent";
                     };
                 };
@@ -11392,7 +12358,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @example rv_test_Zk3mQ9 */
+                    /**
+                     * @description The token of the mailed link
+                     * @example rv_test_Zk3mQ9
+                     */
                     token: string;
                 };
             };
@@ -11418,7 +12387,9 @@ export interface operations {
     "webhook.listEndpoints": {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
                 cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
                 limit?: string;
             };
             header?: never;
@@ -11454,8 +12425,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The items of this page, newest first */
                         data: components["schemas"]["WebhookEndpoint"][];
-                        /** @example null */
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
                         next_cursor: string | null;
                     };
                 };
@@ -11488,7 +12463,10 @@ export interface operations {
                      * @example https://api.example.com/quittance
                      */
                     url: string;
-                    /** @example Order service */
+                    /**
+                     * @description A note for the owner
+                     * @example Order service
+                     */
                     description?: string;
                     /**
                      * @description Default all: `["*"]`
@@ -11530,6 +12508,7 @@ export interface operations {
                          * @example https://api.example.com/quittance
                          */
                         url: string;
+                        /** @description A note for the owner */
                         description: string | null;
                         /**
                          * @description Types, groups like `settlement.*`, or `*` for all
@@ -11538,7 +12517,10 @@ export interface operations {
                          *     ]
                          */
                         event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
-                        /** @example true */
+                        /**
+                         * @description Whether events are delivered
+                         * @example true
+                         */
                         enabled: boolean;
                         /** @description owner: disabled by PATCH. failing: every attempt failed for five days. gone: the endpoint answered 410 */
                         disabled_reason: ("owner" | "failing" | "gone") | null;
@@ -11546,6 +12528,7 @@ export interface operations {
                         failing_since: components["schemas"]["Timestamp"] | null;
                         /** @description Until then deliveries are also signed with the previous secret */
                         previous_secret_expires_at: components["schemas"]["Timestamp"] | null;
+                        /** @description When it was created */
                         created_at: components["schemas"]["Timestamp"];
                         /**
                          * @description Shown only in this answer, in the format of standardwebhooks.com
@@ -11559,6 +12542,7 @@ export interface operations {
                          * @example https://api.example.com/quittance
                          */
                         url: string;
+                        /** @description A note for the owner */
                         description: string | null;
                         /**
                          * @description Types, groups like `settlement.*`, or `*` for all
@@ -11567,7 +12551,10 @@ export interface operations {
                          *     ]
                          */
                         event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
-                        /** @example true */
+                        /**
+                         * @description Whether events are delivered
+                         * @example true
+                         */
                         enabled: boolean;
                         /** @description owner: disabled by PATCH. failing: every attempt failed for five days. gone: the endpoint answered 410 */
                         disabled_reason: ("owner" | "failing" | "gone") | null;
@@ -11575,6 +12562,7 @@ export interface operations {
                         failing_since: components["schemas"]["Timestamp"] | null;
                         /** @description Until then deliveries are also signed with the previous secret */
                         previous_secret_expires_at: components["schemas"]["Timestamp"] | null;
+                        /** @description When it was created */
                         created_at: components["schemas"]["Timestamp"];
                         /**
                          * @description A repeat by Idempotency-Key. The secret was in the first answer and is not stored
@@ -11673,6 +12661,7 @@ export interface operations {
                      * @example https://api.example.com/quittance
                      */
                     url?: string;
+                    /** @description A note for the owner */
                     description?: string | null;
                     /**
                      * @description Types, groups like `settlement.*`, or `*` for all
@@ -11681,7 +12670,10 @@ export interface operations {
                      *     ]
                      */
                     event_types?: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
-                    /** @example true */
+                    /**
+                     * @description Whether events are delivered
+                     * @example true
+                     */
                     enabled?: boolean;
                 };
             };
@@ -11740,6 +12732,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description Until then deliveries are also signed with the previous secret */
                         previous_secret_expires_at: components["schemas"]["Timestamp"];
                         /**
                          * @description Shown only in this answer, in the format of standardwebhooks.com
@@ -11747,6 +12740,7 @@ export interface operations {
                          */
                         secret: string;
                     } | {
+                        /** @description Until then deliveries are also signed with the previous secret */
                         previous_secret_expires_at: components["schemas"]["Timestamp"];
                         /**
                          * @description A repeat by Idempotency-Key. The secret was in the first answer and is not stored
@@ -11761,8 +12755,11 @@ export interface operations {
     "webhook.listDeliveries": {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
                 cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
                 limit?: string;
+                /** @description Only deliveries of this status */
                 status?: components["schemas"]["DeliveryStatus"];
             };
             header?: never;
@@ -11804,8 +12801,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The items of this page, newest first */
                         data: components["schemas"]["WebhookDelivery"][];
-                        /** @example null */
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
                         next_cursor: string | null;
                     };
                 };
@@ -11851,7 +12852,10 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @example 3 */
+                        /**
+                         * @description Number of events that are delivered again
+                         * @example 3
+                         */
                         redelivering: number;
                     };
                 };
@@ -11896,9 +12900,13 @@ export interface operations {
     "webhook.listEvents": {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
                 cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
                 limit?: string;
+                /** @description Only events of this type */
                 type?: components["schemas"]["EventType"];
+                /** @description Only events of this object */
                 object_id?: string;
             };
             header?: never;
@@ -11931,8 +12939,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The items of this page, newest first */
                         data: components["schemas"]["Event"][];
-                        /** @example null */
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
                         next_cursor: string | null;
                     };
                 };

@@ -158,7 +158,10 @@ export const deposits = {
     limits: [{ points: 600, windowSeconds: 60, per: 'ip' }],
     // Providers give up after 5 s and send the report again.
     timeoutSeconds: 4,
-    params: z.strictObject({ provider: OnrampProvider, environment: Environment }),
+    params: z.strictObject({
+      provider: OnrampProvider,
+      environment: Environment.describe('The environment of the deposit'),
+    }),
     rawBody: true,
     body: RawBody,
     output: z.strictObject({ received: z.literal(true).describe('The report is stored') }),

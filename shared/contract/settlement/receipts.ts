@@ -43,7 +43,7 @@ export const ReceiptClaims = z
       description: 'The address of the API that signed it',
       examples: ['https://api.quittance.example'],
     }),
-    env: Environment,
+    env: Environment.describe('Of the payment. A payment of test moved no real money'),
     iat: z.int().meta({
       description: 'When it was signed, in seconds since 1970. It states what was known then',
       examples: [1795255200],

@@ -37,12 +37,14 @@ const amounts = {
 const asVendor = z.literal('vendor').describe('The account sells in this payment');
 const asPayer = z.literal('payer').describe('The account pays in this payment');
 
-const quoteProgress = z.strictObject({
-  quote_id: QuoteId,
-  service_id: ServiceId,
-  settlement_id: SettlementId.meta({ description: 'The settlement that pays the quote' }),
-  ...amounts,
-});
+const quoteProgress = z
+  .strictObject({
+    quote_id: QuoteId,
+    service_id: ServiceId,
+    settlement_id: SettlementId.meta({ description: 'The settlement that pays the quote' }),
+    ...amounts,
+  })
+  .meta({ id: 'QuoteProgress' });
 
 /**
  * The event of a payment, by the role that the account has in it.
@@ -81,20 +83,26 @@ const { decline_id, quote_id, service_id, amount, created_at } = Decline.shape;
 const vendorCode = z.literal(VENDOR_CODE).describe('A vendor does not learn why');
 const declined = { decline_id, quote_id, service_id, amount, created_at };
 const transaction = { tx_hash: TransactionHash.describe('The transaction on chain') };
-const delegate = z.strictObject({
-  delegate_id: DelegateId,
-  name: label(80, 'Research agent').describe('A name for the owner'),
-  wallet_id: WalletId,
-  expires_at: Timestamp.nullable().meta({ description: 'When the key ends. Null: never' }),
-});
-const key = z.strictObject({
-  service_id: ServiceId.nullable().meta({ description: 'Whose key it is. Null for the key of a delegate' }),
-  delegate_id: DelegateId.nullable().meta({ description: 'Whose key it is. Null for the key of a service' }),
-  previous_key_expires_at: Timestamp.nullable().meta({
-    description: 'Until then the previous key works, too. Null: there is none',
-  }),
-});
-const deposit = Deposit.omit({ redirect_url: true });
+const delegate = z
+  .strictObject({
+    delegate_id: DelegateId,
+    name: label(80, 'Research agent').describe('A name for the owner'),
+    wallet_id: WalletId,
+    expires_at: Timestamp.nullable().meta({ description: 'When the key ends. Null: never' }),
+  })
+  .meta({ id: 'DelegateChange' });
+const key = z
+  .strictObject({
+    service_id: ServiceId.nullable().meta({ description: 'Whose key it is. Null for the key of a delegate' }),
+    delegate_id: DelegateId.nullable().meta({
+      description: 'Whose key it is. Null for the key of a service',
+    }),
+    previous_key_expires_at: Timestamp.nullable().meta({
+      description: 'Until then the previous key works, too. Null: there is none',
+    }),
+  })
+  .meta({ id: 'KeyChange' });
+const deposit = Deposit.omit({ redirect_url: true }).meta({ id: 'DepositChange' });
 
 /** The shape of `data` by the type of the event. */
 export const PAYLOADS = {
