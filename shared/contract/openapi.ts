@@ -1,11 +1,13 @@
 import { z } from 'zod';
+import { codeSamples } from './code-samples.ts';
 import { errorSchema, exampleReference } from './error-schema.ts';
 import { ERRORS, type ErrorCode } from './errors.ts';
 import { exampleOf, type Json } from './examples.ts';
 import { IDEMPOTENT_REPLAYED, IdempotencyKey } from './idempotency.ts';
 import { contractList } from './index.ts';
 import type { CredentialKind } from './principal.ts';
-import { errorsOf, type HttpOperation, type Limit, type ServiceContract } from './service.ts';
+import { errorsOf, type HttpOperation, type Limit } from './service.ts';
+import { placeOf, TAGS } from './tags.ts';
 import { webhooksObject } from './webhook/openapi.ts';
 
 /**
@@ -219,14 +221,23 @@ export const operationId = (service: string, operation: string): string => `${se
 const stepUpText = ({ stepUp }: HttpOperation): string | undefined =>
   stepUp && `Needs a sign-in of the last 5 minutes${stepUp === true ? '' : `, ${stepUp.when}`}.`;
 
+/** Every operation with its name, in the order of the reference. */
+const operationsInOrder = (): [string, HttpOperation][] =>
+  contractList
+    .flatMap(({ name: service, operations }) =>
+      Object.entries(operations).map(([name, op]): [string, HttpOperation] => [
+        operationId(service, name),
+        op,
+      ]),
+    )
+    .sort(([a], [b]) => placeOf(a).order - placeOf(b).order);
+
 const operationObject = (
-  service: ServiceContract,
-  name: string,
+  id: string,
   op: HttpOperation,
   converter: Converter,
   responses: Record<string, Json>,
 ): Json => {
-  const id = operationId(service.name, name);
   const parameters = [
     ...parametersOf('path', op.params, converter),
     ...parametersOf('query', op.query, converter),
@@ -237,7 +248,7 @@ const operationObject = (
   const limits = `Limit: ${op.limits.map(limitText).join('; ')}.`;
   return {
     operationId: id,
-    tags: [service.name],
+    tags: [placeOf(id).tag],
     summary: op.summary,
     description: [op.description, stepUpText(op), limits].filter((text) => text !== undefined).join('\n\n'),
     security: op.access.map((kind) => ({ [SECURITY[kind].scheme]: [] })),
@@ -257,6 +268,18 @@ const operationObject = (
   };
 };
 
+const EXAMPLE_SERVER = 'https://api.quittance.example';
+/** @param described the operation in the document */
+const samplesOf = (id: string, op: HttpOperation, described: Json, serverUrl: string): Json[] => {
+  const { parameters = [], requestBody } = described as {
+    parameters?: Json[];
+    requestBody?: { content: ReturnType<typeof jsonContent> };
+  };
+  const body = op.bodyOptional === true ? undefined : requestBody?.content['application/json'].example;
+  const server = serverUrl === '/' ? EXAMPLE_SERVER : serverUrl;
+  return codeSamples({ id, op, serverUrl: server, parameters, body: body as Json | undefined });
+};
+
 const DESCRIPTION = `Pay for an API call in USDC on Solana: the vendor quotes, the payer settles, the vendor redeems.
 
 Amounts are strings of USDC micro-units (1 USDC = 1,000,000). Times are ISO 8601, UTC. Unknown request fields are
@@ -274,14 +297,11 @@ export const openApiDocument = ({ serverUrl }: { serverUrl: string }): Json => {
   const { components } = converter;
   const paths: Record<string, Json> = {};
   const responses: Record<string, Json> = {};
-  for (const service of contractList) {
-    for (const [name, op] of Object.entries(service.operations)) {
-      const path = op.http.path.replace(/:(\w+)/g, '{$1}');
-      paths[path] = {
-        ...paths[path],
-        [op.http.method.toLowerCase()]: operationObject(service, name, op, converter, responses),
-      };
-    }
+  for (const [id, op] of operationsInOrder()) {
+    const path = op.http.path.replace(/:(\w+)/g, '{$1}');
+    const described = operationObject(id, op, converter, responses);
+    const samples = op.rawBody === true ? {} : { 'x-codeSamples': samplesOf(id, op, described, serverUrl) };
+    paths[path] = { ...paths[path], [op.http.method.toLowerCase()]: { ...described, ...samples } };
   }
   const webhooks = webhooksObject(converter);
   return {
@@ -293,9 +313,7 @@ export const openApiDocument = ({ serverUrl }: { serverUrl: string }): Json => {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: serverUrl }],
-    tags: contractList
-      .filter(({ operations }) => Object.keys(operations).length > 0)
-      .map(({ name }) => ({ name })),
+    tags: TAGS.map(({ name, description }) => ({ name, description })),
     paths,
     webhooks,
     components: {

@@ -1,6 +1,6 @@
 // Generated from shared/contract/ by `npm run generate`; do not edit.
 export interface paths {
-    "/v1/health": {
+    "/v1/services": {
         parameters: {
             query?: never;
             header?: never;
@@ -8,78 +8,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Liveness: the process answers
-         * @description Limit: 1200 per minute per address.
+         * List vendor services
+         * @description Limit: 120 per minute per account.
          */
-        get: operations["gateway.health"];
+        get: operations["identity.listServices"];
         put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/health/ready": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
-         * Readiness: the process accepts calls
-         * @description 503 while the process starts or drains. The body shows the state of each environment. An environment that is down does not affect the others.
+         * Create a vendor service and its API key
+         * @description The api_key is shown only in this answer.
          *
-         *     Limit: 1200 per minute per address.
+         *     Limit: 10 per minute per account.
          */
-        get: operations["gateway.ready"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/environments": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the environments that are served here, each with its USDC mint and its network
-         * @description From the configuration only. A signer compares the mint of a transaction with this mint, never with one from another answer.
-         *
-         *     Limit: 1200 per minute per address.
-         */
-        get: operations["gateway.environments"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/.well-known/jwks.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the public signing keys
-         * @description A key is valid only for the environment and the use in its kid: <env>.<quote|settlement|session>.<n>.
-         *
-         *     Limit: 120 per minute per address.
-         */
-        get: operations["gateway.jwks"];
-        put?: never;
-        post?: never;
+        post: operations["identity.createService"];
         delete?: never;
         options?: never;
         head?: never;
@@ -102,6 +42,70 @@ export interface paths {
          *     Limit: 30 per minute per account.
          */
         post: operations["quote.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/settlements/{settlement_id}/redeem": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Redeem a settlement
+         * @description Authorizes the delivery. It succeeds once. Deliver only if `replayed` is false or the `redeem_id` is yours.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["settlement.redeem"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/settlements/{settlement_id}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify a settlement without consuming it
+         * @description Limit: 120 per minute per account.
+         */
+        post: operations["settlement.verify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/settlements/{settlement_id}/consume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Consume units of a prepaid settlement
+         * @description For quotes whose scope has integer `units` (1 to 1e9), so that one payment covers many small calls. The first consume redeems the settlement. Units can be consumed for 30 days after it. A repeat with the same request_id consumes nothing more and returns the same answer.
+         *
+         *     Limit: 120 per minute per account.
+         */
+        post: operations["settlement.consume"];
         delete?: never;
         options?: never;
         head?: never;
@@ -148,6 +152,108 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/services/{service_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a vendor service
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["identity.getService"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a vendor service, or close it while payments are open
+         * @description Refused while quotes or settlements are open, unless `mode` is `close`. A closing service creates no new quotes. Redeem, verify, consume and refunds work until 30 days after the last redeem window.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        delete: operations["identity.deleteService"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a vendor service
+         * @description The owner is notified of a new payout address by mail. In live it takes effect after 24 hours. Until then, setting the current address again cancels the change.
+         *
+         *     Needs a sign-in of the last 5 minutes, for a new payout address.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        patch: operations["identity.updateService"];
+        trace?: never;
+    };
+    "/v1/services/{service_id}/key/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the key
+         * @description Called with the current key, or with the owner’s sign-in of the last 5 minutes. Only the owner may set `revoke_previous`. At most two keys are valid: a further rotation revokes the older one.
+         *
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 3 per minute per account.
+         */
+        post: operations["identity.rotateServiceKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services/{service_id}/key/reveal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mail a link that replaces the key
+         * @description Only hashes of keys are stored, so the link creates a replacement key. The link is valid for 15 minutes, once, and only the newest link works.
+         *
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 5 per 5 minutes per account.
+         */
+        post: operations["identity.revealServiceKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services/{service_id}/key/reveal/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Use the mailed link to get a replacement key, once
+         * @description Limit: 30 per minute per address.
+         */
+        post: operations["identity.verifyServiceReveal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/settle": {
         parameters: {
             query?: never;
@@ -170,64 +276,20 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/settlements/{settlement_id}/redeem": {
+    "/v1/settlements/{settlement_id}": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        get?: never;
-        put?: never;
         /**
-         * Redeem a settlement
-         * @description Authorizes the delivery. It succeeds once. Deliver only if `replayed` is false or the `redeem_id` is yours.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        post: operations["settlement.redeem"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/settlements/{settlement_id}/consume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Consume units of a prepaid settlement
-         * @description For quotes whose scope has integer `units` (1 to 1e9), so that one payment covers many small calls. The first consume redeems the settlement. Units can be consumed for 30 days after it. A repeat with the same request_id consumes nothing more and returns the same answer.
-         *
-         *     Limit: 120 per minute per account.
-         */
-        post: operations["settlement.consume"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/settlements/{settlement_id}/verify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Verify a settlement without consuming it
+         * Get a settlement
          * @description Limit: 120 per minute per account.
          */
-        post: operations["settlement.verify"];
+        get: operations["settlement.get"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -256,7 +318,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/settlements/{settlement_id}": {
+    "/v1/settlements/{settlement_id}/receipt": {
         parameters: {
             query?: never;
             header?: never;
@@ -264,76 +326,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a settlement
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["settlement.get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/approvals": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List approvals
-         * @description A delegate key lists those of its own payments.
+         * Get the signed receipt of a payment
+         * @description Anyone can verify the receipt without an account: it is a compact JWS with EdDSA, signed by a key of `/.well-known/jwks.json?all=true` whose kid is `<env>.settlement.<n>`. Require the `typ` `quittance-receipt+jwt`, the `alg` `EdDSA`, and an `env` equal to that of the kid. The SDK does this with `verifyReceipt`. A receipt states what was known at its `iat`: get it again after a refund. It exists once the payment is confirmed; before that the call answers `conflict`.
          *
          *     Limit: 120 per minute per account.
          */
-        get: operations["settlement.listApprovals"];
+        get: operations["settlement.getReceipt"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/approvals/{approval_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get an approval
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["settlement.getApproval"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/approvals/{approval_id}/deny": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Deny a payment that waits for approval
-         * @description A repeat, also of an approved one that is not used yet, denies it.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        post: operations["settlement.denyApproval"];
         delete?: never;
         options?: never;
         head?: never;
@@ -406,7 +406,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/accounts/me/fees": {
+    "/v1/delegates": {
         parameters: {
             query?: never;
             header?: never;
@@ -414,142 +414,72 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the accrued fees of the account
-         * @description A payment by x402 transfers the exact price, so its fee accrues: the largest of 0.5 %, 0.002 USDC and the cost of its transaction. Beyond the credit, x402 payments are refused with `facilitator_credit_exhausted`.
-         *
-         *     Limit: 120 per minute per account.
-         */
-        get: operations["settlement.getFees"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/accounts/me/fee-quote": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Get a quote for the fees that the account owes
-         * @description Settle it from a wallet of the account with `POST /v1/settle`. What is paid beyond the owed sum counts for later fees.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        post: operations["settlement.createFeeQuote"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/settlements/foreign/terms": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * What a vendor needs to offer its resource to clients of x402 and MPP
-         * @description The values of a 402 of these protocols: network, mint, the fee payer that co-signs, the payout address of the service, and the fee. They change rarely; read them again every few minutes.
-         *
-         *     Limit: 120 per minute per account.
-         */
-        get: operations["settlement.foreignTerms"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/settlements/foreign": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Settle a payment that a client of x402 or MPP has signed, and redeem it
-         * @description The vendor has verified that the payment answers its own offer, and names the amount and the memo of that offer. The platform checks the signed bytes, co-signs, and waits for the confirmation. The settlement is redeemed in the same step: deliver only if `replayed` is false or the `redeem_id` is yours. A repeat of the same transaction never pays twice. After 202, repeat the call.
-         *
-         *     Limit: 300 per minute per account.
-         */
-        post: operations["settlement.acceptForeign"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/settlements/{settlement_id}/reissue": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Allow the success of an undelivered x402 payment to be handed out once more
-         * @description A payment whose success was handed out, but whose vendor did not deliver. The next settle of the same payload gets the success again.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        post: operations["settlement.reissueForeign"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/settlements/{settlement_id}/receipt": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the signed receipt of a payment
-         * @description Anyone can verify the receipt without an account: it is a compact JWS with EdDSA, signed by a key of `/.well-known/jwks.json?all=true` whose kid is `<env>.settlement.<n>`. Require the `typ` `quittance-receipt+jwt`, the `alg` `EdDSA`, and an `env` equal to that of the kid. The SDK does this with `verifyReceipt`. A receipt states what was known at its `iat`: get it again after a refund. It exists once the payment is confirmed; before that the call answers `conflict`.
-         *
-         *     Limit: 120 per minute per account.
-         */
-        get: operations["settlement.getReceipt"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/x402/supported": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The payment kinds of this x402 facilitator
+         * List delegates
          * @description Limit: 120 per minute per account.
          */
-        get: operations["settlement.x402Supported"];
+        get: operations["identity.listDelegates"];
+        put?: never;
+        /**
+         * Create a delegate and its key
+         * @description The api_key is shown only in this answer.
+         *
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["identity.createDelegate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/delegates/{delegate_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a delegate
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["identity.getDelegate"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a delegate and revoke its keys immediately
+         * @description Its past payments remain. A payment that was accepted before is still carried out.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        delete: operations["identity.deleteDelegate"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a delegate
+         * @description Null removes a limit. A limit that is lowered below what is held and spent makes `remaining` 0. It never undoes a payment.
+         *
+         *     Needs a sign-in of the last 5 minutes, for a change that lets the key spend more, at other services, at other vendors, without approval, or longer.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        patch: operations["identity.updateDelegate"];
+        trace?: never;
+    };
+    "/v1/delegates/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the delegate of this key, with its limits and what is spent, held and remaining
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["identity.getOwnDelegate"];
         put?: never;
         post?: never;
         delete?: never;
@@ -558,7 +488,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/x402/verify": {
+    "/v1/delegates/{delegate_id}/key/rotate": {
         parameters: {
             query?: never;
             header?: never;
@@ -568,19 +498,21 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Verify an x402 payment without settling it
-         * @description Checks the signed bytes, simulates them and writes nothing. A refused payment is answered with 200, `isValid: false`, the reason of x402, and `error`.
+         * Rotate the key
+         * @description Called with the current key, or with the owner’s sign-in of the last 5 minutes. Only the owner may set `revoke_previous`. At most two keys are valid: a further rotation revokes the older one.
          *
-         *     Limit: 600 per minute per account.
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 3 per minute per account.
          */
-        post: operations["settlement.x402Verify"];
+        post: operations["identity.rotateDelegateKey"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/v1/x402/settle": {
+    "/v1/delegates/{delegate_id}/key/reveal": {
         parameters: {
             query?: never;
             header?: never;
@@ -590,12 +522,142 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Settle an x402 payment
-         * @description Co-signs, broadcasts and waits for the confirmation. The success of a payment is handed out once. A refused payment is answered with 200, `success: false`, the reason of x402, and `error`. A failure is reported only if no money moved and none will. If the outcome is unknown, the answer is 202 without JSON: repeat the call.
+         * Mail a link that replaces the key
+         * @description Only hashes of keys are stored, so the link creates a replacement key. The link is valid for 15 minutes, once, and only the newest link works.
          *
-         *     Limit: 300 per minute per account.
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 5 per 5 minutes per account.
          */
-        post: operations["settlement.x402Settle"];
+        post: operations["identity.revealDelegateKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/delegates/{delegate_id}/key/reveal/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Use the mailed link to get a replacement key, once
+         * @description Limit: 30 per minute per address.
+         */
+        post: operations["identity.verifyDelegateReveal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List approvals
+         * @description A delegate key lists those of its own payments.
+         *
+         *     Limit: 120 per minute per account.
+         */
+        get: operations["settlement.listApprovals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/approvals/{approval_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an approval
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["settlement.getApproval"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/approvals/{approval_id}/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to approve a payment with a passkey
+         * @description The answer is the argument of navigator.credentials.get, in its JSON form. The challenge is a hash of the quote, the amount and the payee, so the signature approves nothing else. Valid for 5 minutes.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["identity.approvalOptions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/approvals/{approval_id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve a payment with a passkey
+         * @description The payment is made when the delegate repeats its attempt. The limits are evaluated then.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["identity.approve"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/approvals/{approval_id}/deny": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deny a payment that waits for approval
+         * @description A repeat, also of an approved one that is not used yet, denies it.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["settlement.denyApproval"];
         delete?: never;
         options?: never;
         head?: never;
@@ -652,38 +714,6 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
-        trace?: never;
-    };
-    "/v1/wallets/{wallet_id}/backup": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the backup of a provisioned wallet
-         * @description Returns the stored ciphertext.
-         *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 120 per minute per account.
-         */
-        get: operations["wallet.backup"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Replace the backup of a provisioned wallet
-         * @description For a backup that further devices can open. The proof shows that the caller holds the key. A repeat returns the same answer.
-         *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        patch: operations["wallet.replaceBackup"];
         trace?: never;
     };
     "/v1/wallets/{wallet_id}/onboarding": {
@@ -746,6 +776,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/wallets/{wallet_id}/backup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the backup of a provisioned wallet
+         * @description Returns the stored ciphertext.
+         *
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 120 per minute per account.
+         */
+        get: operations["wallet.backup"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Replace the backup of a provisioned wallet
+         * @description For a backup that further devices can open. The proof shows that the caller holds the key. A repeat returns the same answer.
+         *
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        patch: operations["wallet.replaceBackup"];
+        trace?: never;
+    };
+    "/v1/dev/fund": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put test USDC into a wallet
+         * @description Test environment only. At most 10,000 USDC per call.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["funding.devFund"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/transactions": {
         parameters: {
             query?: never;
@@ -784,28 +868,6 @@ export interface paths {
         get: operations["wallet.spendingSummary"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/dev/fund": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Put test USDC into a wallet
-         * @description Test environment only. At most 10,000 USDC per call.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        post: operations["funding.devFund"];
         delete?: never;
         options?: never;
         head?: never;
@@ -868,28 +930,6 @@ export interface paths {
         get: operations["funding.getDeposit"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/providers/{provider}/{environment}/webhook": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Receive a provider’s report of a payment
-         * @description For MoonPay and Coinbase only, which sign the bytes of the body. Repeated and out-of-order reports are answered with 200 and change nothing. No report completes a deposit: only the transfer on chain does.
-         *
-         *     Limit: 600 per minute per address.
-         */
-        post: operations["funding.providerWebhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -982,6 +1022,28 @@ export interface paths {
         get: operations["funding.getWithdrawal"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/providers/{provider}/{environment}/webhook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive a provider’s report of a payment
+         * @description For MoonPay and Coinbase only, which sign the bytes of the body. Repeated and out-of-order reports are answered with 200 and change nothing. No report completes a deposit: only the transfer on chain does.
+         *
+         *     Limit: 600 per minute per address.
+         */
+        post: operations["funding.providerWebhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1082,6 +1144,238 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/accounts/me/fees": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the accrued fees of the account
+         * @description A payment by x402 transfers the exact price, so its fee accrues: the largest of 0.5 %, 0.002 USDC and the cost of its transaction. Beyond the credit, x402 payments are refused with `facilitator_credit_exhausted`.
+         *
+         *     Limit: 120 per minute per account.
+         */
+        get: operations["settlement.getFees"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts/me/fee-quote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get a quote for the fees that the account owes
+         * @description Settle it from a wallet of the account with `POST /v1/settle`. What is paid beyond the owed sum counts for later fees.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["settlement.createFeeQuote"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhook endpoints
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["webhook.listEndpoints"];
+        put?: never;
+        /**
+         * Create a webhook endpoint
+         * @description Events are POSTed to it as JSON `{ id, type, timestamp, data }`, signed as Standard Webhooks specify (webhook-id, webhook-timestamp, webhook-signature); `id` is the event_id, which identifies a repeat. A 2xx answer within 15 s acknowledges the event. Otherwise delivery is attempted 8 times over three days. Delivery is at least once, in no guaranteed order. An account has at most 10 endpoints.
+         *
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["webhook.createEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-endpoints/{endpoint_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a webhook endpoint
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["webhook.getEndpoint"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook endpoint with its log
+         * @description Limit: 30 per minute per account.
+         */
+        delete: operations["webhook.deleteEndpoint"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a webhook endpoint
+         * @description An endpoint that is enabled again gets the pending deliveries. Use redeliver for events of the time while it was disabled.
+         *
+         *     Needs a sign-in of the last 5 minutes, for another url.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        patch: operations["webhook.updateEndpoint"];
+        trace?: never;
+    };
+    "/v1/webhook-endpoints/{endpoint_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event to a webhook endpoint
+         * @description Limit: 10 per minute per account.
+         */
+        post: operations["webhook.testEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-endpoints/{endpoint_id}/secret/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the secret of a webhook endpoint
+         * @description For 24 hours deliveries are signed with both secrets, then only with the new one. A further rotation revokes the older one.
+         *
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["webhook.rotateEndpointSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-endpoints/{endpoint_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deliveries to a webhook endpoint
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["webhook.listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-endpoints/{endpoint_id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver one event, or all events since a time, again
+         * @description Name event_id or since. With since: the events of the endpoint’s event types, including those that it never received, at most 10000, the oldest first.
+         *
+         *     Limit: 10 per minute per account.
+         */
+        post: operations["webhook.redeliver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List events, as an alternative to webhooks
+         * @description Newest first. Events are stored for 30 days.
+         *
+         *     Limit: 120 per minute per account.
+         */
+        get: operations["webhook.listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events/{event_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an event
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["webhook.getEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/accounts": {
         parameters: {
             query?: never;
@@ -1168,54 +1462,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/auth/passkey/register/options": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Begin to register a passkey
-         * @description The answer is the argument of navigator.credentials.create, in its JSON form. Valid for 5 minutes.
-         *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 10 per minute per account.
-         */
-        post: operations["identity.passkeyRegisterOptions"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/passkey/register/verify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Register a passkey
-         * @description An account may have several passkeys. The owner is notified by mail.
-         *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 10 per minute per account.
-         */
-        post: operations["identity.passkeyRegisterVerify"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/auth/passkey/login/options": {
         parameters: {
             query?: never;
@@ -1258,7 +1504,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/auth/refresh": {
+    "/v1/auth/passkey/register/options": {
         parameters: {
             query?: never;
             header?: never;
@@ -1268,19 +1514,21 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Exchange a refresh token for a new pair
-         * @description A refresh token is rotated at every use. Reuse of an old token ends the sign-in. Without refresh_token, the token of the cookie is used, and the next one is set in the cookie.
+         * Begin to register a passkey
+         * @description The answer is the argument of navigator.credentials.create, in its JSON form. Valid for 5 minutes.
          *
-         *     Limit: 30 per minute per address.
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 10 per minute per account.
          */
-        post: operations["identity.refresh"];
+        post: operations["identity.passkeyRegisterOptions"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/v1/auth/logout": {
+    "/v1/auth/passkey/register/verify": {
         parameters: {
             query?: never;
             header?: never;
@@ -1290,10 +1538,14 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End this sign-in immediately
-         * @description Limit: 30 per minute per account.
+         * Register a passkey
+         * @description An account may have several passkeys. The owner is notified by mail.
+         *
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 10 per minute per account.
          */
-        post: operations["identity.logout"];
+        post: operations["identity.passkeyRegisterVerify"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1388,7 +1640,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/approvals/{approval_id}/options": {
+    "/v1/auth/refresh": {
         parameters: {
             query?: never;
             header?: never;
@@ -1398,19 +1650,19 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begin to approve a payment with a passkey
-         * @description The answer is the argument of navigator.credentials.get, in its JSON form. The challenge is a hash of the quote, the amount and the payee, so the signature approves nothing else. Valid for 5 minutes.
+         * Exchange a refresh token for a new pair
+         * @description A refresh token is rotated at every use. Reuse of an old token ends the sign-in. Without refresh_token, the token of the cookie is used, and the next one is set in the cookie.
          *
-         *     Limit: 30 per minute per account.
+         *     Limit: 30 per minute per address.
          */
-        post: operations["identity.approvalOptions"];
+        post: operations["identity.refresh"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/v1/approvals/{approval_id}/approve": {
+    "/v1/auth/logout": {
         parameters: {
             query?: never;
             header?: never;
@@ -1420,12 +1672,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Approve a payment with a passkey
-         * @description The payment is made when the delegate repeats its attempt. The limits are evaluated then.
-         *
-         *     Limit: 30 per minute per account.
+         * End this sign-in immediately
+         * @description Limit: 30 per minute per account.
          */
-        post: operations["identity.approve"];
+        post: operations["identity.logout"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1558,7 +1808,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/services": {
+    "/v1/x402/supported": {
         parameters: {
             query?: never;
             header?: never;
@@ -1566,166 +1816,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List vendor services
+         * The payment kinds of this x402 facilitator
          * @description Limit: 120 per minute per account.
          */
-        get: operations["identity.listServices"];
-        put?: never;
-        /**
-         * Create a vendor service and its API key
-         * @description The api_key is shown only in this answer.
-         *
-         *     Limit: 10 per minute per account.
-         */
-        post: operations["identity.createService"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/services/{service_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get a vendor service
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["identity.getService"];
-        put?: never;
-        post?: never;
-        /**
-         * Delete a vendor service, or close it while payments are open
-         * @description Refused while quotes or settlements are open, unless `mode` is `close`. A closing service creates no new quotes. Redeem, verify, consume and refunds work until 30 days after the last redeem window.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        delete: operations["identity.deleteService"];
-        options?: never;
-        head?: never;
-        /**
-         * Change a vendor service
-         * @description The owner is notified of a new payout address by mail. In live it takes effect after 24 hours. Until then, setting the current address again cancels the change.
-         *
-         *     Needs a sign-in of the last 5 minutes, for a new payout address.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        patch: operations["identity.updateService"];
-        trace?: never;
-    };
-    "/v1/services/{service_id}/key/rotate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Rotate the key
-         * @description Called with the current key, or with the owner’s sign-in of the last 5 minutes. Only the owner may set `revoke_previous`. At most two keys are valid: a further rotation revokes the older one.
-         *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 3 per minute per account.
-         */
-        post: operations["identity.rotateServiceKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/services/{service_id}/key/reveal": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Mail a link that replaces the key
-         * @description Only hashes of keys are stored, so the link creates a replacement key. The link is valid for 15 minutes, once, and only the newest link works.
-         *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 5 per 5 minutes per account.
-         */
-        post: operations["identity.revealServiceKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/services/{service_id}/key/reveal/verify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Use the mailed link to get a replacement key, once
-         * @description Limit: 30 per minute per address.
-         */
-        post: operations["identity.verifyServiceReveal"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/delegates": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List delegates
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["identity.listDelegates"];
-        put?: never;
-        /**
-         * Create a delegate and its key
-         * @description The api_key is shown only in this answer.
-         *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        post: operations["identity.createDelegate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/delegates/me": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the delegate of this key, with its limits and what is spent, held and remaining
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["identity.getOwnDelegate"];
+        get: operations["settlement.x402Supported"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1734,41 +1828,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/delegates/{delegate_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get a delegate
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["identity.getDelegate"];
-        put?: never;
-        post?: never;
-        /**
-         * Delete a delegate and revoke its keys immediately
-         * @description Its past payments remain. A payment that was accepted before is still carried out.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        delete: operations["identity.deleteDelegate"];
-        options?: never;
-        head?: never;
-        /**
-         * Change a delegate
-         * @description Null removes a limit. A limit that is lowered below what is held and spent makes `remaining` 0. It never undoes a payment.
-         *
-         *     Needs a sign-in of the last 5 minutes, for a change that lets the key spend more, at other services, at other vendors, without approval, or longer.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        patch: operations["identity.updateDelegate"];
-        trace?: never;
-    };
-    "/v1/delegates/{delegate_id}/key/rotate": {
+    "/v1/x402/verify": {
         parameters: {
             query?: never;
             header?: never;
@@ -1778,21 +1838,19 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Rotate the key
-         * @description Called with the current key, or with the owner’s sign-in of the last 5 minutes. Only the owner may set `revoke_previous`. At most two keys are valid: a further rotation revokes the older one.
+         * Verify an x402 payment without settling it
+         * @description Checks the signed bytes, simulates them and writes nothing. A refused payment is answered with 200, `isValid: false`, the reason of x402, and `error`.
          *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 3 per minute per account.
+         *     Limit: 600 per minute per account.
          */
-        post: operations["identity.rotateDelegateKey"];
+        post: operations["settlement.x402Verify"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/v1/delegates/{delegate_id}/key/reveal": {
+    "/v1/x402/settle": {
         parameters: {
             query?: never;
             header?: never;
@@ -1802,41 +1860,19 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Mail a link that replaces the key
-         * @description Only hashes of keys are stored, so the link creates a replacement key. The link is valid for 15 minutes, once, and only the newest link works.
+         * Settle an x402 payment
+         * @description Co-signs, broadcasts and waits for the confirmation. The success of a payment is handed out once. A refused payment is answered with 200, `success: false`, the reason of x402, and `error`. A failure is reported only if no money moved and none will. If the outcome is unknown, the answer is 202 without JSON: repeat the call.
          *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 5 per 5 minutes per account.
+         *     Limit: 300 per minute per account.
          */
-        post: operations["identity.revealDelegateKey"];
+        post: operations["settlement.x402Settle"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/v1/delegates/{delegate_id}/key/reveal/verify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Use the mailed link to get a replacement key, once
-         * @description Limit: 30 per minute per address.
-         */
-        post: operations["identity.verifyDelegateReveal"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhook-endpoints": {
+    "/v1/settlements/foreign/terms": {
         parameters: {
             query?: never;
             header?: never;
@@ -1844,158 +1880,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List webhook endpoints
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["webhook.listEndpoints"];
-        put?: never;
-        /**
-         * Create a webhook endpoint
-         * @description Events are POSTed to it as JSON `{ id, type, timestamp, data }`, signed as Standard Webhooks specify (webhook-id, webhook-timestamp, webhook-signature); `id` is the event_id, which identifies a repeat. A 2xx answer within 15 s acknowledges the event. Otherwise delivery is attempted 8 times over three days. Delivery is at least once, in no guaranteed order. An account has at most 10 endpoints.
-         *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        post: operations["webhook.createEndpoint"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhook-endpoints/{endpoint_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get a webhook endpoint
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["webhook.getEndpoint"];
-        put?: never;
-        post?: never;
-        /**
-         * Delete a webhook endpoint with its log
-         * @description Limit: 30 per minute per account.
-         */
-        delete: operations["webhook.deleteEndpoint"];
-        options?: never;
-        head?: never;
-        /**
-         * Change a webhook endpoint
-         * @description An endpoint that is enabled again gets the pending deliveries. Use redeliver for events of the time while it was disabled.
-         *
-         *     Needs a sign-in of the last 5 minutes, for another url.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        patch: operations["webhook.updateEndpoint"];
-        trace?: never;
-    };
-    "/v1/webhook-endpoints/{endpoint_id}/secret/rotate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Rotate the secret of a webhook endpoint
-         * @description For 24 hours deliveries are signed with both secrets, then only with the new one. A further rotation revokes the older one.
-         *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        post: operations["webhook.rotateEndpointSecret"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhook-endpoints/{endpoint_id}/deliveries": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the deliveries to a webhook endpoint
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["webhook.listDeliveries"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhook-endpoints/{endpoint_id}/redeliver": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Deliver one event, or all events since a time, again
-         * @description Name event_id or since. With since: the events of the endpoint’s event types, including those that it never received, at most 10000, the oldest first.
-         *
-         *     Limit: 10 per minute per account.
-         */
-        post: operations["webhook.redeliver"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhook-endpoints/{endpoint_id}/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Send a test event to a webhook endpoint
-         * @description Limit: 10 per minute per account.
-         */
-        post: operations["webhook.testEndpoint"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List events, as an alternative to webhooks
-         * @description Newest first. Events are stored for 30 days.
+         * What a vendor needs to offer its resource to clients of x402 and MPP
+         * @description The values of a 402 of these protocols: network, mint, the fee payer that co-signs, the payout address of the service, and the fee. They change rarely; read them again every few minutes.
          *
          *     Limit: 120 per minute per account.
          */
-        get: operations["webhook.listEvents"];
+        get: operations["settlement.foreignTerms"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2004,7 +1894,51 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/events/{event_id}": {
+    "/v1/settlements/foreign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Settle a payment that a client of x402 or MPP has signed, and redeem it
+         * @description The vendor has verified that the payment answers its own offer, and names the amount and the memo of that offer. The platform checks the signed bytes, co-signs, and waits for the confirmation. The settlement is redeemed in the same step: deliver only if `replayed` is false or the `redeem_id` is yours. A repeat of the same transaction never pays twice. After 202, repeat the call.
+         *
+         *     Limit: 300 per minute per account.
+         */
+        post: operations["settlement.acceptForeign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/settlements/{settlement_id}/reissue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Allow the success of an undelivered x402 payment to be handed out once more
+         * @description A payment whose success was handed out, but whose vendor did not deliver. The next settle of the same payload gets the success again.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["settlement.reissueForeign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/health": {
         parameters: {
             query?: never;
             header?: never;
@@ -2012,10 +1946,76 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get an event
-         * @description Limit: 120 per minute per account.
+         * Liveness: the process answers
+         * @description Limit: 1200 per minute per address.
          */
-        get: operations["webhook.getEvent"];
+        get: operations["gateway.health"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/health/ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Readiness: the process accepts calls
+         * @description 503 while the process starts or drains. The body shows the state of each environment. An environment that is down does not affect the others.
+         *
+         *     Limit: 1200 per minute per address.
+         */
+        get: operations["gateway.ready"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/environments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the environments that are served here, each with its USDC mint and its network
+         * @description From the configuration only. A signer compares the mint of a transaction with this mint, never with one from another answer.
+         *
+         *     Limit: 1200 per minute per address.
+         */
+        get: operations["gateway.environments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/jwks.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the public signing keys
+         * @description A key is valid only for the environment and the use in its kid: <env>.<quote|settlement|session>.<n>.
+         *
+         *     Limit: 120 per minute per address.
+         */
+        get: operations["gateway.jwks"];
         put?: never;
         post?: never;
         delete?: never;
@@ -6680,4484 +6680,6 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    "gateway.health": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "ok",
-                     *       "time": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": {
-                        /**
-                         * @description Always ok: a process that is not alive does not answer
-                         * @constant
-                         */
-                        status: "ok";
-                        /** @description The time of the server */
-                        time: components["schemas"]["Timestamp"];
-                    };
-                };
-            };
-        };
-    };
-    "gateway.ready": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "ready",
-                     *       "environments": {}
-                     *     }
-                     */
-                    "application/json": {
-                        /**
-                         * @description Always ready: otherwise the answer is 503
-                         * @constant
-                         */
-                        status: "ready";
-                        /** @description The state of each part, by environment and part */
-                        environments: {
-                            [key: string]: {
-                                [key: string]: "up" | "down";
-                            };
-                        };
-                    };
-                };
-            };
-        };
-    };
-    "gateway.environments": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "environments": {}
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description By the name of the environment */
-                        environments: {
-                            [key: string]: {
-                                /** @description The mint of USDC on the network of this environment */
-                                usdc_mint: components["schemas"]["SolanaAddress"];
-                                /**
-                                 * @description CAIP-2 id of the chain, as x402 names it. Null: not configured
-                                 * @example solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1
-                                 */
-                                x402_network: string | null;
-                            };
-                        };
-                    };
-                };
-            };
-        };
-    };
-    "gateway.jwks": {
-        parameters: {
-            query?: {
-                /** @description Only the keys of this environment */
-                environment?: components["schemas"]["Environment"];
-                /** @description true: also keys that no longer sign, which verify old receipts */
-                all?: "true" | "false";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "keys": [
-                     *         {
-                     *           "kty": "OKP",
-                     *           "crv": "Ed25519",
-                     *           "alg": "EdDSA",
-                     *           "use": "sig",
-                     *           "kid": "test.quote.1",
-                     *           "x": "text",
-                     *           "env": "test"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description The public keys (RFC 7517) */
-                        keys: {
-                            /**
-                             * @description Key type (RFC 8037)
-                             * @constant
-                             */
-                            kty: "OKP";
-                            /**
-                             * @description Curve
-                             * @constant
-                             */
-                            crv: "Ed25519";
-                            /**
-                             * @description Algorithm of the signatures
-                             * @constant
-                             */
-                            alg: "EdDSA";
-                            /**
-                             * @description The key verifies signatures
-                             * @constant
-                             */
-                            use: "sig";
-                            /**
-                             * @description Id of the key: environment, use and number. A token names it
-                             * @example test.quote.1
-                             */
-                            kid: string;
-                            /** @description The public key, base64url */
-                            x: string;
-                            /** @description The environment whose tokens it verifies */
-                            env: components["schemas"]["Environment"];
-                        }[];
-                    };
-                };
-            };
-        };
-    };
-    "quote.create": {
-        parameters: {
-            query?: never;
-            header?: {
-                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                 *       "quote_amount": "2500000",
-                 *       "currency": "USDC",
-                 *       "expires_in_seconds": 600,
-                 *       "redeem_window_seconds": 900,
-                 *       "scope": {
-                 *         "resource": "https://api.example.com/report"
-                 *       }
-                 *     }
-                 */
-                "application/json": {
-                    service_id: components["schemas"]["ServiceId"];
-                    /** @description What the payer pays. Default: the price of the service. In USDC micro-units */
-                    quote_amount?: components["schemas"]["MicroUsdc"];
-                    currency?: components["schemas"]["Currency"];
-                    /**
-                     * @description Seconds until the quote expires. Default 600
-                     * @example 600
-                     */
-                    expires_in_seconds?: number;
-                    /**
-                     * @description Seconds to redeem the settlement, after it is paid. Default: those of the service, 900 unless changed
-                     * @example 900
-                     */
-                    redeem_window_seconds?: number;
-                    scope?: components["schemas"]["Scope"];
-                };
-            };
-        };
-        responses: {
-            /** @description Created */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
-                     *       "quote_amount": "2500000",
-                     *       "fee_amount": "0",
-                     *       "currency": "USDC",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z",
-                     *       "status": "pending"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Quote"];
-                };
-            };
-        };
-    };
-    "quote.list": {
-        parameters: {
-            query?: {
-                /** @description `next_cursor` of the previous page. Without it: the first page */
-                cursor?: string;
-                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
-                limit?: string;
-                /** @description Only quotes of this service */
-                service_id?: components["schemas"]["ServiceId"];
-                /** @description Only quotes of this status */
-                status?: components["schemas"]["QuoteStatus"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
-                     *           "quote_amount": "2500000",
-                     *           "fee_amount": "0",
-                     *           "currency": "USDC",
-                     *           "expires_at": "2026-11-21T10:00:00.000Z",
-                     *           "status": "pending",
-                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *           "redeem_window_seconds": 900,
-                     *           "scope": {
-                     *             "resource": "https://api.example.com/report"
-                     *           },
-                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "created_at": "2026-11-21T10:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description The items of this page, newest first */
-                        data: components["schemas"]["QuoteRecord"][];
-                        /**
-                         * @description `cursor` of the next page. Null: this page is the last
-                         * @example null
-                         */
-                        next_cursor: string | null;
-                    };
-                };
-            };
-        };
-    };
-    "quote.get": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example q_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                quote_id: components["schemas"]["QuoteId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
-                     *       "quote_amount": "2500000",
-                     *       "fee_amount": "0",
-                     *       "currency": "USDC",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z",
-                     *       "status": "pending",
-                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "redeem_window_seconds": 900,
-                     *       "scope": {
-                     *         "resource": "https://api.example.com/report"
-                     *       },
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "created_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["QuoteRecord"];
-                };
-            };
-        };
-    };
-    "settlement.settle": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
-                 *       "payment_attempt_id": "order-1042-1"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description The signed quote, as the vendor gave it */
-                    quote_token: components["schemas"]["CompactToken"];
-                    payment_attempt_id: components["schemas"]["PaymentAttemptId"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
-                     *       "status": "confirmed",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "redeem_expires_at": "2026-11-21T10:00:00.000Z",
-                     *       "superseded_tx_hashes": [
-                     *         "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                     *       ]
-                     *     }
-                     */
-                    "application/json": {
-                        settlement_id: components["schemas"]["SettlementId"];
-                        /** @description Proof of the payment. The payer gives it to the vendor */
-                        settlement_token: components["schemas"]["CompactToken"];
-                        /**
-                         * @description The payment is on chain
-                         * @constant
-                         */
-                        status: "confirmed";
-                        /** @description The transaction on chain */
-                        tx_hash: components["schemas"]["TransactionHash"];
-                        /** @description Until when the vendor can redeem it */
-                        redeem_expires_at: components["schemas"]["Timestamp"];
-                        /** @description Earlier transactions of this payment, which a fork replaced */
-                        superseded_tx_hashes?: components["schemas"]["TransactionHash"][];
-                    };
-                };
-            };
-            /** @description Accepted, not final yet */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "pending",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                     *     }
-                     */
-                    "application/json": {
-                        settlement_id: components["schemas"]["SettlementId"];
-                        /**
-                         * @description The payment is under way. Repeat the call with the same id
-                         * @constant
-                         */
-                        status: "pending";
-                        /** @description The transaction on chain. Null until it is seen there */
-                        tx_hash: components["schemas"]["TransactionHash"] | null;
-                    };
-                };
-            };
-        };
-    };
-    "settlement.redeem": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                settlement_id: components["schemas"]["SettlementId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
-                 *       "redeem_id": "replica-1-request-88"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description The settlement token, as the payer gave it */
-                    settlement_token: components["schemas"]["CompactToken"];
-                    redeem_id?: components["schemas"]["RedeemId"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "redeemed",
-                     *       "redeemed_at": "2026-11-21T10:00:00.000Z",
-                     *       "redeem_id": "replica-1-request-88",
-                     *       "replayed": false
-                     *     }
-                     */
-                    "application/json": {
-                        settlement_id: components["schemas"]["SettlementId"];
-                        /**
-                         * @description Also of a repeat, so read `replayed`
-                         * @constant
-                         */
-                        status: "redeemed";
-                        /** @description When it was redeemed first */
-                        redeemed_at: components["schemas"]["Timestamp"];
-                        /** @description The id that redeemed it first. Null: none was sent */
-                        redeem_id: components["schemas"]["RedeemId"] | null;
-                        /** @description Whether an earlier call has redeemed it. If it has, do not deliver again */
-                        replayed: boolean;
-                    };
-                };
-            };
-        };
-    };
-    "settlement.consume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                settlement_id: components["schemas"]["SettlementId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
-                 *       "units": 1,
-                 *       "request_id": "Weather API"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description The settlement token, as the payer gave it */
-                    settlement_token: components["schemas"]["CompactToken"];
-                    /** @description How many units to consume */
-                    units: number;
-                    request_id: components["schemas"]["RequestId"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "units_consumed": 1,
-                     *       "units_remaining": 0
-                     *     }
-                     */
-                    "application/json": {
-                        settlement_id: components["schemas"]["SettlementId"];
-                        /** @description Units of the settlement consumed by this request and all earlier ones */
-                        units_consumed: number;
-                        /** @description Units of the settlement that remain after this request */
-                        units_remaining: number;
-                    };
-                };
-            };
-        };
-    };
-    "settlement.verify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                settlement_id: components["schemas"]["SettlementId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "pending",
-                     *       "chain_status": "pending",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "quote_amount": "2500000",
-                     *       "fee_amount": "0",
-                     *       "net_amount": "2500000",
-                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "scope": {
-                     *         "resource": "https://api.example.com/report"
-                     *       },
-                     *       "units_total": 1,
-                     *       "units_remaining": 0,
-                     *       "redeem_expires_at": "2026-11-21T10:00:00.000Z",
-                     *       "redeemed_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": {
-                        settlement_id: components["schemas"]["SettlementId"];
-                        status: components["schemas"]["SettlementStatus"];
-                        chain_status: components["schemas"]["ChainStatus"];
-                        /** @description The transaction on chain. Null until it is seen there */
-                        tx_hash: components["schemas"]["TransactionHash"] | null;
-                        /** @description What the payer pays. In USDC micro-units */
-                        quote_amount: components["schemas"]["MicroUsdc"];
-                        /** @description What the platform gets of it. In USDC micro-units */
-                        fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                        /** @description What the vendor gets of it. In USDC micro-units */
-                        net_amount: components["schemas"]["MicroUsdc"];
-                        service_id: components["schemas"]["ServiceId"];
-                        scope: components["schemas"]["Scope"] | null;
-                        /** @description Units that were paid. Only of a prepaid settlement */
-                        units_total?: number;
-                        /** @description Units that are left. Only of a prepaid settlement */
-                        units_remaining?: number;
-                        /** @description Until when the vendor can redeem it. Null: not paid yet */
-                        redeem_expires_at: components["schemas"]["Timestamp"] | null;
-                        /** @description When the vendor redeemed it. Null: not redeemed */
-                        redeemed_at: components["schemas"]["Timestamp"] | null;
-                    };
-                };
-            };
-        };
-    };
-    "settlement.list": {
-        parameters: {
-            query?: {
-                /** @description `next_cursor` of the previous page. Without it: the first page */
-                cursor?: string;
-                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
-                limit?: string;
-                /** @description Only settlements of this status */
-                status?: components["schemas"]["SettlementStatus"];
-                /** @description Only settlements that were paid in this way */
-                rail?: components["schemas"]["Rail"];
-                /** @description Only payments of this service */
-                service_id?: components["schemas"]["ServiceId"];
-                /** @description Only the payment of this attempt. For the payer */
-                payment_attempt_id?: components["schemas"]["PaymentAttemptId"];
-                /** @description Which side of the payments to list. For an access token. Default payer */
-                role?: "payer" | "vendor";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "status": "pending",
-                     *           "chain_status": "pending",
-                     *           "rail": "quittance",
-                     *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *           "service_name": "text",
-                     *           "quote_amount": "2500000",
-                     *           "fee_amount": "0",
-                     *           "net_amount": "2500000",
-                     *           "scope": {
-                     *             "resource": "https://api.example.com/report"
-                     *           },
-                     *           "units_total": 1,
-                     *           "units_remaining": 0,
-                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *           "superseded_tx_hashes": [
-                     *             "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                     *           ],
-                     *           "created_at": "2026-11-21T10:00:00.000Z",
-                     *           "redeem_expires_at": "2026-11-21T10:00:00.000Z",
-                     *           "redeemed_at": "2026-11-21T10:00:00.000Z",
-                     *           "failure": {
-                     *             "code": "text",
-                     *             "message": "text"
-                     *           },
-                     *           "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *           "resource": "text",
-                     *           "accrued_fee": "0",
-                     *           "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *           "payment_attempt_id": "order-1042-1",
-                     *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
-                     *           "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description The items of this page, newest first */
-                        data: components["schemas"]["Settlement"][];
-                        /**
-                         * @description `cursor` of the next page. Null: this page is the last
-                         * @example null
-                         */
-                        next_cursor: string | null;
-                    };
-                };
-            };
-        };
-    };
-    "settlement.get": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                settlement_id: components["schemas"]["SettlementId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "pending",
-                     *       "chain_status": "pending",
-                     *       "rail": "quittance",
-                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "service_name": "text",
-                     *       "quote_amount": "2500000",
-                     *       "fee_amount": "0",
-                     *       "net_amount": "2500000",
-                     *       "scope": {
-                     *         "resource": "https://api.example.com/report"
-                     *       },
-                     *       "units_total": 1,
-                     *       "units_remaining": 0,
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "superseded_tx_hashes": [
-                     *         "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                     *       ],
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "redeem_expires_at": "2026-11-21T10:00:00.000Z",
-                     *       "redeemed_at": "2026-11-21T10:00:00.000Z",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
-                     *       "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "resource": "text",
-                     *       "accrued_fee": "0",
-                     *       "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "payment_attempt_id": "order-1042-1",
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
-                     *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Settlement"];
-                };
-            };
-        };
-    };
-    "settlement.listApprovals": {
-        parameters: {
-            query?: {
-                /** @description `next_cursor` of the previous page. Without it: the first page */
-                cursor?: string;
-                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
-                limit?: string;
-                /** @description Only approvals of this status */
-                status?: components["schemas"]["ApprovalStatus"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "approval_id": "apr_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "status": "awaiting_approval",
-                     *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "payment_attempt_id": "order-1042-1",
-                     *           "rail": "quittance",
-                     *           "amount": "2500000",
-                     *           "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *           "service_name": "text",
-                     *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "resource": "text",
-                     *           "created_at": "2026-11-21T10:00:00.000Z",
-                     *           "expires_at": "2026-11-21T10:00:00.000Z",
-                     *           "decided_at": "2026-11-21T10:00:00.000Z",
-                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description The items of this page, newest first */
-                        data: components["schemas"]["Approval"][];
-                        /**
-                         * @description `cursor` of the next page. Null: this page is the last
-                         * @example null
-                         */
-                        next_cursor: string | null;
-                    };
-                };
-            };
-        };
-    };
-    "settlement.getApproval": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example apr_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                approval_id: components["schemas"]["ApprovalId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "approval_id": "apr_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "awaiting_approval",
-                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "payment_attempt_id": "order-1042-1",
-                     *       "rail": "quittance",
-                     *       "amount": "2500000",
-                     *       "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "service_name": "text",
-                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "resource": "text",
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z",
-                     *       "decided_at": "2026-11-21T10:00:00.000Z",
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Approval"];
-                };
-            };
-        };
-    };
-    "settlement.denyApproval": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example apr_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                approval_id: components["schemas"]["ApprovalId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "approval_id": "apr_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "awaiting_approval",
-                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "payment_attempt_id": "order-1042-1",
-                     *       "rail": "quittance",
-                     *       "amount": "2500000",
-                     *       "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "service_name": "text",
-                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "resource": "text",
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z",
-                     *       "decided_at": "2026-11-21T10:00:00.000Z",
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Approval"];
-                };
-            };
-        };
-    };
-    "settlement.listDeclines": {
-        parameters: {
-            query?: {
-                /** @description `next_cursor` of the previous page. Without it: the first page */
-                cursor?: string;
-                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
-                limit?: string;
-                /** @description Only declines of this quote */
-                quote_id?: components["schemas"]["QuoteId"];
-                /** @description Only declines of quotes of this service */
-                service_id?: components["schemas"]["ServiceId"];
-                /** @description Only declines of this delegate. For the payer */
-                delegate_id?: components["schemas"]["DelegateId"];
-                /** @description Only declines with this error code. For the payer */
-                code?: "limit_exceeded" | "insufficient_funds" | "delegation_inactive" | "forbidden" | "conflict" | "quote_expired" | "approval_denied" | "approval_expired" | "service_unavailable";
-                /** @description Which side of the payments to list. For an access token. Default payer */
-                role?: "payer" | "vendor";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "decline_id": "dcl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *           "amount": "2500000",
-                     *           "code": "limit_exceeded",
-                     *           "created_at": "2026-11-21T10:00:00.000Z",
-                     *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "payment_attempt_id": "order-1042-1",
-                     *           "reason": "per_payment",
-                     *           "limit": {
-                     *             "asked": "2500000",
-                     *             "limit": "0",
-                     *             "left": "0",
-                     *             "resets_at": "2026-11-21T10:00:00.000Z"
-                     *           }
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description The items of this page, newest first */
-                        data: components["schemas"]["Decline"][];
-                        /**
-                         * @description `cursor` of the next page. Null: this page is the last
-                         * @example null
-                         */
-                        next_cursor: string | null;
-                    };
-                };
-            };
-        };
-    };
-    "settlement.payExternal": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "payment_attempt_id": "order-1042-1",
-                 *       "resource": "https://api.example.com/report",
-                 *       "x402_version": 1,
-                 *       "requirement": {
-                 *         "scheme": "exact",
-                 *         "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
-                 *         "amount": "50000",
-                 *         "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
-                 *         "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                 *         "maxTimeoutSeconds": 60,
-                 *         "extra": {
-                 *           "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
-                 *         }
-                 *       }
-                 *     }
-                 */
-                "application/json": {
-                    payment_attempt_id: components["schemas"]["PaymentAttemptId"];
-                    /**
-                     * @description The URL that asked for the payment. The word of the caller: it is shown, and compared with `origins`
-                     * @example https://api.example.com/report
-                     */
-                    resource: string;
-                    /** @description The version of x402 that the vendor speaks. Default 2 */
-                    x402_version?: 1 | 2;
-                    requirement: components["schemas"]["X402Requirement"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "pending",
-                     *       "payment_signature": "eyJ4NDAyVmVyc2lvbiI6Mn0=",
-                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ExternalPayment"];
-                };
-            };
-        };
-    };
-    "settlement.reportExternal": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                settlement_id: components["schemas"]["SettlementId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "payment_response": "eyJzdWNjZXNzIjp0cnVlfQ=="
-                 *     }
-                 */
-                "application/json": {
-                    /**
-                     * @description Value of the header PAYMENT-RESPONSE (x402 version 1: X-PAYMENT-RESPONSE)
-                     * @example eyJzdWNjZXNzIjp0cnVlfQ==
-                     */
-                    payment_response: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "pending",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                     *     }
-                     */
-                    "application/json": {
-                        settlement_id: components["schemas"]["SettlementId"];
-                        /**
-                         * @description failed: the payment can no longer be included
-                         * @enum {string}
-                         */
-                        status: "pending" | "confirmed" | "failed";
-                        /** @description The transaction on chain. Null until it is seen there */
-                        tx_hash: components["schemas"]["TransactionHash"] | null;
-                    };
-                };
-            };
-        };
-    };
-    "settlement.getFees": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "accrued": "0",
-                     *       "paid": "0",
-                     *       "owed": "0",
-                     *       "credit": "0"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Fees"];
-                };
-            };
-        };
-    };
-    "settlement.createFeeQuote": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Created */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
-                     *       "quote_amount": "2500000",
-                     *       "fee_amount": "0",
-                     *       "currency": "USDC",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z",
-                     *       "status": "pending"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Quote"];
-                };
-            };
-        };
-    };
-    "settlement.foreignTerms": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
-                     *       "mpp_network": "mainnet-beta",
-                     *       "mint": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "decimals": 6,
-                     *       "token_program": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "fee_payer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "fee": {
-                     *         "bps": 0,
-                     *         "min": "0",
-                     *         "fee_wallet": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /**
-                         * @description CAIP-2 id of the chain, as x402 names it
-                         * @example solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1
-                         */
-                        network: string;
-                        /**
-                         * @description The chain, as MPP names it
-                         * @enum {string}
-                         */
-                        mpp_network: "mainnet-beta" | "devnet" | "localnet";
-                        /** @description The mint of USDC */
-                        mint: components["schemas"]["SolanaAddress"];
-                        /**
-                         * @description Decimals of the mint
-                         * @constant
-                         */
-                        decimals: 6;
-                        /** @description The program that owns the mint */
-                        token_program: components["schemas"]["SolanaAddress"];
-                        /** @description Who pays the fee of the transaction, and co-signs it */
-                        fee_payer: components["schemas"]["SolanaAddress"];
-                        /** @description The address of the service that is paid */
-                        payout_address: components["schemas"]["SolanaAddress"];
-                        /** @description What the platform gets of a payment */
-                        fee: {
-                            /** @description Hundredths of a percent of the price */
-                            bps: number;
-                            /** @description The smallest fee. In USDC micro-units */
-                            min: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description The address that gets the fee */
-                            fee_wallet: components["schemas"]["SolanaAddress"];
-                        };
-                    };
-                };
-            };
-        };
-    };
-    "settlement.acceptForeign": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "rail": "x402",
-                 *       "quote_amount": "2500000",
-                 *       "memo": "b3f1…",
-                 *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
-                 *       "redeem_id": "replica-1-request-88",
-                 *       "resource": "https://api.example.com/report"
-                 *     }
-                 */
-                "application/json": {
-                    /**
-                     * @description The protocol of the client
-                     * @enum {string}
-                     */
-                    rail: "x402" | "mpp";
-                    /** @description The price of the vendor’s offer. In USDC micro-units */
-                    quote_amount: components["schemas"]["MicroUsdc"];
-                    /**
-                     * @description The memo that the offer requires. Without it any single memo or none is accepted, because clients of x402 version 1 write none
-                     * @example b3f1…
-                     */
-                    memo?: string;
-                    /** @description The transaction that the client has signed */
-                    transaction: components["schemas"]["WireTransaction"];
-                    redeem_id: components["schemas"]["RedeemId"];
-                    /**
-                     * @description What the client pays for. It is shown to the vendor
-                     * @example https://api.example.com/report
-                     */
-                    resource?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "confirmed",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "quote_amount": "2500000",
-                     *       "fee_amount": "0",
-                     *       "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "source_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "redeemed_at": "2026-11-21T10:00:00.000Z",
-                     *       "redeem_id": "replica-1-request-88",
-                     *       "replayed": false
-                     *     }
-                     */
-                    "application/json": {
-                        settlement_id: components["schemas"]["SettlementId"];
-                        /**
-                         * @description The payment is on chain
-                         * @constant
-                         */
-                        status: "confirmed";
-                        /** @description The transaction on chain */
-                        tx_hash: components["schemas"]["TransactionHash"];
-                        /** @description What the payer pays. In USDC micro-units */
-                        quote_amount: components["schemas"]["MicroUsdc"];
-                        /** @description What the platform gets of it. In USDC micro-units */
-                        fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                        /** @description Address that signed the payment */
-                        payer_address: components["schemas"]["SolanaAddress"];
-                        /** @description Token account that paid */
-                        source_account: components["schemas"]["SolanaAddress"];
-                        /** @description When it was redeemed first */
-                        redeemed_at: components["schemas"]["Timestamp"];
-                        redeem_id: components["schemas"]["RedeemId"];
-                        /** @description Whether an earlier call has redeemed it */
-                        replayed: boolean;
-                    };
-                };
-            };
-            /** @description Accepted, not final yet */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "pending",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                     *     }
-                     */
-                    "application/json": {
-                        settlement_id: components["schemas"]["SettlementId"];
-                        /**
-                         * @description The payment is under way. Repeat the call
-                         * @constant
-                         */
-                        status: "pending";
-                        /** @description The transaction on chain. Null until it is seen there */
-                        tx_hash: components["schemas"]["TransactionHash"] | null;
-                    };
-                };
-            };
-        };
-    };
-    "settlement.reissueForeign": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                settlement_id: components["schemas"]["SettlementId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "issued"
-                     *     }
-                     */
-                    "application/json": {
-                        settlement_id: components["schemas"]["SettlementId"];
-                        /**
-                         * @description The success can be handed out once more
-                         * @constant
-                         */
-                        status: "issued";
-                    };
-                };
-            };
-        };
-    };
-    "settlement.getReceipt": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                settlement_id: components["schemas"]["SettlementId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "receipt": "eyJhbGciOiJFZERTQSIsImtpZCI6InRlc3Quc2V0dGxlbWVudC4xIn0.eyJpc3MiOiJodHRwczovL2FwaSJ9.c2lnbmF0dXJl",
-                     *       "receipt_url": "https://api.quittance.example/receipt#eyJhbGciOiJFZERTQSJ9.e30.c2lnbmF0dXJl",
-                     *       "claims": {
-                     *         "iss": "https://api.quittance.example",
-                     *         "env": "test",
-                     *         "iat": 1795255200,
-                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *         "rail": "quittance",
-                     *         "status": "pending",
-                     *         "chain_status": "pending",
-                     *         "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
-                     *         "quote": {
-                     *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "issued_at": "2026-11-21T10:00:00.000Z"
-                     *         },
-                     *         "vendor": {
-                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *           "service_name": "text",
-                     *           "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
-                     *         },
-                     *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *         "amount": {
-                     *           "gross": "2500000",
-                     *           "fee": "0",
-                     *           "net": "2500000",
-                     *           "currency": "USDC",
-                     *           "mint": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
-                     *         },
-                     *         "transaction": {
-                     *           "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *           "superseded": [
-                     *             "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                     *           ]
-                     *         },
-                     *         "confirmed_at": "2026-11-21T10:00:00.000Z",
-                     *         "redeemed_at": "2026-11-21T10:00:00.000Z",
-                     *         "refunds": [
-                     *           {
-                     *             "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *             "amount": "2500000",
-                     *             "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *             "status": "confirmed",
-                     *             "created_at": "2026-11-21T10:00:00.000Z"
-                     *           }
-                     *         ],
-                     *         "refund_count": 0,
-                     *         "refunded": "0"
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        receipt: components["schemas"]["Receipt"];
-                        /**
-                         * @description A page that verifies and shows the receipt, for people. Its fragment is the receipt, which no server sees
-                         * @example https://api.quittance.example/receipt#eyJhbGciOiJFZERTQSJ9.e30.c2lnbmF0dXJl
-                         */
-                        receipt_url: string;
-                        /** @description The content of the receipt */
-                        claims: components["schemas"]["ReceiptClaims"];
-                    };
-                };
-            };
-        };
-    };
-    "settlement.x402Supported": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "kinds": [
-                     *         {
-                     *           "x402Version": 2,
-                     *           "scheme": "exact",
-                     *           "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
-                     *           "extra": {
-                     *             "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
-                     *           }
-                     *         }
-                     *       ],
-                     *       "extensions": [
-                     *         "payment-identifier"
-                     *       ],
-                     *       "signers": {
-                     *         "solana:*": [
-                     *           "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
-                     *         ]
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description The accepted kinds of payment */
-                        kinds: {
-                            /**
-                             * @description The version of x402
-                             * @example 2
-                             */
-                            x402Version: number;
-                            /**
-                             * @description Always `exact`
-                             * @example exact
-                             */
-                            scheme: string;
-                            /**
-                             * @description CAIP-2 id of the chain, or its name in version 1
-                             * @example solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1
-                             */
-                            network: string;
-                            /** @description What the scheme needs besides */
-                            extra: {
-                                /**
-                                 * @description Who pays the fee of the transaction, and co-signs it
-                                 * @example Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u
-                                 */
-                                feePayer: string;
-                            };
-                        }[];
-                        /**
-                         * @description The supported extensions of x402
-                         * @example [
-                         *       "payment-identifier"
-                         *     ]
-                         */
-                        extensions: string[];
-                        /**
-                         * @description Addresses that co-sign, by network
-                         * @example {
-                         *       "solana:*": [
-                         *         "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
-                         *       ]
-                         *     }
-                         */
-                        signers: {
-                            [key: string]: string[];
-                        };
-                    };
-                };
-            };
-        };
-    };
-    "settlement.x402Verify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "x402Version": 2,
-                 *       "paymentPayload": {
-                 *         "x402Version": 2,
-                 *         "accepted": {
-                 *           "scheme": "exact",
-                 *           "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
-                 *           "amount": "50000",
-                 *           "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
-                 *           "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                 *           "maxTimeoutSeconds": 60,
-                 *           "extra": {
-                 *             "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
-                 *           }
-                 *         },
-                 *         "payload": {
-                 *           "transaction": "AgAAAAAAAAAAAAAAAAAAAA=="
-                 *         }
-                 *       },
-                 *       "paymentRequirements": {
-                 *         "scheme": "exact",
-                 *         "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
-                 *         "amount": "50000",
-                 *         "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
-                 *         "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                 *         "maxTimeoutSeconds": 60,
-                 *         "extra": {
-                 *           "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
-                 *         }
-                 *       }
-                 *     }
-                 */
-                "application/json": {
-                    /**
-                     * @description The version of x402
-                     * @example 2
-                     */
-                    x402Version?: number;
-                    paymentPayload: components["schemas"]["X402PaymentPayload"];
-                    paymentRequirements: components["schemas"]["X402PaymentRequirements"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "isValid": true,
-                     *       "payer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["X402VerifyResponse"];
-                };
-            };
-        };
-    };
-    "settlement.x402Settle": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "x402Version": 2,
-                 *       "paymentPayload": {
-                 *         "x402Version": 2,
-                 *         "accepted": {
-                 *           "scheme": "exact",
-                 *           "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
-                 *           "amount": "50000",
-                 *           "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
-                 *           "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                 *           "maxTimeoutSeconds": 60,
-                 *           "extra": {
-                 *             "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
-                 *           }
-                 *         },
-                 *         "payload": {
-                 *           "transaction": "AgAAAAAAAAAAAAAAAAAAAA=="
-                 *         }
-                 *       },
-                 *       "paymentRequirements": {
-                 *         "scheme": "exact",
-                 *         "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
-                 *         "amount": "50000",
-                 *         "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
-                 *         "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                 *         "maxTimeoutSeconds": 60,
-                 *         "extra": {
-                 *           "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
-                 *         }
-                 *       }
-                 *     }
-                 */
-                "application/json": {
-                    /**
-                     * @description The version of x402
-                     * @example 2
-                     */
-                    x402Version?: number;
-                    paymentPayload: components["schemas"]["X402PaymentPayload"];
-                    paymentRequirements: components["schemas"]["X402PaymentRequirements"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "success": true,
-                     *       "transaction": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
-                     *       "payer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "amount": "50000",
-                     *       "extra": {
-                     *         "quittance": {
-                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
-                     *         }
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["X402SettleResponse"];
-                };
-            };
-        };
-    };
-    "wallet.list": {
-        parameters: {
-            query?: {
-                /** @description `next_cursor` of the previous page. Without it: the first page */
-                cursor?: string;
-                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
-                limit?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "kind": "external",
-                     *           "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *           "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *           "label": "text",
-                     *           "token_account_closed": false,
-                     *           "balance": "0",
-                     *           "delegation": {
-                     *             "status": "none",
-                     *             "delegate": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *             "allowance": "0",
-                     *             "as_of": "2026-11-21T10:00:00.000Z"
-                     *           },
-                     *           "created_at": "2026-11-21T10:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description The items of this page, newest first */
-                        data: components["schemas"]["Wallet"][];
-                        /**
-                         * @description `cursor` of the next page. Null: this page is the last
-                         * @example null
-                         */
-                        next_cursor: string | null;
-                    };
-                };
-            };
-        };
-    };
-    "wallet.link": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "public_key": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                 *       "proof": {
-                 *         "message": "Quittance wallet proof\naccount: acct_01kaj5w0c0e8h9x2m4n6p8q0rs\nwallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at: 2026-11-21T10:00:00.000Z",
-                 *         "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                 *       },
-                 *       "label": "Main wallet"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description The public key of the wallet */
-                    public_key: components["schemas"]["SolanaAddress"];
-                    /** @description Shows that the caller holds the private key. Valid for a few minutes */
-                    proof: {
-                        /**
-                         * @description Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"
-                         * @example Quittance wallet proof
-                         *     account: acct_01kaj5w0c0e8h9x2m4n6p8q0rs
-                         *     wallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u
-                         *     issued_at: 2026-11-21T10:00:00.000Z
-                         */
-                        message: string;
-                        /**
-                         * @description Base58 of the Ed25519 signature over the UTF-8 bytes of message
-                         * @example 5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW
-                         */
-                        signature: string;
-                    };
-                    /**
-                     * @description A name for the owner
-                     * @example Main wallet
-                     */
-                    label?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Created */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "kind": "external",
-                     *       "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "label": "text",
-                     *       "token_account_closed": false,
-                     *       "balance": "0",
-                     *       "delegation": {
-                     *         "status": "none",
-                     *         "delegate": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *         "allowance": "0",
-                     *         "as_of": "2026-11-21T10:00:00.000Z"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Wallet"];
-                };
-            };
-        };
-    };
-    "wallet.provision": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "public_key": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                 *       "proof": {
-                 *         "message": "Quittance wallet proof\naccount: acct_01kaj5w0c0e8h9x2m4n6p8q0rs\nwallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at: 2026-11-21T10:00:00.000Z",
-                 *         "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                 *       },
-                 *       "label": "Main wallet",
-                 *       "backup": "eyJhbGciOiJkaXIifQ..Zk3mQ9"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description The public key of the wallet */
-                    public_key: components["schemas"]["SolanaAddress"];
-                    /** @description Shows that the caller holds the private key. Valid for a few minutes */
-                    proof: {
-                        /**
-                         * @description Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"
-                         * @example Quittance wallet proof
-                         *     account: acct_01kaj5w0c0e8h9x2m4n6p8q0rs
-                         *     wallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u
-                         *     issued_at: 2026-11-21T10:00:00.000Z
-                         */
-                        message: string;
-                        /**
-                         * @description Base58 of the Ed25519 signature over the UTF-8 bytes of message
-                         * @example 5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW
-                         */
-                        signature: string;
-                    };
-                    /**
-                     * @description A name for the owner
-                     * @example Main wallet
-                     */
-                    label?: string;
-                    /**
-                     * @description Ciphertext of the private key, which the service cannot read
-                     * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
-                     */
-                    backup?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Created */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "kind": "external",
-                     *       "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "label": "text",
-                     *       "token_account_closed": false,
-                     *       "balance": "0",
-                     *       "delegation": {
-                     *         "status": "none",
-                     *         "delegate": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *         "allowance": "0",
-                     *         "as_of": "2026-11-21T10:00:00.000Z"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Wallet"];
-                };
-            };
-        };
-    };
-    "wallet.backup": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                wallet_id: components["schemas"]["WalletId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "backup": "eyJhbGciOiJkaXIifQ..Zk3mQ9"
-                     *     }
-                     */
-                    "application/json": {
-                        wallet_id: components["schemas"]["WalletId"];
-                        /**
-                         * @description Ciphertext of the private key, which the service cannot read
-                         * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
-                         */
-                        backup: string;
-                    };
-                };
-            };
-        };
-    };
-    "wallet.replaceBackup": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                wallet_id: components["schemas"]["WalletId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "proof": {
-                 *         "message": "Quittance wallet proof\naccount: acct_01kaj5w0c0e8h9x2m4n6p8q0rs\nwallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at: 2026-11-21T10:00:00.000Z",
-                 *         "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                 *       },
-                 *       "replaces": "eyJhbGciOiJkaXIifQ..Zk3mQ9",
-                 *       "backup": "eyJhbGciOiJkaXIifQ..Zk3mQ9"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description Shows that the caller holds the private key. Valid for a few minutes */
-                    proof: {
-                        /**
-                         * @description Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"
-                         * @example Quittance wallet proof
-                         *     account: acct_01kaj5w0c0e8h9x2m4n6p8q0rs
-                         *     wallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u
-                         *     issued_at: 2026-11-21T10:00:00.000Z
-                         */
-                        message: string;
-                        /**
-                         * @description Base58 of the Ed25519 signature over the UTF-8 bytes of message
-                         * @example 5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW
-                         */
-                        signature: string;
-                    };
-                    /**
-                     * @description The backup as it was read. If it was replaced since, the answer is conflict
-                     * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
-                     */
-                    replaces: string;
-                    /**
-                     * @description Ciphertext of the private key, which the service cannot read
-                     * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
-                     */
-                    backup: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "backup": "eyJhbGciOiJkaXIifQ..Zk3mQ9"
-                     *     }
-                     */
-                    "application/json": {
-                        wallet_id: components["schemas"]["WalletId"];
-                        /**
-                         * @description Ciphertext of the private key, which the service cannot read
-                         * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
-                         */
-                        backup: string;
-                    };
-                };
-            };
-        };
-    };
-    "wallet.onboarding": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                wallet_id: components["schemas"]["WalletId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "allowance": "2500000"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description What the platform may spend in total. In USDC micro-units */
-                    allowance: components["schemas"]["MicroUsdc"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Prepared"];
-                };
-            };
-        };
-    };
-    "wallet.delegate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                wallet_id: components["schemas"]["WalletId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA=="
-                 *     }
-                 */
-                "application/json": {
-                    /** @description Signed by the owner. Omit it to have a transaction prepared again */
-                    transaction?: components["schemas"]["WireTransaction"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "kind": "external",
-                     *       "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "label": "text",
-                     *       "token_account_closed": false,
-                     *       "balance": "0",
-                     *       "delegation": {
-                     *         "status": "none",
-                     *         "delegate": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *         "allowance": "0",
-                     *         "as_of": "2026-11-21T10:00:00.000Z"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Wallet"] | components["schemas"]["Prepared"];
-                };
-            };
-        };
-    };
-    "wallet.revoke": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                wallet_id: components["schemas"]["WalletId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA=="
-                 *     }
-                 */
-                "application/json": {
-                    /** @description Signed by the owner. Omit it to have a transaction prepared again */
-                    transaction?: components["schemas"]["WireTransaction"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "kind": "external",
-                     *       "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "label": "text",
-                     *       "token_account_closed": false,
-                     *       "balance": "0",
-                     *       "delegation": {
-                     *         "status": "none",
-                     *         "delegate": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *         "allowance": "0",
-                     *         "as_of": "2026-11-21T10:00:00.000Z"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Wallet"] | components["schemas"]["Prepared"];
-                };
-            };
-        };
-    };
-    "wallet.listTransactions": {
-        parameters: {
-            query?: {
-                /** @description `next_cursor` of the previous page. Without it: the first page */
-                cursor?: string;
-                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
-                limit?: string;
-                /** @description Only transfers of this type */
-                type?: components["schemas"]["TransactionType"];
-                /** @description Only transfers in this direction */
-                direction?: "in" | "out";
-                /** @description Only transfers of this status */
-                status?: "confirmed" | "finalized" | "reversed";
-                /** @description Only payments of this service and their refunds */
-                service_id?: components["schemas"]["ServiceId"];
-                /** @description Only payments of this delegate and their refunds */
-                delegate_id?: components["schemas"]["DelegateId"];
-                /** @description This time and later */
-                from?: components["schemas"]["Timestamp"];
-                /** @description Before this time */
-                to?: components["schemas"]["Timestamp"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "transaction_id": "txn_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "type": "payment",
-                     *           "direction": "in",
-                     *           "amount": "2500000",
-                     *           "fee_amount": "0",
-                     *           "status": "confirmed",
-                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *           "object_id": "text",
-                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "created_at": "2026-11-21T10:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description The items of this page, newest first */
-                        data: components["schemas"]["Transaction"][];
-                        /**
-                         * @description `cursor` of the next page. Null: this page is the last
-                         * @example null
-                         */
-                        next_cursor: string | null;
-                    };
-                };
-            };
-        };
-    };
-    "wallet.spendingSummary": {
-        parameters: {
-            query?: {
-                /** @description This time and later */
-                from?: components["schemas"]["Timestamp"];
-                /** @description Before this time */
-                to?: components["schemas"]["Timestamp"];
-                /** @description Default day (UTC). Days are in their order, other groups in the order of what was spent */
-                group_by?: "day" | "service" | "delegate";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "from": "2026-11-21T10:00:00.000Z",
-                     *       "to": "2026-11-21T10:00:00.000Z",
-                     *       "total_spent": "0",
-                     *       "total_refunded": "0",
-                     *       "total_fees": "0",
-                     *       "payment_count": 0,
-                     *       "groups": [
-                     *         {
-                     *           "key": "2026-01-31",
-                     *           "spent": "2500000",
-                     *           "payment_count": 1
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["SpendingSummary"];
-                };
-            };
-        };
-    };
-    "funding.devFund": {
-        parameters: {
-            query?: never;
-            header?: {
-                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                 *       "amount": "2500000"
-                 *     }
-                 */
-                "application/json": {
-                    wallet_id: components["schemas"]["WalletId"];
-                    /** @description How much, at most "10000000000". In USDC micro-units */
-                    amount: components["schemas"]["MicroUsdc"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "amount": "2500000",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "balance": "0"
-                     *     }
-                     */
-                    "application/json": {
-                        wallet_id: components["schemas"]["WalletId"];
-                        /** @description What arrived. In USDC micro-units */
-                        amount: components["schemas"]["MicroUsdc"];
-                        /** @description The transaction on chain */
-                        tx_hash: components["schemas"]["TransactionHash"];
-                        /** @description The USDC in the wallet afterwards. In USDC micro-units */
-                        balance: components["schemas"]["MicroUsdcOrZero"];
-                    };
-                };
-            };
-        };
-    };
-    "funding.createDeposit": {
-        parameters: {
-            query?: never;
-            header?: {
-                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                 *       "provider": "moonpay",
-                 *       "fiat_currency": "USD",
-                 *       "fiat_amount": "50.00",
-                 *       "redirect_url": "https://shop.example.com/thanks"
-                 *     }
-                 */
-                "application/json": {
-                    wallet_id: components["schemas"]["WalletId"];
-                    provider: components["schemas"]["OnrampProvider"];
-                    fiat_currency: components["schemas"]["FiatCurrency"];
-                    fiat_amount: components["schemas"]["FiatAmount"];
-                    /**
-                     * @description Where the browser is sent after the payment
-                     * @example https://shop.example.com/thanks
-                     */
-                    redirect_url?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Created */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "created",
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "provider": "moonpay",
-                     *       "fiat_currency": "USD",
-                     *       "fiat_amount": "50.00",
-                     *       "amount": "2500000",
-                     *       "redirect_url": "https://buy.moonpay.com/?signature=Zk3mQ9",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "problem": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z",
-                     *       "completed_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Deposit"];
-                };
-            };
-        };
-    };
-    "funding.listDeposits": {
-        parameters: {
-            query?: {
-                /** @description `next_cursor` of the previous page. Without it: the first page */
-                cursor?: string;
-                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
-                limit?: string;
-                /** @description Only deposits of this status */
-                status?: components["schemas"]["DepositStatus"];
-                /** @description Only deposits into this wallet */
-                wallet_id?: components["schemas"]["WalletId"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "status": "created",
-                     *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "provider": "moonpay",
-                     *           "fiat_currency": "USD",
-                     *           "fiat_amount": "50.00",
-                     *           "amount": "2500000",
-                     *           "redirect_url": "https://buy.moonpay.com/?signature=Zk3mQ9",
-                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *           "problem": {
-                     *             "code": "text",
-                     *             "message": "text"
-                     *           },
-                     *           "created_at": "2026-11-21T10:00:00.000Z",
-                     *           "expires_at": "2026-11-21T10:00:00.000Z",
-                     *           "completed_at": "2026-11-21T10:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description The items of this page, newest first */
-                        data: components["schemas"]["Deposit"][];
-                        /**
-                         * @description `cursor` of the next page. Null: this page is the last
-                         * @example null
-                         */
-                        next_cursor: string | null;
-                    };
-                };
-            };
-        };
-    };
-    "funding.getDeposit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example dep_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                deposit_id: components["schemas"]["DepositId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "created",
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "provider": "moonpay",
-                     *       "fiat_currency": "USD",
-                     *       "fiat_amount": "50.00",
-                     *       "amount": "2500000",
-                     *       "redirect_url": "https://buy.moonpay.com/?signature=Zk3mQ9",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "problem": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z",
-                     *       "completed_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Deposit"];
-                };
-            };
-        };
-    };
-    "funding.providerWebhook": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example moonpay */
-                provider: components["schemas"]["OnrampProvider"];
-                /**
-                 * @description The environment of the deposit
-                 * @example test
-                 */
-                environment: components["schemas"]["Environment"];
-            };
-            cookie?: never;
-        };
-        /** @description The bytes that the sender signed. The signature is checked over them */
-        requestBody: {
-            content: {
-                "application/json": Record<string, never>;
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "received": true
-                     *     }
-                     */
-                    "application/json": {
-                        /**
-                         * @description The report is stored
-                         * @constant
-                         */
-                        received: true;
-                    };
-                };
-            };
-        };
-    };
-    "funding.listWithdrawals": {
-        parameters: {
-            query?: {
-                /** @description `next_cursor` of the previous page. Without it: the first page */
-                cursor?: string;
-                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
-                limit?: string;
-                /** @description Only withdrawals from this wallet */
-                wallet_id?: components["schemas"]["WalletId"];
-                /** @description Only withdrawals of this status */
-                status?: components["schemas"]["WithdrawalStatus"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "status": "pending_approval",
-                     *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "amount": "2500000",
-                     *           "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *           "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *           "failure": {
-                     *             "code": "text",
-                     *             "message": "text"
-                     *           },
-                     *           "created_at": "2026-11-21T10:00:00.000Z",
-                     *           "pending_until": "2026-11-21T10:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description The items of this page, newest first */
-                        data: components["schemas"]["Withdrawal"][];
-                        /**
-                         * @description `cursor` of the next page. Null: this page is the last
-                         * @example null
-                         */
-                        next_cursor: string | null;
-                    };
-                };
-            };
-        };
-    };
-    "funding.createWithdrawal": {
-        parameters: {
-            query?: never;
-            header?: {
-                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                 *       "amount": "2500000",
-                 *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description The wallet that pays */
-                    wallet_id: components["schemas"]["WalletId"];
-                    /** @description How much to withdraw. In USDC micro-units */
-                    amount: components["schemas"]["MicroUsdc"];
-                    /** @description The wallet or token account that receives it */
-                    destination_address: components["schemas"]["SolanaAddress"];
-                };
-            };
-        };
-        responses: {
-            /** @description Created */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "pending_approval",
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "amount": "2500000",
-                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "pending_until": "2026-11-21T10:00:00.000Z",
-                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["PreparedWithdrawal"];
-                };
-            };
-        };
-    };
-    "funding.approveWithdrawal": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example wd_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                withdrawal_id: components["schemas"]["WithdrawalId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA=="
-                 *     }
-                 */
-                "application/json": {
-                    /** @description Signed by the owner. Omit it to have a transaction prepared again */
-                    transaction?: components["schemas"]["WireTransaction"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "pending_approval",
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "amount": "2500000",
-                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "pending_until": "2026-11-21T10:00:00.000Z",
-                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["PreparedWithdrawal"] | components["schemas"]["Withdrawal"];
-                };
-            };
-        };
-    };
-    "funding.cancelWithdrawal": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example wd_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                withdrawal_id: components["schemas"]["WithdrawalId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "pending_approval",
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "amount": "2500000",
-                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "pending_until": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Withdrawal"];
-                };
-            };
-        };
-    };
-    "funding.getWithdrawal": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example wd_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                withdrawal_id: components["schemas"]["WithdrawalId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "pending_approval",
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "amount": "2500000",
-                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "pending_until": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Withdrawal"];
-                };
-            };
-        };
-    };
-    "funding.listRefunds": {
-        parameters: {
-            query?: {
-                /** @description `next_cursor` of the previous page. Without it: the first page */
-                cursor?: string;
-                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
-                limit?: string;
-                /** @description Only refunds of this settlement */
-                settlement_id?: components["schemas"]["SettlementId"];
-                /** @description Only refunds of this status */
-                status?: components["schemas"]["RefundStatus"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "status": "pending_signature",
-                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *           "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *           "amount": "2500000",
-                     *           "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *           "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *           "failure": {
-                     *             "code": "text",
-                     *             "message": "text"
-                     *           },
-                     *           "created_at": "2026-11-21T10:00:00.000Z",
-                     *           "pending_until": "2026-11-21T10:00:00.000Z",
-                     *           "reason": "text"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description The items of this page, newest first */
-                        data: components["schemas"]["Refund"][];
-                        /**
-                         * @description `cursor` of the next page. Null: this page is the last
-                         * @example null
-                         */
-                        next_cursor: string | null;
-                    };
-                };
-            };
-        };
-    };
-    "funding.createRefund": {
-        parameters: {
-            query?: never;
-            header?: {
-                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                 *       "amount": "2500000",
-                 *       "reason": "The report was empty"
-                 *     }
-                 */
-                "application/json": {
-                    settlement_id: components["schemas"]["SettlementId"];
-                    /** @description How much to refund. Default: the rest of the net amount. In USDC micro-units */
-                    amount?: components["schemas"]["MicroUsdc"];
-                    /**
-                     * @description Why. Payer and vendor see it
-                     * @example The report was empty
-                     */
-                    reason?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Created */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "pending_signature",
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "amount": "2500000",
-                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "pending_until": "2026-11-21T10:00:00.000Z",
-                     *       "reason": "text",
-                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["PreparedRefund"];
-                };
-            };
-        };
-    };
-    "funding.submitRefund": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example ref_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                refund_id: components["schemas"]["RefundId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA=="
-                 *     }
-                 */
-                "application/json": {
-                    /** @description Signed by the owner. Omit it to have a transaction prepared again */
-                    transaction?: components["schemas"]["WireTransaction"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "pending_signature",
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "amount": "2500000",
-                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "pending_until": "2026-11-21T10:00:00.000Z",
-                     *       "reason": "text",
-                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["PreparedRefund"] | components["schemas"]["Refund"];
-                };
-            };
-        };
-    };
-    "funding.cancelRefund": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example ref_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                refund_id: components["schemas"]["RefundId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "pending_signature",
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "amount": "2500000",
-                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "pending_until": "2026-11-21T10:00:00.000Z",
-                     *       "reason": "text"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Refund"];
-                };
-            };
-        };
-    };
-    "funding.getRefund": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example ref_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                refund_id: components["schemas"]["RefundId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "pending_signature",
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "amount": "2500000",
-                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "pending_until": "2026-11-21T10:00:00.000Z",
-                     *       "reason": "text"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Refund"];
-                };
-            };
-        };
-    };
-    "identity.createAccount": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "email": "ada@example.com",
-                 *       "environment": "test",
-                 *       "browser_nonce": "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description Where the link is sent */
-                    email: components["schemas"]["Email"];
-                    /** @description The environment to sign in to. Default test */
-                    environment?: components["schemas"]["Environment"];
-                    /**
-                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
-                     * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
-                     */
-                    browser_nonce?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Accepted, not final yet */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "sent"
-                     *     }
-                     */
-                    "application/json": {
-                        /**
-                         * @description The mail is on its way
-                         * @constant
-                         */
-                        status: "sent";
-                    };
-                };
-            };
-        };
-    };
-    "identity.requestMagicLink": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "email": "ada@example.com",
-                 *       "environment": "test",
-                 *       "browser_nonce": "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description Where the link is sent */
-                    email: components["schemas"]["Email"];
-                    /** @description The environment to sign in to. Default test */
-                    environment?: components["schemas"]["Environment"];
-                    /**
-                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
-                     * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
-                     */
-                    browser_nonce?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Accepted, not final yet */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "sent"
-                     *     }
-                     */
-                    "application/json": {
-                        /**
-                         * @description The mail is on its way
-                         * @constant
-                         */
-                        status: "sent";
-                    };
-                };
-            };
-        };
-    };
-    "identity.readMagicLink": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "token": "ml_test_Zk3mQ9",
-                 *       "browser_nonce": "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
-                 *     }
-                 */
-                "application/json": {
-                    /**
-                     * @description The token of the mailed link
-                     * @example ml_test_Zk3mQ9
-                     */
-                    token: string;
-                    /**
-                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
-                     * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
-                     */
-                    browser_nonce?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "email": "ada@example.com",
-                     *       "same_browser": false
-                     *     }
-                     */
-                    "application/json": {
-                        /**
-                         * @description Whom the link signs in
-                         * @example ada@example.com
-                         */
-                        email: string;
-                        /** @description Whether this browser has requested the link */
-                        same_browser: boolean;
-                    };
-                };
-            };
-        };
-    };
-    "identity.verifyMagicLink": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "token": "ml_test_Zk3mQ9",
-                 *       "refresh_in": "body",
-                 *       "email": "ada@example.com",
-                 *       "browser_nonce": "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
-                 *     }
-                 */
-                "application/json": {
-                    /**
-                     * @description The token of the mailed link
-                     * @example ml_test_Zk3mQ9
-                     */
-                    token: string;
-                    /**
-                     * @description Where the refresh token is returned. Default body. cookie: an HttpOnly, SameSite=Strict cookie that is sent only to POST /v1/auth/refresh, for pages of our own origins.
-                     * @enum {string}
-                     */
-                    refresh_in?: "body" | "cookie";
-                    /** @description The address that the person was shown and has confirmed */
-                    email?: components["schemas"]["Email"];
-                    /**
-                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
-                     * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
-                     */
-                    browser_nonce?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl",
-                     *       "token_type": "Bearer",
-                     *       "expires_in": 900,
-                     *       "refresh_token": "rt_test_Zk3mQ9",
-                     *       "account": {
-                     *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *         "email": "text"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Session"];
-                };
-            };
-        };
-    };
-    "identity.passkeyRegisterOptions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "environment": "test"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description Must be the environment of the access token */
-                    environment?: components["schemas"]["Environment"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "challenge": "text",
-                     *       "rp": {
-                     *         "id": "text",
-                     *         "name": "text"
-                     *       },
-                     *       "user": {
-                     *         "id": "text",
-                     *         "name": "text",
-                     *         "displayName": "text"
-                     *       },
-                     *       "pubKeyCredParams": [
-                     *         {
-                     *           "type": "public-key",
-                     *           "alg": 0
-                     *         }
-                     *       ],
-                     *       "timeout": 0,
-                     *       "excludeCredentials": [
-                     *         {
-                     *           "id": "text",
-                     *           "type": "public-key",
-                     *           "transports": [
-                     *             "text"
-                     *           ]
-                     *         }
-                     *       ],
-                     *       "authenticatorSelection": {
-                     *         "residentKey": "required",
-                     *         "requireResidentKey": true,
-                     *         "userVerification": "required"
-                     *       },
-                     *       "attestation": "none",
-                     *       "extensions": {
-                     *         "credProps": true
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description The value to sign, base64url */
-                        challenge: string;
-                        /** @description Where the passkey will sign in */
-                        rp: {
-                            /** @description The domain of the passkeys */
-                            id: string;
-                            /** @description Its name, for people */
-                            name: string;
-                        };
-                        /** @description Whom the passkey will sign in */
-                        user: {
-                            /** @description The account, base64url */
-                            id: string;
-                            /** @description The mail address */
-                            name: string;
-                            /** @description The name to show */
-                            displayName: string;
-                        };
-                        /** @description The accepted algorithms */
-                        pubKeyCredParams: {
-                            /**
-                             * @description Kind of the credential
-                             * @constant
-                             */
-                            type: "public-key";
-                            /** @description Number of the algorithm (COSE) */
-                            alg: number;
-                        }[];
-                        /** @description Milliseconds that the person has */
-                        timeout: number;
-                        /** @description The passkeys that the account has already */
-                        excludeCredentials: {
-                            /** @description Id of the passkey, base64url */
-                            id: string;
-                            /**
-                             * @description Kind of the credential
-                             * @constant
-                             */
-                            type: "public-key";
-                            /** @description How the passkey can be reached */
-                            transports?: string[];
-                        }[];
-                        /** @description What the authenticator must offer */
-                        authenticatorSelection: {
-                            /**
-                             * @description The passkey must know the account
-                             * @constant
-                             */
-                            residentKey: "required";
-                            /**
-                             * @description The same, for old browsers
-                             * @constant
-                             */
-                            requireResidentKey: true;
-                            /**
-                             * @description The person must unlock the passkey
-                             * @constant
-                             */
-                            userVerification: "required";
-                        };
-                        /**
-                         * @description The make of the authenticator is not asked for
-                         * @constant
-                         */
-                        attestation: "none";
-                        /** @description What the browser reports besides */
-                        extensions: {
-                            /**
-                             * @description Whether the passkey knows the account
-                             * @constant
-                             */
-                            credProps: true;
-                        };
-                    };
-                };
-            };
-        };
-    };
-    "identity.passkeyRegisterVerify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "environment": "test",
-                 *       "response": {
-                 *         "id": "Zk3mQ9",
-                 *         "rawId": "Zk3mQ9",
-                 *         "type": "public-key",
-                 *         "clientExtensionResults": {},
-                 *         "authenticatorAttachment": "platform",
-                 *         "response": {
-                 *           "clientDataJSON": "Zk3mQ9",
-                 *           "attestationObject": "Zk3mQ9",
-                 *           "authenticatorData": "Zk3mQ9",
-                 *           "transports": [
-                 *             "internal"
-                 *           ],
-                 *           "publicKey": "Zk3mQ9",
-                 *           "publicKeyAlgorithm": -7
-                 *         }
-                 *       },
-                 *       "label": "Laptop"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description Must be the environment of the access token */
-                    environment?: components["schemas"]["Environment"];
-                    /** @description What the browser returned, as JSON */
-                    response: {
-                        /**
-                         * @description Id of the passkey, base64url
-                         * @example Zk3mQ9
-                         */
-                        id: string;
-                        /**
-                         * @description The same id, base64url
-                         * @example Zk3mQ9
-                         */
-                        rawId: string;
-                        /**
-                         * @description Kind of the credential
-                         * @constant
-                         */
-                        type: "public-key";
-                        /** @description Accepted and not used */
-                        clientExtensionResults: {
-                            [key: string]: unknown;
-                        };
-                        /** @description Whether the passkey is part of the device */
-                        authenticatorAttachment?: ("platform" | "cross-platform") | null;
-                        /** @description The new passkey’s answer */
-                        response: {
-                            /**
-                             * @description What the browser has signed, base64url
-                             * @example Zk3mQ9
-                             */
-                            clientDataJSON: string;
-                            /**
-                             * @description The attestation object, which has the public key, base64url
-                             * @example Zk3mQ9
-                             */
-                            attestationObject: string;
-                            /**
-                             * @description Accepted and not used, base64url
-                             * @example Zk3mQ9
-                             */
-                            authenticatorData?: string;
-                            /** @description How the passkey can be reached */
-                            transports?: string[];
-                            /**
-                             * @description Accepted and not used, base64url
-                             * @example Zk3mQ9
-                             */
-                            publicKey?: string;
-                            /**
-                             * @description Accepted and not used
-                             * @example -7
-                             */
-                            publicKeyAlgorithm?: number;
-                        };
-                    };
-                    /**
-                     * @description A name for the owner
-                     * @example Laptop
-                     */
-                    label?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Created */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "passkey_id": "pk_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "label": "text",
-                     *       "backed_up": false,
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "last_used_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Passkey"];
-                };
-            };
-        };
-    };
-    "identity.passkeyLoginOptions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "environment": "test"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description The environment to sign in to. Default test */
-                    environment?: components["schemas"]["Environment"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "challenge": "text",
-                     *       "rpId": "text",
-                     *       "timeout": 0,
-                     *       "userVerification": "required"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description The value to sign, base64url */
-                        challenge: string;
-                        /** @description The domain of the passkeys */
-                        rpId: string;
-                        /** @description Milliseconds that the person has */
-                        timeout: number;
-                        /**
-                         * @description The person must unlock the passkey
-                         * @constant
-                         */
-                        userVerification: "required";
-                    };
-                };
-            };
-        };
-    };
-    "identity.passkeyLoginVerify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "environment": "test",
-                 *       "response": {
-                 *         "id": "Zk3mQ9",
-                 *         "rawId": "Zk3mQ9",
-                 *         "type": "public-key",
-                 *         "clientExtensionResults": {},
-                 *         "authenticatorAttachment": "platform",
-                 *         "response": {
-                 *           "clientDataJSON": "Zk3mQ9",
-                 *           "authenticatorData": "Zk3mQ9",
-                 *           "signature": "Zk3mQ9",
-                 *           "userHandle": "Zk3mQ9"
-                 *         }
-                 *       },
-                 *       "refresh_in": "body"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description The environment to sign in to. Default test */
-                    environment?: components["schemas"]["Environment"];
-                    /** @description What the browser returned, as JSON */
-                    response: {
-                        /**
-                         * @description Id of the passkey, base64url
-                         * @example Zk3mQ9
-                         */
-                        id: string;
-                        /**
-                         * @description The same id, base64url
-                         * @example Zk3mQ9
-                         */
-                        rawId: string;
-                        /**
-                         * @description Kind of the credential
-                         * @constant
-                         */
-                        type: "public-key";
-                        /** @description Accepted and not used */
-                        clientExtensionResults: {
-                            [key: string]: unknown;
-                        };
-                        /** @description Whether the passkey is part of the device */
-                        authenticatorAttachment?: ("platform" | "cross-platform") | null;
-                        /** @description The passkey’s answer */
-                        response: {
-                            /**
-                             * @description What the browser has signed, base64url
-                             * @example Zk3mQ9
-                             */
-                            clientDataJSON: string;
-                            /**
-                             * @description What the authenticator has signed, base64url
-                             * @example Zk3mQ9
-                             */
-                            authenticatorData: string;
-                            /**
-                             * @description The signature, base64url
-                             * @example Zk3mQ9
-                             */
-                            signature: string;
-                            userHandle?: string | null;
-                        };
-                    };
-                    /**
-                     * @description Where the refresh token is returned. Default body. cookie: an HttpOnly, SameSite=Strict cookie that is sent only to POST /v1/auth/refresh, for pages of our own origins.
-                     * @enum {string}
-                     */
-                    refresh_in?: "body" | "cookie";
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl",
-                     *       "token_type": "Bearer",
-                     *       "expires_in": 900,
-                     *       "refresh_token": "rt_test_Zk3mQ9",
-                     *       "account": {
-                     *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *         "email": "text"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Session"];
-                };
-            };
-        };
-    };
-    "identity.refresh": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "refresh_token": "rt_test_Zk3mQ9",
-                 *       "environment": "test"
-                 *     }
-                 */
-                "application/json": {
-                    /**
-                     * @description The newest refresh token
-                     * @example rt_test_Zk3mQ9
-                     */
-                    refresh_token?: string;
-                    /** @description The environment of the cookie. Default test */
-                    environment?: components["schemas"]["Environment"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl",
-                     *       "token_type": "Bearer",
-                     *       "expires_in": 900,
-                     *       "refresh_token": "rt_test_Zk3mQ9",
-                     *       "account": {
-                     *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *         "email": "text"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Session"];
-                };
-            };
-        };
-    };
-    "identity.logout": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "refresh_token": "rt_test_Zk3mQ9"
-                 *     }
-                 */
-                "application/json": {
-                    /**
-                     * @description The refresh token of this sign-in
-                     * @example rt_test_Zk3mQ9
-                     */
-                    refresh_token?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK, no content */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    "identity.startDeviceSignIn": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "client_name": "quittance on build-7",
-                 *       "environment": "test"
-                 *     }
-                 */
-                "application/json": {
-                    /**
-                     * @description Shown to the person who confirms
-                     * @example quittance on build-7
-                     */
-                    client_name: string;
-                    /** @description The environment to sign in to. Default test */
-                    environment?: components["schemas"]["Environment"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "device_code": "dc_test_Zk3mQ9",
-                     *       "user_code": "WDJB-MJHT",
-                     *       "verification_uri": "https://console.example.com/device",
-                     *       "verification_uri_complete": "https://console.example.com/device?code=WDJB-MJHT",
-                     *       "expires_in": 600,
-                     *       "interval": 2
-                     *     }
-                     */
-                    "application/json": {
-                        /**
-                         * @description The secret of the device, with which it polls
-                         * @example dc_test_Zk3mQ9
-                         */
-                        device_code: string;
-                        user_code: components["schemas"]["UserCode"];
-                        /**
-                         * @description The page where the person types the code
-                         * @example https://console.example.com/device
-                         */
-                        verification_uri: string;
-                        /**
-                         * @description The same page with the code filled in
-                         * @example https://console.example.com/device?code=WDJB-MJHT
-                         */
-                        verification_uri_complete: string;
-                        /**
-                         * @description Seconds until the codes expire
-                         * @example 600
-                         */
-                        expires_in: number;
-                        /**
-                         * @description Seconds between two polls
-                         * @example 2
-                         */
-                        interval: number;
-                    };
-                };
-            };
-        };
-    };
-    "identity.pollDeviceSignIn": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "device_code": "dc_test_Zk3mQ9"
-                 *     }
-                 */
-                "application/json": {
-                    /**
-                     * @description The secret of the device, with which it polls
-                     * @example dc_test_Zk3mQ9
-                     */
-                    device_code: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "authorized",
-                     *       "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl",
-                     *       "token_type": "Bearer",
-                     *       "expires_in": 900,
-                     *       "refresh_token": "rt_test_Zk3mQ9",
-                     *       "account": {
-                     *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *         "email": "text"
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /**
-                         * @description The person has allowed it
-                         * @constant
-                         */
-                        status: "authorized";
-                        /**
-                         * @description The credential of this person: a JWT, valid for `expires_in`
-                         * @example eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl
-                         */
-                        access_token: string;
-                        /**
-                         * @description How the access token is sent: `Authorization: Bearer …`
-                         * @constant
-                         */
-                        token_type: "Bearer";
-                        /**
-                         * @description Seconds until the access token expires
-                         * @example 900
-                         */
-                        expires_in: number;
-                        /**
-                         * @description Gets the next access token, once. Absent if it was set in the cookie
-                         * @example rt_test_Zk3mQ9
-                         */
-                        refresh_token?: string;
-                        /** @description Who signed in */
-                        account: {
-                            account_id: components["schemas"]["AccountId"];
-                            /** @description The mail address that signs in */
-                            email: string;
-                        };
-                    };
-                };
-            };
-            /** @description Accepted, not final yet */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "pending"
-                     *     }
-                     */
-                    "application/json": {
-                        /**
-                         * @description The person has not decided
-                         * @constant
-                         */
-                        status: "pending";
-                    };
-                };
-            };
-        };
-    };
-    "identity.readDeviceSignIn": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "user_code": "WDJB-MJHT"
-                 *     }
-                 */
-                "application/json": {
-                    user_code: components["schemas"]["UserCode"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "client_name": "quittance on build-7",
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": {
-                        /**
-                         * @description Shown to the person who confirms
-                         * @example quittance on build-7
-                         */
-                        client_name: string;
-                        /** @description When the device asked */
-                        created_at: components["schemas"]["Timestamp"];
-                        /** @description Until when it can be decided */
-                        expires_at: components["schemas"]["Timestamp"];
-                    };
-                };
-            };
-        };
-    };
-    "identity.decideDeviceSignIn": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "user_code": "WDJB-MJHT",
-                 *       "allow": false
-                 *     }
-                 */
-                "application/json": {
-                    user_code: components["schemas"]["UserCode"];
-                    /** @description true signs the device in, false denies it */
-                    allow: boolean;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "allowed"
-                     *     }
-                     */
-                    "application/json": {
-                        /**
-                         * @description What was decided
-                         * @enum {string}
-                         */
-                        status: "allowed" | "denied";
-                    };
-                };
-            };
-        };
-    };
-    "identity.approvalOptions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example apr_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                approval_id: components["schemas"]["ApprovalId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "challenge": "text",
-                     *       "rpId": "text",
-                     *       "timeout": 0,
-                     *       "userVerification": "required",
-                     *       "allowCredentials": [
-                     *         {
-                     *           "id": "text",
-                     *           "type": "public-key",
-                     *           "transports": [
-                     *             "text"
-                     *           ]
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description The value to sign, base64url */
-                        challenge: string;
-                        /** @description The domain of the passkeys */
-                        rpId: string;
-                        /** @description Milliseconds that the person has */
-                        timeout: number;
-                        /**
-                         * @description The person must unlock the passkey
-                         * @constant
-                         */
-                        userVerification: "required";
-                        /** @description The passkeys of the account */
-                        allowCredentials: {
-                            /** @description Id of the passkey, base64url */
-                            id: string;
-                            /**
-                             * @description Kind of the credential
-                             * @constant
-                             */
-                            type: "public-key";
-                            /** @description How the passkey can be reached */
-                            transports?: string[];
-                        }[];
-                    };
-                };
-            };
-        };
-    };
-    "identity.approve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example apr_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                approval_id: components["schemas"]["ApprovalId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "response": {
-                 *         "id": "Zk3mQ9",
-                 *         "rawId": "Zk3mQ9",
-                 *         "type": "public-key",
-                 *         "clientExtensionResults": {},
-                 *         "authenticatorAttachment": "platform",
-                 *         "response": {
-                 *           "clientDataJSON": "Zk3mQ9",
-                 *           "authenticatorData": "Zk3mQ9",
-                 *           "signature": "Zk3mQ9",
-                 *           "userHandle": "Zk3mQ9"
-                 *         }
-                 *       }
-                 *     }
-                 */
-                "application/json": {
-                    /** @description What the browser returned, as JSON */
-                    response: {
-                        /**
-                         * @description Id of the passkey, base64url
-                         * @example Zk3mQ9
-                         */
-                        id: string;
-                        /**
-                         * @description The same id, base64url
-                         * @example Zk3mQ9
-                         */
-                        rawId: string;
-                        /**
-                         * @description Kind of the credential
-                         * @constant
-                         */
-                        type: "public-key";
-                        /** @description Accepted and not used */
-                        clientExtensionResults: {
-                            [key: string]: unknown;
-                        };
-                        /** @description Whether the passkey is part of the device */
-                        authenticatorAttachment?: ("platform" | "cross-platform") | null;
-                        /** @description The passkey’s answer */
-                        response: {
-                            /**
-                             * @description What the browser has signed, base64url
-                             * @example Zk3mQ9
-                             */
-                            clientDataJSON: string;
-                            /**
-                             * @description What the authenticator has signed, base64url
-                             * @example Zk3mQ9
-                             */
-                            authenticatorData: string;
-                            /**
-                             * @description The signature, base64url
-                             * @example Zk3mQ9
-                             */
-                            signature: string;
-                            userHandle?: string | null;
-                        };
-                    };
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "approval_id": "apr_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "awaiting_approval",
-                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "payment_attempt_id": "order-1042-1",
-                     *       "rail": "quittance",
-                     *       "amount": "2500000",
-                     *       "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "service_name": "text",
-                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "resource": "text",
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z",
-                     *       "decided_at": "2026-11-21T10:00:00.000Z",
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Approval"];
-                };
-            };
-        };
-    };
-    "identity.getAccount": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "email": "text",
-                     *       "display_name": "text",
-                     *       "created_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": {
-                        account_id: components["schemas"]["AccountId"];
-                        /** @description The mail address that signs in */
-                        email: string;
-                        /** @description A name for the owner’s own pages. Null: none */
-                        display_name: string | null;
-                        /** @description When it was created */
-                        created_at: components["schemas"]["Timestamp"];
-                    };
-                };
-            };
-        };
-    };
-    "identity.getSettings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "display_name": "text",
-                     *       "default_wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "mail_key_events": false,
-                     *       "mail_payments": false,
-                     *       "spending_alert_threshold": "2500000"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["AccountSettings"];
-                };
-            };
-        };
-    };
-    "identity.updateSettings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "display_name": "Ada",
-                 *       "default_wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                 *       "mail_key_events": false,
-                 *       "mail_payments": false,
-                 *       "spending_alert_threshold": "2500000"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description A name for the owner’s own pages. Null removes it */
-                    display_name?: string | null;
-                    /** @description The wallet from which a settle with an access token pays. Default: the first linked wallet. A change takes effect within 2 s */
-                    default_wallet_id?: components["schemas"]["WalletId"] | null;
-                    /** @description Whether mails report new, removed and replaced keys and passkeys */
-                    mail_key_events?: boolean;
-                    /** @description Whether mails report payments made and received. Default false */
-                    mail_payments?: boolean;
-                    /** @description A mail is sent once a day when the payments of a UTC day exceed this amount, and again when they exceed a raised amount. Null: no mail. In USDC micro-units */
-                    spending_alert_threshold?: components["schemas"]["MicroUsdc"] | null;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "display_name": "text",
-                     *       "default_wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "mail_key_events": false,
-                     *       "mail_payments": false,
-                     *       "spending_alert_threshold": "2500000"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["AccountSettings"];
-                };
-            };
-        };
-    };
-    "identity.listPasskeys": {
-        parameters: {
-            query?: {
-                /** @description `next_cursor` of the previous page. Without it: the first page */
-                cursor?: string;
-                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
-                limit?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "passkey_id": "pk_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "label": "text",
-                     *           "backed_up": false,
-                     *           "created_at": "2026-11-21T10:00:00.000Z",
-                     *           "last_used_at": "2026-11-21T10:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description The items of this page, newest first */
-                        data: components["schemas"]["Passkey"][];
-                        /**
-                         * @description `cursor` of the next page. Null: this page is the last
-                         * @example null
-                         */
-                        next_cursor: string | null;
-                    };
-                };
-            };
-        };
-    };
-    "identity.deletePasskey": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example pk_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                passkey_id: components["schemas"]["PasskeyId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK, no content */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    "identity.listSessions": {
-        parameters: {
-            query?: {
-                /** @description `next_cursor` of the previous page. Without it: the first page */
-                cursor?: string;
-                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
-                limit?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "session_id": "ses_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "current": false,
-                     *           "method": "email",
-                     *           "client_name": "quittance on build-7",
-                     *           "signed_in_at": "2026-11-21T10:00:00.000Z",
-                     *           "last_refreshed_at": "2026-11-21T10:00:00.000Z",
-                     *           "expires_at": "2026-11-21T10:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description The items of this page, newest first */
-                        data: components["schemas"]["SignIn"][];
-                        /**
-                         * @description `cursor` of the next page. Null: this page is the last
-                         * @example null
-                         */
-                        next_cursor: string | null;
-                    };
-                };
-            };
-        };
-    };
-    "identity.deleteSession": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example ses_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                session_id: components["schemas"]["SessionId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK, no content */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
     "identity.listServices": {
         parameters: {
             query?: {
@@ -11369,6 +6891,348 @@ export interface operations {
                          */
                         secret_already_shown: true;
                     };
+                };
+            };
+        };
+    };
+    "quote.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                 *       "quote_amount": "2500000",
+                 *       "currency": "USDC",
+                 *       "expires_in_seconds": 600,
+                 *       "redeem_window_seconds": 900,
+                 *       "scope": {
+                 *         "resource": "https://api.example.com/report"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    service_id: components["schemas"]["ServiceId"];
+                    /** @description What the payer pays. Default: the price of the service. In USDC micro-units */
+                    quote_amount?: components["schemas"]["MicroUsdc"];
+                    currency?: components["schemas"]["Currency"];
+                    /**
+                     * @description Seconds until the quote expires. Default 600
+                     * @example 600
+                     */
+                    expires_in_seconds?: number;
+                    /**
+                     * @description Seconds to redeem the settlement, after it is paid. Default: those of the service, 900 unless changed
+                     * @example 900
+                     */
+                    redeem_window_seconds?: number;
+                    scope?: components["schemas"]["Scope"];
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                     *       "quote_amount": "2500000",
+                     *       "fee_amount": "0",
+                     *       "currency": "USDC",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "status": "pending"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Quote"];
+                };
+            };
+        };
+    };
+    "settlement.redeem": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                settlement_id: components["schemas"]["SettlementId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                 *       "redeem_id": "replica-1-request-88"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The settlement token, as the payer gave it */
+                    settlement_token: components["schemas"]["CompactToken"];
+                    redeem_id?: components["schemas"]["RedeemId"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "redeemed",
+                     *       "redeemed_at": "2026-11-21T10:00:00.000Z",
+                     *       "redeem_id": "replica-1-request-88",
+                     *       "replayed": false
+                     *     }
+                     */
+                    "application/json": {
+                        settlement_id: components["schemas"]["SettlementId"];
+                        /**
+                         * @description Also of a repeat, so read `replayed`
+                         * @constant
+                         */
+                        status: "redeemed";
+                        /** @description When it was redeemed first */
+                        redeemed_at: components["schemas"]["Timestamp"];
+                        /** @description The id that redeemed it first. Null: none was sent */
+                        redeem_id: components["schemas"]["RedeemId"] | null;
+                        /** @description Whether an earlier call has redeemed it. If it has, do not deliver again */
+                        replayed: boolean;
+                    };
+                };
+            };
+        };
+    };
+    "settlement.verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                settlement_id: components["schemas"]["SettlementId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending",
+                     *       "chain_status": "pending",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "quote_amount": "2500000",
+                     *       "fee_amount": "0",
+                     *       "net_amount": "2500000",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "scope": {
+                     *         "resource": "https://api.example.com/report"
+                     *       },
+                     *       "units_total": 1,
+                     *       "units_remaining": 0,
+                     *       "redeem_expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "redeemed_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        settlement_id: components["schemas"]["SettlementId"];
+                        status: components["schemas"]["SettlementStatus"];
+                        chain_status: components["schemas"]["ChainStatus"];
+                        /** @description The transaction on chain. Null until it is seen there */
+                        tx_hash: components["schemas"]["TransactionHash"] | null;
+                        /** @description What the payer pays. In USDC micro-units */
+                        quote_amount: components["schemas"]["MicroUsdc"];
+                        /** @description What the platform gets of it. In USDC micro-units */
+                        fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                        /** @description What the vendor gets of it. In USDC micro-units */
+                        net_amount: components["schemas"]["MicroUsdc"];
+                        service_id: components["schemas"]["ServiceId"];
+                        scope: components["schemas"]["Scope"] | null;
+                        /** @description Units that were paid. Only of a prepaid settlement */
+                        units_total?: number;
+                        /** @description Units that are left. Only of a prepaid settlement */
+                        units_remaining?: number;
+                        /** @description Until when the vendor can redeem it. Null: not paid yet */
+                        redeem_expires_at: components["schemas"]["Timestamp"] | null;
+                        /** @description When the vendor redeemed it. Null: not redeemed */
+                        redeemed_at: components["schemas"]["Timestamp"] | null;
+                    };
+                };
+            };
+        };
+    };
+    "settlement.consume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                settlement_id: components["schemas"]["SettlementId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                 *       "units": 1,
+                 *       "request_id": "Weather API"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The settlement token, as the payer gave it */
+                    settlement_token: components["schemas"]["CompactToken"];
+                    /** @description How many units to consume */
+                    units: number;
+                    request_id: components["schemas"]["RequestId"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "units_consumed": 1,
+                     *       "units_remaining": 0
+                     *     }
+                     */
+                    "application/json": {
+                        settlement_id: components["schemas"]["SettlementId"];
+                        /** @description Units of the settlement consumed by this request and all earlier ones */
+                        units_consumed: number;
+                        /** @description Units of the settlement that remain after this request */
+                        units_remaining: number;
+                    };
+                };
+            };
+        };
+    };
+    "quote.list": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
+                cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
+                limit?: string;
+                /** @description Only quotes of this service */
+                service_id?: components["schemas"]["ServiceId"];
+                /** @description Only quotes of this status */
+                status?: components["schemas"]["QuoteStatus"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                     *           "quote_amount": "2500000",
+                     *           "fee_amount": "0",
+                     *           "currency": "USDC",
+                     *           "expires_at": "2026-11-21T10:00:00.000Z",
+                     *           "status": "pending",
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "redeem_window_seconds": 900,
+                     *           "scope": {
+                     *             "resource": "https://api.example.com/report"
+                     *           },
+                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The items of this page, newest first */
+                        data: components["schemas"]["QuoteRecord"][];
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "quote.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example q_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                quote_id: components["schemas"]["QuoteId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                     *       "quote_amount": "2500000",
+                     *       "fee_amount": "0",
+                     *       "currency": "USDC",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "status": "pending",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "redeem_window_seconds": 900,
+                     *       "scope": {
+                     *         "resource": "https://api.example.com/report"
+                     *       },
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["QuoteRecord"];
                 };
             };
         };
@@ -11676,6 +7540,507 @@ export interface operations {
             };
         };
     };
+    "settlement.settle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                 *       "payment_attempt_id": "order-1042-1"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The signed quote, as the vendor gave it */
+                    quote_token: components["schemas"]["CompactToken"];
+                    payment_attempt_id: components["schemas"]["PaymentAttemptId"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                     *       "status": "confirmed",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "redeem_expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "superseded_tx_hashes": [
+                     *         "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        settlement_id: components["schemas"]["SettlementId"];
+                        /** @description Proof of the payment. The payer gives it to the vendor */
+                        settlement_token: components["schemas"]["CompactToken"];
+                        /**
+                         * @description The payment is on chain
+                         * @constant
+                         */
+                        status: "confirmed";
+                        /** @description The transaction on chain */
+                        tx_hash: components["schemas"]["TransactionHash"];
+                        /** @description Until when the vendor can redeem it */
+                        redeem_expires_at: components["schemas"]["Timestamp"];
+                        /** @description Earlier transactions of this payment, which a fork replaced */
+                        superseded_tx_hashes?: components["schemas"]["TransactionHash"][];
+                    };
+                };
+            };
+            /** @description Accepted, not final yet */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                     *     }
+                     */
+                    "application/json": {
+                        settlement_id: components["schemas"]["SettlementId"];
+                        /**
+                         * @description The payment is under way. Repeat the call with the same id
+                         * @constant
+                         */
+                        status: "pending";
+                        /** @description The transaction on chain. Null until it is seen there */
+                        tx_hash: components["schemas"]["TransactionHash"] | null;
+                    };
+                };
+            };
+        };
+    };
+    "settlement.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                settlement_id: components["schemas"]["SettlementId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending",
+                     *       "chain_status": "pending",
+                     *       "rail": "quittance",
+                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "service_name": "text",
+                     *       "quote_amount": "2500000",
+                     *       "fee_amount": "0",
+                     *       "net_amount": "2500000",
+                     *       "scope": {
+                     *         "resource": "https://api.example.com/report"
+                     *       },
+                     *       "units_total": 1,
+                     *       "units_remaining": 0,
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "superseded_tx_hashes": [
+                     *         "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                     *       ],
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "redeem_expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "redeemed_at": "2026-11-21T10:00:00.000Z",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "resource": "text",
+                     *       "accrued_fee": "0",
+                     *       "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "payment_attempt_id": "order-1042-1",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                     *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Settlement"];
+                };
+            };
+        };
+    };
+    "settlement.list": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
+                cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
+                limit?: string;
+                /** @description Only settlements of this status */
+                status?: components["schemas"]["SettlementStatus"];
+                /** @description Only settlements that were paid in this way */
+                rail?: components["schemas"]["Rail"];
+                /** @description Only payments of this service */
+                service_id?: components["schemas"]["ServiceId"];
+                /** @description Only the payment of this attempt. For the payer */
+                payment_attempt_id?: components["schemas"]["PaymentAttemptId"];
+                /** @description Which side of the payments to list. For an access token. Default payer */
+                role?: "payer" | "vendor";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "status": "pending",
+                     *           "chain_status": "pending",
+                     *           "rail": "quittance",
+                     *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "service_name": "text",
+                     *           "quote_amount": "2500000",
+                     *           "fee_amount": "0",
+                     *           "net_amount": "2500000",
+                     *           "scope": {
+                     *             "resource": "https://api.example.com/report"
+                     *           },
+                     *           "units_total": 1,
+                     *           "units_remaining": 0,
+                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *           "superseded_tx_hashes": [
+                     *             "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                     *           ],
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "redeem_expires_at": "2026-11-21T10:00:00.000Z",
+                     *           "redeemed_at": "2026-11-21T10:00:00.000Z",
+                     *           "failure": {
+                     *             "code": "text",
+                     *             "message": "text"
+                     *           },
+                     *           "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "resource": "text",
+                     *           "accrued_fee": "0",
+                     *           "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "payment_attempt_id": "order-1042-1",
+                     *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                     *           "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The items of this page, newest first */
+                        data: components["schemas"]["Settlement"][];
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "settlement.getReceipt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                settlement_id: components["schemas"]["SettlementId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "receipt": "eyJhbGciOiJFZERTQSIsImtpZCI6InRlc3Quc2V0dGxlbWVudC4xIn0.eyJpc3MiOiJodHRwczovL2FwaSJ9.c2lnbmF0dXJl",
+                     *       "receipt_url": "https://api.quittance.example/receipt#eyJhbGciOiJFZERTQSJ9.e30.c2lnbmF0dXJl",
+                     *       "claims": {
+                     *         "iss": "https://api.quittance.example",
+                     *         "env": "test",
+                     *         "iat": 1795255200,
+                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "rail": "quittance",
+                     *         "status": "pending",
+                     *         "chain_status": "pending",
+                     *         "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+                     *         "quote": {
+                     *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "issued_at": "2026-11-21T10:00:00.000Z"
+                     *         },
+                     *         "vendor": {
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "service_name": "text",
+                     *           "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                     *         },
+                     *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "amount": {
+                     *           "gross": "2500000",
+                     *           "fee": "0",
+                     *           "net": "2500000",
+                     *           "currency": "USDC",
+                     *           "mint": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                     *         },
+                     *         "transaction": {
+                     *           "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *           "superseded": [
+                     *             "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                     *           ]
+                     *         },
+                     *         "confirmed_at": "2026-11-21T10:00:00.000Z",
+                     *         "redeemed_at": "2026-11-21T10:00:00.000Z",
+                     *         "refunds": [
+                     *           {
+                     *             "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *             "amount": "2500000",
+                     *             "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *             "status": "confirmed",
+                     *             "created_at": "2026-11-21T10:00:00.000Z"
+                     *           }
+                     *         ],
+                     *         "refund_count": 0,
+                     *         "refunded": "0"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        receipt: components["schemas"]["Receipt"];
+                        /**
+                         * @description A page that verifies and shows the receipt, for people. Its fragment is the receipt, which no server sees
+                         * @example https://api.quittance.example/receipt#eyJhbGciOiJFZERTQSJ9.e30.c2lnbmF0dXJl
+                         */
+                        receipt_url: string;
+                        /** @description The content of the receipt */
+                        claims: components["schemas"]["ReceiptClaims"];
+                    };
+                };
+            };
+        };
+    };
+    "settlement.listDeclines": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
+                cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
+                limit?: string;
+                /** @description Only declines of this quote */
+                quote_id?: components["schemas"]["QuoteId"];
+                /** @description Only declines of quotes of this service */
+                service_id?: components["schemas"]["ServiceId"];
+                /** @description Only declines of this delegate. For the payer */
+                delegate_id?: components["schemas"]["DelegateId"];
+                /** @description Only declines with this error code. For the payer */
+                code?: "limit_exceeded" | "insufficient_funds" | "delegation_inactive" | "forbidden" | "conflict" | "quote_expired" | "approval_denied" | "approval_expired" | "service_unavailable";
+                /** @description Which side of the payments to list. For an access token. Default payer */
+                role?: "payer" | "vendor";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "decline_id": "dcl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "amount": "2500000",
+                     *           "code": "limit_exceeded",
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "payment_attempt_id": "order-1042-1",
+                     *           "reason": "per_payment",
+                     *           "limit": {
+                     *             "asked": "2500000",
+                     *             "limit": "0",
+                     *             "left": "0",
+                     *             "resets_at": "2026-11-21T10:00:00.000Z"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The items of this page, newest first */
+                        data: components["schemas"]["Decline"][];
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "settlement.payExternal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "payment_attempt_id": "order-1042-1",
+                 *       "resource": "https://api.example.com/report",
+                 *       "x402_version": 1,
+                 *       "requirement": {
+                 *         "scheme": "exact",
+                 *         "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+                 *         "amount": "50000",
+                 *         "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
+                 *         "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *         "maxTimeoutSeconds": 60,
+                 *         "extra": {
+                 *           "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    payment_attempt_id: components["schemas"]["PaymentAttemptId"];
+                    /**
+                     * @description The URL that asked for the payment. The word of the caller: it is shown, and compared with `origins`
+                     * @example https://api.example.com/report
+                     */
+                    resource: string;
+                    /** @description The version of x402 that the vendor speaks. Default 2 */
+                    x402_version?: 1 | 2;
+                    requirement: components["schemas"]["X402Requirement"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending",
+                     *       "payment_signature": "eyJ4NDAyVmVyc2lvbiI6Mn0=",
+                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExternalPayment"];
+                };
+            };
+        };
+    };
+    "settlement.reportExternal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                settlement_id: components["schemas"]["SettlementId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "payment_response": "eyJzdWNjZXNzIjp0cnVlfQ=="
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Value of the header PAYMENT-RESPONSE (x402 version 1: X-PAYMENT-RESPONSE)
+                     * @example eyJzdWNjZXNzIjp0cnVlfQ==
+                     */
+                    payment_response: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                     *     }
+                     */
+                    "application/json": {
+                        settlement_id: components["schemas"]["SettlementId"];
+                        /**
+                         * @description failed: the payment can no longer be included
+                         * @enum {string}
+                         */
+                        status: "pending" | "confirmed" | "failed";
+                        /** @description The transaction on chain. Null until it is seen there */
+                        tx_hash: components["schemas"]["TransactionHash"] | null;
+                    };
+                };
+            };
+        };
+    };
     "identity.listDelegates": {
         parameters: {
             query?: {
@@ -11967,70 +8332,6 @@ export interface operations {
             };
         };
     };
-    "identity.getOwnDelegate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "name": "text",
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "limits": {
-                     *         "per_payment": "2500000",
-                     *         "daily": "2500000",
-                     *         "monthly": "2500000",
-                     *         "total": "2500000"
-                     *       },
-                     *       "usage": {
-                     *         "daily": {
-                     *           "spent": "0",
-                     *           "held": "0",
-                     *           "remaining": "0",
-                     *           "resets_at": "2026-11-21T10:00:00.000Z"
-                     *         },
-                     *         "monthly": {
-                     *           "spent": "0",
-                     *           "held": "0",
-                     *           "remaining": "0",
-                     *           "resets_at": "2026-11-21T10:00:00.000Z"
-                     *         },
-                     *         "total": {
-                     *           "spent": "0",
-                     *           "held": "0",
-                     *           "remaining": "0",
-                     *           "resets_at": "2026-11-21T10:00:00.000Z"
-                     *         }
-                     *       },
-                     *       "allowed_service_ids": null,
-                     *       "external": {
-                     *         "pay_to": "any",
-                     *         "origins": [
-                     *           "https://api.example.com"
-                     *         ]
-                     *       },
-                     *       "approval_above": "2500000",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z",
-                     *       "status": "active",
-                     *       "created_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Delegate"];
-                };
-            };
-        };
-    };
     "identity.getDelegate": {
         parameters: {
             query?: never;
@@ -12235,6 +8536,70 @@ export interface operations {
             };
         };
     };
+    "identity.getOwnDelegate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "name": "text",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "limits": {
+                     *         "per_payment": "2500000",
+                     *         "daily": "2500000",
+                     *         "monthly": "2500000",
+                     *         "total": "2500000"
+                     *       },
+                     *       "usage": {
+                     *         "daily": {
+                     *           "spent": "0",
+                     *           "held": "0",
+                     *           "remaining": "0",
+                     *           "resets_at": "2026-11-21T10:00:00.000Z"
+                     *         },
+                     *         "monthly": {
+                     *           "spent": "0",
+                     *           "held": "0",
+                     *           "remaining": "0",
+                     *           "resets_at": "2026-11-21T10:00:00.000Z"
+                     *         },
+                     *         "total": {
+                     *           "spent": "0",
+                     *           "held": "0",
+                     *           "remaining": "0",
+                     *           "resets_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       },
+                     *       "allowed_service_ids": null,
+                     *       "external": {
+                     *         "pay_to": "any",
+                     *         "origins": [
+                     *           "https://api.example.com"
+                     *         ]
+                     *       },
+                     *       "approval_above": "2500000",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "status": "active",
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Delegate"];
+                };
+            };
+        };
+    };
     "identity.rotateDelegateKey": {
         parameters: {
             query?: never;
@@ -12380,6 +8745,1751 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["NewKey"];
+                };
+            };
+        };
+    };
+    "settlement.listApprovals": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
+                cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
+                limit?: string;
+                /** @description Only approvals of this status */
+                status?: components["schemas"]["ApprovalStatus"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "approval_id": "apr_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "status": "awaiting_approval",
+                     *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "payment_attempt_id": "order-1042-1",
+                     *           "rail": "quittance",
+                     *           "amount": "2500000",
+                     *           "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "service_name": "text",
+                     *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "resource": "text",
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "expires_at": "2026-11-21T10:00:00.000Z",
+                     *           "decided_at": "2026-11-21T10:00:00.000Z",
+                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The items of this page, newest first */
+                        data: components["schemas"]["Approval"][];
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "settlement.getApproval": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example apr_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                approval_id: components["schemas"]["ApprovalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "approval_id": "apr_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "awaiting_approval",
+                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "payment_attempt_id": "order-1042-1",
+                     *       "rail": "quittance",
+                     *       "amount": "2500000",
+                     *       "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "service_name": "text",
+                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "resource": "text",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "decided_at": "2026-11-21T10:00:00.000Z",
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+        };
+    };
+    "identity.approvalOptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example apr_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                approval_id: components["schemas"]["ApprovalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "challenge": "text",
+                     *       "rpId": "text",
+                     *       "timeout": 0,
+                     *       "userVerification": "required",
+                     *       "allowCredentials": [
+                     *         {
+                     *           "id": "text",
+                     *           "type": "public-key",
+                     *           "transports": [
+                     *             "text"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The value to sign, base64url */
+                        challenge: string;
+                        /** @description The domain of the passkeys */
+                        rpId: string;
+                        /** @description Milliseconds that the person has */
+                        timeout: number;
+                        /**
+                         * @description The person must unlock the passkey
+                         * @constant
+                         */
+                        userVerification: "required";
+                        /** @description The passkeys of the account */
+                        allowCredentials: {
+                            /** @description Id of the passkey, base64url */
+                            id: string;
+                            /**
+                             * @description Kind of the credential
+                             * @constant
+                             */
+                            type: "public-key";
+                            /** @description How the passkey can be reached */
+                            transports?: string[];
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    "identity.approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example apr_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                approval_id: components["schemas"]["ApprovalId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "response": {
+                 *         "id": "Zk3mQ9",
+                 *         "rawId": "Zk3mQ9",
+                 *         "type": "public-key",
+                 *         "clientExtensionResults": {},
+                 *         "authenticatorAttachment": "platform",
+                 *         "response": {
+                 *           "clientDataJSON": "Zk3mQ9",
+                 *           "authenticatorData": "Zk3mQ9",
+                 *           "signature": "Zk3mQ9",
+                 *           "userHandle": "Zk3mQ9"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description What the browser returned, as JSON */
+                    response: {
+                        /**
+                         * @description Id of the passkey, base64url
+                         * @example Zk3mQ9
+                         */
+                        id: string;
+                        /**
+                         * @description The same id, base64url
+                         * @example Zk3mQ9
+                         */
+                        rawId: string;
+                        /**
+                         * @description Kind of the credential
+                         * @constant
+                         */
+                        type: "public-key";
+                        /** @description Accepted and not used */
+                        clientExtensionResults: {
+                            [key: string]: unknown;
+                        };
+                        /** @description Whether the passkey is part of the device */
+                        authenticatorAttachment?: ("platform" | "cross-platform") | null;
+                        /** @description The passkey’s answer */
+                        response: {
+                            /**
+                             * @description What the browser has signed, base64url
+                             * @example Zk3mQ9
+                             */
+                            clientDataJSON: string;
+                            /**
+                             * @description What the authenticator has signed, base64url
+                             * @example Zk3mQ9
+                             */
+                            authenticatorData: string;
+                            /**
+                             * @description The signature, base64url
+                             * @example Zk3mQ9
+                             */
+                            signature: string;
+                            userHandle?: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "approval_id": "apr_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "awaiting_approval",
+                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "payment_attempt_id": "order-1042-1",
+                     *       "rail": "quittance",
+                     *       "amount": "2500000",
+                     *       "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "service_name": "text",
+                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "resource": "text",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "decided_at": "2026-11-21T10:00:00.000Z",
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+        };
+    };
+    "settlement.denyApproval": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example apr_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                approval_id: components["schemas"]["ApprovalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "approval_id": "apr_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "awaiting_approval",
+                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "payment_attempt_id": "order-1042-1",
+                     *       "rail": "quittance",
+                     *       "amount": "2500000",
+                     *       "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "service_name": "text",
+                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "resource": "text",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "decided_at": "2026-11-21T10:00:00.000Z",
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+        };
+    };
+    "wallet.list": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
+                cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "kind": "external",
+                     *           "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "label": "text",
+                     *           "token_account_closed": false,
+                     *           "balance": "0",
+                     *           "delegation": {
+                     *             "status": "none",
+                     *             "delegate": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *             "allowance": "0",
+                     *             "as_of": "2026-11-21T10:00:00.000Z"
+                     *           },
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The items of this page, newest first */
+                        data: components["schemas"]["Wallet"][];
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "wallet.link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "public_key": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *       "proof": {
+                 *         "message": "Quittance wallet proof\naccount: acct_01kaj5w0c0e8h9x2m4n6p8q0rs\nwallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at: 2026-11-21T10:00:00.000Z",
+                 *         "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                 *       },
+                 *       "label": "Main wallet"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The public key of the wallet */
+                    public_key: components["schemas"]["SolanaAddress"];
+                    /** @description Shows that the caller holds the private key. Valid for 5 minutes */
+                    proof: {
+                        /**
+                         * @description Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"
+                         * @example Quittance wallet proof
+                         *     account: acct_01kaj5w0c0e8h9x2m4n6p8q0rs
+                         *     wallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u
+                         *     issued_at: 2026-11-21T10:00:00.000Z
+                         */
+                        message: string;
+                        /**
+                         * @description Base58 of the Ed25519 signature over the UTF-8 bytes of message
+                         * @example 5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW
+                         */
+                        signature: string;
+                    };
+                    /**
+                     * @description A name for the owner
+                     * @example Main wallet
+                     */
+                    label?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "kind": "external",
+                     *       "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "label": "text",
+                     *       "token_account_closed": false,
+                     *       "balance": "0",
+                     *       "delegation": {
+                     *         "status": "none",
+                     *         "delegate": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "allowance": "0",
+                     *         "as_of": "2026-11-21T10:00:00.000Z"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Wallet"];
+                };
+            };
+        };
+    };
+    "wallet.provision": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "public_key": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *       "proof": {
+                 *         "message": "Quittance wallet proof\naccount: acct_01kaj5w0c0e8h9x2m4n6p8q0rs\nwallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at: 2026-11-21T10:00:00.000Z",
+                 *         "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                 *       },
+                 *       "label": "Main wallet",
+                 *       "backup": "eyJhbGciOiJkaXIifQ..Zk3mQ9"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The public key of the wallet */
+                    public_key: components["schemas"]["SolanaAddress"];
+                    /** @description Shows that the caller holds the private key. Valid for 5 minutes */
+                    proof: {
+                        /**
+                         * @description Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"
+                         * @example Quittance wallet proof
+                         *     account: acct_01kaj5w0c0e8h9x2m4n6p8q0rs
+                         *     wallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u
+                         *     issued_at: 2026-11-21T10:00:00.000Z
+                         */
+                        message: string;
+                        /**
+                         * @description Base58 of the Ed25519 signature over the UTF-8 bytes of message
+                         * @example 5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW
+                         */
+                        signature: string;
+                    };
+                    /**
+                     * @description A name for the owner
+                     * @example Main wallet
+                     */
+                    label?: string;
+                    /**
+                     * @description Ciphertext of the private key, which the service cannot read
+                     * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
+                     */
+                    backup?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "kind": "external",
+                     *       "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "label": "text",
+                     *       "token_account_closed": false,
+                     *       "balance": "0",
+                     *       "delegation": {
+                     *         "status": "none",
+                     *         "delegate": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "allowance": "0",
+                     *         "as_of": "2026-11-21T10:00:00.000Z"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Wallet"];
+                };
+            };
+        };
+    };
+    "wallet.onboarding": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                wallet_id: components["schemas"]["WalletId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "allowance": "2500000"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description What the platform may spend in total. In USDC micro-units */
+                    allowance: components["schemas"]["MicroUsdc"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Prepared"];
+                };
+            };
+        };
+    };
+    "wallet.delegate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                wallet_id: components["schemas"]["WalletId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA=="
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Signed by the owner. Omit it to have a transaction prepared again */
+                    transaction?: components["schemas"]["WireTransaction"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "kind": "external",
+                     *       "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "label": "text",
+                     *       "token_account_closed": false,
+                     *       "balance": "0",
+                     *       "delegation": {
+                     *         "status": "none",
+                     *         "delegate": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "allowance": "0",
+                     *         "as_of": "2026-11-21T10:00:00.000Z"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Wallet"] | components["schemas"]["Prepared"];
+                };
+            };
+        };
+    };
+    "wallet.revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                wallet_id: components["schemas"]["WalletId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA=="
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Signed by the owner. Omit it to have a transaction prepared again */
+                    transaction?: components["schemas"]["WireTransaction"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "kind": "external",
+                     *       "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "label": "text",
+                     *       "token_account_closed": false,
+                     *       "balance": "0",
+                     *       "delegation": {
+                     *         "status": "none",
+                     *         "delegate": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "allowance": "0",
+                     *         "as_of": "2026-11-21T10:00:00.000Z"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Wallet"] | components["schemas"]["Prepared"];
+                };
+            };
+        };
+    };
+    "wallet.backup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                wallet_id: components["schemas"]["WalletId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "backup": "eyJhbGciOiJkaXIifQ..Zk3mQ9"
+                     *     }
+                     */
+                    "application/json": {
+                        wallet_id: components["schemas"]["WalletId"];
+                        /**
+                         * @description Ciphertext of the private key, which the service cannot read
+                         * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
+                         */
+                        backup: string;
+                    };
+                };
+            };
+        };
+    };
+    "wallet.replaceBackup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                wallet_id: components["schemas"]["WalletId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "proof": {
+                 *         "message": "Quittance wallet proof\naccount: acct_01kaj5w0c0e8h9x2m4n6p8q0rs\nwallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at: 2026-11-21T10:00:00.000Z",
+                 *         "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                 *       },
+                 *       "replaces": "eyJhbGciOiJkaXIifQ..Zk3mQ9",
+                 *       "backup": "eyJhbGciOiJkaXIifQ..Zk3mQ9"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Shows that the caller holds the private key. Valid for 5 minutes */
+                    proof: {
+                        /**
+                         * @description Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"
+                         * @example Quittance wallet proof
+                         *     account: acct_01kaj5w0c0e8h9x2m4n6p8q0rs
+                         *     wallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u
+                         *     issued_at: 2026-11-21T10:00:00.000Z
+                         */
+                        message: string;
+                        /**
+                         * @description Base58 of the Ed25519 signature over the UTF-8 bytes of message
+                         * @example 5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW
+                         */
+                        signature: string;
+                    };
+                    /**
+                     * @description The backup as it was read. If it was replaced since, the answer is conflict
+                     * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
+                     */
+                    replaces: string;
+                    /**
+                     * @description Ciphertext of the private key, which the service cannot read
+                     * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
+                     */
+                    backup: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "backup": "eyJhbGciOiJkaXIifQ..Zk3mQ9"
+                     *     }
+                     */
+                    "application/json": {
+                        wallet_id: components["schemas"]["WalletId"];
+                        /**
+                         * @description Ciphertext of the private key, which the service cannot read
+                         * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
+                         */
+                        backup: string;
+                    };
+                };
+            };
+        };
+    };
+    "funding.devFund": {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                 *       "amount": "2500000"
+                 *     }
+                 */
+                "application/json": {
+                    wallet_id: components["schemas"]["WalletId"];
+                    /** @description How much, at most "10000000000". In USDC micro-units */
+                    amount: components["schemas"]["MicroUsdc"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "amount": "2500000",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "balance": "0"
+                     *     }
+                     */
+                    "application/json": {
+                        wallet_id: components["schemas"]["WalletId"];
+                        /** @description What arrived. In USDC micro-units */
+                        amount: components["schemas"]["MicroUsdc"];
+                        /** @description The transaction on chain */
+                        tx_hash: components["schemas"]["TransactionHash"];
+                        /** @description The USDC in the wallet afterwards. In USDC micro-units */
+                        balance: components["schemas"]["MicroUsdcOrZero"];
+                    };
+                };
+            };
+        };
+    };
+    "wallet.listTransactions": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
+                cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
+                limit?: string;
+                /** @description Only transfers of this type */
+                type?: components["schemas"]["TransactionType"];
+                /** @description Only transfers in this direction */
+                direction?: "in" | "out";
+                /** @description Only transfers of this status */
+                status?: "confirmed" | "finalized" | "reversed";
+                /** @description Only payments of this service and their refunds */
+                service_id?: components["schemas"]["ServiceId"];
+                /** @description Only payments of this delegate and their refunds */
+                delegate_id?: components["schemas"]["DelegateId"];
+                /** @description This time and later */
+                from?: components["schemas"]["Timestamp"];
+                /** @description Before this time */
+                to?: components["schemas"]["Timestamp"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "transaction_id": "txn_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "type": "payment",
+                     *           "direction": "in",
+                     *           "amount": "2500000",
+                     *           "fee_amount": "0",
+                     *           "status": "confirmed",
+                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *           "object_id": "text",
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The items of this page, newest first */
+                        data: components["schemas"]["Transaction"][];
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "wallet.spendingSummary": {
+        parameters: {
+            query?: {
+                /** @description This time and later */
+                from?: components["schemas"]["Timestamp"];
+                /** @description Before this time */
+                to?: components["schemas"]["Timestamp"];
+                /** @description Default day (UTC). Days are in their order, other groups in the order of what was spent */
+                group_by?: "day" | "service" | "delegate";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "from": "2026-11-21T10:00:00.000Z",
+                     *       "to": "2026-11-21T10:00:00.000Z",
+                     *       "total_spent": "0",
+                     *       "total_refunded": "0",
+                     *       "total_fees": "0",
+                     *       "payment_count": 0,
+                     *       "groups": [
+                     *         {
+                     *           "key": "2026-01-31",
+                     *           "spent": "2500000",
+                     *           "payment_count": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SpendingSummary"];
+                };
+            };
+        };
+    };
+    "funding.createDeposit": {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                 *       "provider": "moonpay",
+                 *       "fiat_currency": "USD",
+                 *       "fiat_amount": "50.00",
+                 *       "redirect_url": "https://shop.example.com/thanks"
+                 *     }
+                 */
+                "application/json": {
+                    wallet_id: components["schemas"]["WalletId"];
+                    provider: components["schemas"]["OnrampProvider"];
+                    fiat_currency: components["schemas"]["FiatCurrency"];
+                    fiat_amount: components["schemas"]["FiatAmount"];
+                    /**
+                     * @description Where the browser is sent after the payment
+                     * @example https://shop.example.com/thanks
+                     */
+                    redirect_url?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "created",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "provider": "moonpay",
+                     *       "fiat_currency": "USD",
+                     *       "fiat_amount": "50.00",
+                     *       "amount": "2500000",
+                     *       "redirect_url": "https://buy.moonpay.com/?signature=Zk3mQ9",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "problem": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "completed_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Deposit"];
+                };
+            };
+        };
+    };
+    "funding.listDeposits": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
+                cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
+                limit?: string;
+                /** @description Only deposits of this status */
+                status?: components["schemas"]["DepositStatus"];
+                /** @description Only deposits into this wallet */
+                wallet_id?: components["schemas"]["WalletId"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "status": "created",
+                     *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "provider": "moonpay",
+                     *           "fiat_currency": "USD",
+                     *           "fiat_amount": "50.00",
+                     *           "amount": "2500000",
+                     *           "redirect_url": "https://buy.moonpay.com/?signature=Zk3mQ9",
+                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *           "problem": {
+                     *             "code": "text",
+                     *             "message": "text"
+                     *           },
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "expires_at": "2026-11-21T10:00:00.000Z",
+                     *           "completed_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The items of this page, newest first */
+                        data: components["schemas"]["Deposit"][];
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "funding.getDeposit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example dep_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                deposit_id: components["schemas"]["DepositId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "created",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "provider": "moonpay",
+                     *       "fiat_currency": "USD",
+                     *       "fiat_amount": "50.00",
+                     *       "amount": "2500000",
+                     *       "redirect_url": "https://buy.moonpay.com/?signature=Zk3mQ9",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "problem": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "completed_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Deposit"];
+                };
+            };
+        };
+    };
+    "funding.listWithdrawals": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
+                cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
+                limit?: string;
+                /** @description Only withdrawals from this wallet */
+                wallet_id?: components["schemas"]["WalletId"];
+                /** @description Only withdrawals of this status */
+                status?: components["schemas"]["WithdrawalStatus"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "status": "pending_approval",
+                     *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "amount": "2500000",
+                     *           "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *           "failure": {
+                     *             "code": "text",
+                     *             "message": "text"
+                     *           },
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "pending_until": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The items of this page, newest first */
+                        data: components["schemas"]["Withdrawal"][];
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "funding.createWithdrawal": {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                 *       "amount": "2500000",
+                 *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The wallet that pays */
+                    wallet_id: components["schemas"]["WalletId"];
+                    /** @description How much to withdraw. In USDC micro-units */
+                    amount: components["schemas"]["MicroUsdc"];
+                    /** @description The wallet or token account that receives it */
+                    destination_address: components["schemas"]["SolanaAddress"];
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_approval",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z",
+                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PreparedWithdrawal"];
+                };
+            };
+        };
+    };
+    "funding.approveWithdrawal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example wd_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                withdrawal_id: components["schemas"]["WithdrawalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA=="
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Signed by the owner. Omit it to have a transaction prepared again */
+                    transaction?: components["schemas"]["WireTransaction"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_approval",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z",
+                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PreparedWithdrawal"] | components["schemas"]["Withdrawal"];
+                };
+            };
+        };
+    };
+    "funding.cancelWithdrawal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example wd_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                withdrawal_id: components["schemas"]["WithdrawalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_approval",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Withdrawal"];
+                };
+            };
+        };
+    };
+    "funding.getWithdrawal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example wd_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                withdrawal_id: components["schemas"]["WithdrawalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_approval",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Withdrawal"];
+                };
+            };
+        };
+    };
+    "funding.providerWebhook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example moonpay */
+                provider: components["schemas"]["OnrampProvider"];
+                /**
+                 * @description The environment of the deposit
+                 * @example test
+                 */
+                environment: components["schemas"]["Environment"];
+            };
+            cookie?: never;
+        };
+        /** @description The bytes that the sender signed. The signature is checked over them */
+        requestBody: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "received": true
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The report is stored
+                         * @constant
+                         */
+                        received: true;
+                    };
+                };
+            };
+        };
+    };
+    "funding.listRefunds": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
+                cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
+                limit?: string;
+                /** @description Only refunds of this settlement */
+                settlement_id?: components["schemas"]["SettlementId"];
+                /** @description Only refunds of this status */
+                status?: components["schemas"]["RefundStatus"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "status": "pending_signature",
+                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "amount": "2500000",
+                     *           "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *           "failure": {
+                     *             "code": "text",
+                     *             "message": "text"
+                     *           },
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "pending_until": "2026-11-21T10:00:00.000Z",
+                     *           "reason": "text"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The items of this page, newest first */
+                        data: components["schemas"]["Refund"][];
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "funding.createRefund": {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                 *       "amount": "2500000",
+                 *       "reason": "The report was empty"
+                 *     }
+                 */
+                "application/json": {
+                    settlement_id: components["schemas"]["SettlementId"];
+                    /** @description How much to refund. Default: the rest of the net amount. In USDC micro-units */
+                    amount?: components["schemas"]["MicroUsdc"];
+                    /**
+                     * @description Why. Payer and vendor see it
+                     * @example The report was empty
+                     */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_signature",
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z",
+                     *       "reason": "text",
+                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PreparedRefund"];
+                };
+            };
+        };
+    };
+    "funding.submitRefund": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ref_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                refund_id: components["schemas"]["RefundId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA=="
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Signed by the owner. Omit it to have a transaction prepared again */
+                    transaction?: components["schemas"]["WireTransaction"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_signature",
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z",
+                     *       "reason": "text",
+                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PreparedRefund"] | components["schemas"]["Refund"];
+                };
+            };
+        };
+    };
+    "funding.cancelRefund": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ref_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                refund_id: components["schemas"]["RefundId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_signature",
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z",
+                     *       "reason": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Refund"];
+                };
+            };
+        };
+    };
+    "funding.getRefund": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ref_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                refund_id: components["schemas"]["RefundId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_signature",
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z",
+                     *       "reason": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Refund"];
+                };
+            };
+        };
+    };
+    "settlement.getFees": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "accrued": "0",
+                     *       "paid": "0",
+                     *       "owed": "0",
+                     *       "credit": "0"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Fees"];
+                };
+            };
+        };
+    };
+    "settlement.createFeeQuote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                     *       "quote_amount": "2500000",
+                     *       "fee_amount": "0",
+                     *       "currency": "USDC",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "status": "pending"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Quote"];
                 };
             };
         };
@@ -12705,6 +10815,41 @@ export interface operations {
             };
         };
     };
+    "webhook.testEndpoint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example whe_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                endpoint_id: components["schemas"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "event_id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "quote.settling",
+                     *       "object_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "role": "vendor"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Event"];
+                };
+            };
+        };
+    };
     "webhook.rotateEndpointSecret": {
         parameters: {
             query?: never;
@@ -12862,41 +11007,6 @@ export interface operations {
             };
         };
     };
-    "webhook.testEndpoint": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example whe_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                endpoint_id: components["schemas"]["EndpointId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "event_id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "type": "quote.settling",
-                     *       "object_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "data": {
-                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *         "role": "vendor"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Event"];
-                };
-            };
-        };
-    };
     "webhook.listEvents": {
         parameters: {
             query?: {
@@ -12982,6 +11092,1896 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Event"];
+                };
+            };
+        };
+    };
+    "identity.createAccount": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ada@example.com",
+                 *       "environment": "test",
+                 *       "browser_nonce": "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Where the link is sent */
+                    email: components["schemas"]["Email"];
+                    /** @description The environment to sign in to. Default test */
+                    environment?: components["schemas"]["Environment"];
+                    /**
+                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
+                     * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
+                     */
+                    browser_nonce?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted, not final yet */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "sent"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The mail is on its way
+                         * @constant
+                         */
+                        status: "sent";
+                    };
+                };
+            };
+        };
+    };
+    "identity.requestMagicLink": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ada@example.com",
+                 *       "environment": "test",
+                 *       "browser_nonce": "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Where the link is sent */
+                    email: components["schemas"]["Email"];
+                    /** @description The environment to sign in to. Default test */
+                    environment?: components["schemas"]["Environment"];
+                    /**
+                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
+                     * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
+                     */
+                    browser_nonce?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted, not final yet */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "sent"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The mail is on its way
+                         * @constant
+                         */
+                        status: "sent";
+                    };
+                };
+            };
+        };
+    };
+    "identity.readMagicLink": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "ml_test_Zk3mQ9",
+                 *       "browser_nonce": "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The token of the mailed link
+                     * @example ml_test_Zk3mQ9
+                     */
+                    token: string;
+                    /**
+                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
+                     * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
+                     */
+                    browser_nonce?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "email": "ada@example.com",
+                     *       "same_browser": false
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Whom the link signs in
+                         * @example ada@example.com
+                         */
+                        email: string;
+                        /** @description Whether this browser has requested the link */
+                        same_browser: boolean;
+                    };
+                };
+            };
+        };
+    };
+    "identity.verifyMagicLink": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "ml_test_Zk3mQ9",
+                 *       "refresh_in": "body",
+                 *       "email": "ada@example.com",
+                 *       "browser_nonce": "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The token of the mailed link
+                     * @example ml_test_Zk3mQ9
+                     */
+                    token: string;
+                    /**
+                     * @description Where the refresh token is returned. Default body. cookie: an HttpOnly, SameSite=Strict cookie that is sent only to POST /v1/auth/refresh, for pages of our own origins.
+                     * @enum {string}
+                     */
+                    refresh_in?: "body" | "cookie";
+                    /** @description The address that the person was shown and has confirmed */
+                    email?: components["schemas"]["Email"];
+                    /**
+                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
+                     * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
+                     */
+                    browser_nonce?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl",
+                     *       "token_type": "Bearer",
+                     *       "expires_in": 900,
+                     *       "refresh_token": "rt_test_Zk3mQ9",
+                     *       "account": {
+                     *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "email": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+        };
+    };
+    "identity.passkeyLoginOptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "environment": "test"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The environment to sign in to. Default test */
+                    environment?: components["schemas"]["Environment"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "challenge": "text",
+                     *       "rpId": "text",
+                     *       "timeout": 0,
+                     *       "userVerification": "required"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The value to sign, base64url */
+                        challenge: string;
+                        /** @description The domain of the passkeys */
+                        rpId: string;
+                        /** @description Milliseconds that the person has */
+                        timeout: number;
+                        /**
+                         * @description The person must unlock the passkey
+                         * @constant
+                         */
+                        userVerification: "required";
+                    };
+                };
+            };
+        };
+    };
+    "identity.passkeyLoginVerify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "environment": "test",
+                 *       "response": {
+                 *         "id": "Zk3mQ9",
+                 *         "rawId": "Zk3mQ9",
+                 *         "type": "public-key",
+                 *         "clientExtensionResults": {},
+                 *         "authenticatorAttachment": "platform",
+                 *         "response": {
+                 *           "clientDataJSON": "Zk3mQ9",
+                 *           "authenticatorData": "Zk3mQ9",
+                 *           "signature": "Zk3mQ9",
+                 *           "userHandle": "Zk3mQ9"
+                 *         }
+                 *       },
+                 *       "refresh_in": "body"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The environment to sign in to. Default test */
+                    environment?: components["schemas"]["Environment"];
+                    /** @description What the browser returned, as JSON */
+                    response: {
+                        /**
+                         * @description Id of the passkey, base64url
+                         * @example Zk3mQ9
+                         */
+                        id: string;
+                        /**
+                         * @description The same id, base64url
+                         * @example Zk3mQ9
+                         */
+                        rawId: string;
+                        /**
+                         * @description Kind of the credential
+                         * @constant
+                         */
+                        type: "public-key";
+                        /** @description Accepted and not used */
+                        clientExtensionResults: {
+                            [key: string]: unknown;
+                        };
+                        /** @description Whether the passkey is part of the device */
+                        authenticatorAttachment?: ("platform" | "cross-platform") | null;
+                        /** @description The passkey’s answer */
+                        response: {
+                            /**
+                             * @description What the browser has signed, base64url
+                             * @example Zk3mQ9
+                             */
+                            clientDataJSON: string;
+                            /**
+                             * @description What the authenticator has signed, base64url
+                             * @example Zk3mQ9
+                             */
+                            authenticatorData: string;
+                            /**
+                             * @description The signature, base64url
+                             * @example Zk3mQ9
+                             */
+                            signature: string;
+                            userHandle?: string | null;
+                        };
+                    };
+                    /**
+                     * @description Where the refresh token is returned. Default body. cookie: an HttpOnly, SameSite=Strict cookie that is sent only to POST /v1/auth/refresh, for pages of our own origins.
+                     * @enum {string}
+                     */
+                    refresh_in?: "body" | "cookie";
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl",
+                     *       "token_type": "Bearer",
+                     *       "expires_in": 900,
+                     *       "refresh_token": "rt_test_Zk3mQ9",
+                     *       "account": {
+                     *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "email": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+        };
+    };
+    "identity.passkeyRegisterOptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "environment": "test"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Must be the environment of the access token */
+                    environment?: components["schemas"]["Environment"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "challenge": "text",
+                     *       "rp": {
+                     *         "id": "text",
+                     *         "name": "text"
+                     *       },
+                     *       "user": {
+                     *         "id": "text",
+                     *         "name": "text",
+                     *         "displayName": "text"
+                     *       },
+                     *       "pubKeyCredParams": [
+                     *         {
+                     *           "type": "public-key",
+                     *           "alg": 0
+                     *         }
+                     *       ],
+                     *       "timeout": 0,
+                     *       "excludeCredentials": [
+                     *         {
+                     *           "id": "text",
+                     *           "type": "public-key",
+                     *           "transports": [
+                     *             "text"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "authenticatorSelection": {
+                     *         "residentKey": "required",
+                     *         "requireResidentKey": true,
+                     *         "userVerification": "required"
+                     *       },
+                     *       "attestation": "none",
+                     *       "extensions": {
+                     *         "credProps": true
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The value to sign, base64url */
+                        challenge: string;
+                        /** @description Where the passkey will sign in */
+                        rp: {
+                            /** @description The domain of the passkeys */
+                            id: string;
+                            /** @description Its name, for people */
+                            name: string;
+                        };
+                        /** @description Whom the passkey will sign in */
+                        user: {
+                            /** @description The account, base64url */
+                            id: string;
+                            /** @description The mail address */
+                            name: string;
+                            /** @description The name to show */
+                            displayName: string;
+                        };
+                        /** @description The accepted algorithms */
+                        pubKeyCredParams: {
+                            /**
+                             * @description Kind of the credential
+                             * @constant
+                             */
+                            type: "public-key";
+                            /** @description Number of the algorithm (COSE) */
+                            alg: number;
+                        }[];
+                        /** @description Milliseconds that the person has */
+                        timeout: number;
+                        /** @description The passkeys that the account has already */
+                        excludeCredentials: {
+                            /** @description Id of the passkey, base64url */
+                            id: string;
+                            /**
+                             * @description Kind of the credential
+                             * @constant
+                             */
+                            type: "public-key";
+                            /** @description How the passkey can be reached */
+                            transports?: string[];
+                        }[];
+                        /** @description What the authenticator must offer */
+                        authenticatorSelection: {
+                            /**
+                             * @description The passkey must know the account
+                             * @constant
+                             */
+                            residentKey: "required";
+                            /**
+                             * @description The same, for old browsers
+                             * @constant
+                             */
+                            requireResidentKey: true;
+                            /**
+                             * @description The person must unlock the passkey
+                             * @constant
+                             */
+                            userVerification: "required";
+                        };
+                        /**
+                         * @description The make of the authenticator is not asked for
+                         * @constant
+                         */
+                        attestation: "none";
+                        /** @description What the browser reports besides */
+                        extensions: {
+                            /**
+                             * @description Whether the passkey knows the account
+                             * @constant
+                             */
+                            credProps: true;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    "identity.passkeyRegisterVerify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "environment": "test",
+                 *       "response": {
+                 *         "id": "Zk3mQ9",
+                 *         "rawId": "Zk3mQ9",
+                 *         "type": "public-key",
+                 *         "clientExtensionResults": {},
+                 *         "authenticatorAttachment": "platform",
+                 *         "response": {
+                 *           "clientDataJSON": "Zk3mQ9",
+                 *           "attestationObject": "Zk3mQ9",
+                 *           "authenticatorData": "Zk3mQ9",
+                 *           "transports": [
+                 *             "internal"
+                 *           ],
+                 *           "publicKey": "Zk3mQ9",
+                 *           "publicKeyAlgorithm": -7
+                 *         }
+                 *       },
+                 *       "label": "Laptop"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Must be the environment of the access token */
+                    environment?: components["schemas"]["Environment"];
+                    /** @description What the browser returned, as JSON */
+                    response: {
+                        /**
+                         * @description Id of the passkey, base64url
+                         * @example Zk3mQ9
+                         */
+                        id: string;
+                        /**
+                         * @description The same id, base64url
+                         * @example Zk3mQ9
+                         */
+                        rawId: string;
+                        /**
+                         * @description Kind of the credential
+                         * @constant
+                         */
+                        type: "public-key";
+                        /** @description Accepted and not used */
+                        clientExtensionResults: {
+                            [key: string]: unknown;
+                        };
+                        /** @description Whether the passkey is part of the device */
+                        authenticatorAttachment?: ("platform" | "cross-platform") | null;
+                        /** @description The new passkey’s answer */
+                        response: {
+                            /**
+                             * @description What the browser has signed, base64url
+                             * @example Zk3mQ9
+                             */
+                            clientDataJSON: string;
+                            /**
+                             * @description The attestation object, which has the public key, base64url
+                             * @example Zk3mQ9
+                             */
+                            attestationObject: string;
+                            /**
+                             * @description Accepted and not used, base64url
+                             * @example Zk3mQ9
+                             */
+                            authenticatorData?: string;
+                            /** @description How the passkey can be reached */
+                            transports?: string[];
+                            /**
+                             * @description Accepted and not used, base64url
+                             * @example Zk3mQ9
+                             */
+                            publicKey?: string;
+                            /**
+                             * @description Accepted and not used
+                             * @example -7
+                             */
+                            publicKeyAlgorithm?: number;
+                        };
+                    };
+                    /**
+                     * @description A name for the owner
+                     * @example Laptop
+                     */
+                    label?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "passkey_id": "pk_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "label": "text",
+                     *       "backed_up": false,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "last_used_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Passkey"];
+                };
+            };
+        };
+    };
+    "identity.startDeviceSignIn": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "client_name": "quittance on build-7",
+                 *       "environment": "test"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Shown to the person who confirms
+                     * @example quittance on build-7
+                     */
+                    client_name: string;
+                    /** @description The environment to sign in to. Default test */
+                    environment?: components["schemas"]["Environment"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "device_code": "dc_test_Zk3mQ9",
+                     *       "user_code": "WDJB-MJHT",
+                     *       "verification_uri": "https://console.example.com/device",
+                     *       "verification_uri_complete": "https://console.example.com/device?code=WDJB-MJHT",
+                     *       "expires_in": 600,
+                     *       "interval": 2
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The secret of the device, with which it polls
+                         * @example dc_test_Zk3mQ9
+                         */
+                        device_code: string;
+                        user_code: components["schemas"]["UserCode"];
+                        /**
+                         * @description The page where the person types the code
+                         * @example https://console.example.com/device
+                         */
+                        verification_uri: string;
+                        /**
+                         * @description The same page with the code filled in
+                         * @example https://console.example.com/device?code=WDJB-MJHT
+                         */
+                        verification_uri_complete: string;
+                        /**
+                         * @description Seconds until the codes expire
+                         * @example 600
+                         */
+                        expires_in: number;
+                        /**
+                         * @description Seconds between two polls
+                         * @example 2
+                         */
+                        interval: number;
+                    };
+                };
+            };
+        };
+    };
+    "identity.pollDeviceSignIn": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "device_code": "dc_test_Zk3mQ9"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The secret of the device, with which it polls
+                     * @example dc_test_Zk3mQ9
+                     */
+                    device_code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "authorized",
+                     *       "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl",
+                     *       "token_type": "Bearer",
+                     *       "expires_in": 900,
+                     *       "refresh_token": "rt_test_Zk3mQ9",
+                     *       "account": {
+                     *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "email": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The person has allowed it
+                         * @constant
+                         */
+                        status: "authorized";
+                        /**
+                         * @description The credential of this person: a JWT, valid for `expires_in`
+                         * @example eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl
+                         */
+                        access_token: string;
+                        /**
+                         * @description How the access token is sent: `Authorization: Bearer …`
+                         * @constant
+                         */
+                        token_type: "Bearer";
+                        /**
+                         * @description Seconds until the access token expires
+                         * @example 900
+                         */
+                        expires_in: number;
+                        /**
+                         * @description Gets the next access token, once. Absent if it was set in the cookie
+                         * @example rt_test_Zk3mQ9
+                         */
+                        refresh_token?: string;
+                        /** @description Who signed in */
+                        account: {
+                            account_id: components["schemas"]["AccountId"];
+                            /** @description The mail address that signs in */
+                            email: string;
+                        };
+                    };
+                };
+            };
+            /** @description Accepted, not final yet */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "pending"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The person has not decided
+                         * @constant
+                         */
+                        status: "pending";
+                    };
+                };
+            };
+        };
+    };
+    "identity.readDeviceSignIn": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "user_code": "WDJB-MJHT"
+                 *     }
+                 */
+                "application/json": {
+                    user_code: components["schemas"]["UserCode"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "client_name": "quittance on build-7",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Shown to the person who confirms
+                         * @example quittance on build-7
+                         */
+                        client_name: string;
+                        /** @description When the device asked */
+                        created_at: components["schemas"]["Timestamp"];
+                        /** @description Until when it can be decided */
+                        expires_at: components["schemas"]["Timestamp"];
+                    };
+                };
+            };
+        };
+    };
+    "identity.decideDeviceSignIn": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "user_code": "WDJB-MJHT",
+                 *       "allow": false
+                 *     }
+                 */
+                "application/json": {
+                    user_code: components["schemas"]["UserCode"];
+                    /** @description true signs the device in, false denies it */
+                    allow: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "allowed"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description What was decided
+                         * @enum {string}
+                         */
+                        status: "allowed" | "denied";
+                    };
+                };
+            };
+        };
+    };
+    "identity.refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "refresh_token": "rt_test_Zk3mQ9",
+                 *       "environment": "test"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The newest refresh token
+                     * @example rt_test_Zk3mQ9
+                     */
+                    refresh_token?: string;
+                    /** @description The environment of the cookie. Default test */
+                    environment?: components["schemas"]["Environment"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl",
+                     *       "token_type": "Bearer",
+                     *       "expires_in": 900,
+                     *       "refresh_token": "rt_test_Zk3mQ9",
+                     *       "account": {
+                     *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "email": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+        };
+    };
+    "identity.logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "refresh_token": "rt_test_Zk3mQ9"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The refresh token of this sign-in
+                     * @example rt_test_Zk3mQ9
+                     */
+                    refresh_token?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK, no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "identity.getAccount": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "email": "text",
+                     *       "display_name": "text",
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        account_id: components["schemas"]["AccountId"];
+                        /** @description The mail address that signs in */
+                        email: string;
+                        /** @description A name for the owner’s own pages. Null: none */
+                        display_name: string | null;
+                        /** @description When it was created */
+                        created_at: components["schemas"]["Timestamp"];
+                    };
+                };
+            };
+        };
+    };
+    "identity.getSettings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "display_name": "text",
+                     *       "default_wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "mail_key_events": false,
+                     *       "mail_payments": false,
+                     *       "spending_alert_threshold": "2500000"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AccountSettings"];
+                };
+            };
+        };
+    };
+    "identity.updateSettings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "display_name": "Ada",
+                 *       "default_wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                 *       "mail_key_events": false,
+                 *       "mail_payments": false,
+                 *       "spending_alert_threshold": "2500000"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description A name for the owner’s own pages. Null removes it */
+                    display_name?: string | null;
+                    /** @description The wallet from which a settle with an access token pays. Default: the first linked wallet. A change takes effect within 2 s */
+                    default_wallet_id?: components["schemas"]["WalletId"] | null;
+                    /** @description Whether mails report new, removed and replaced keys and passkeys */
+                    mail_key_events?: boolean;
+                    /** @description Whether mails report payments made and received. Default false */
+                    mail_payments?: boolean;
+                    /** @description A mail is sent once a day when the payments of a UTC day exceed this amount, and again when they exceed a raised amount. Null: no mail. In USDC micro-units */
+                    spending_alert_threshold?: components["schemas"]["MicroUsdc"] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "display_name": "text",
+                     *       "default_wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "mail_key_events": false,
+                     *       "mail_payments": false,
+                     *       "spending_alert_threshold": "2500000"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AccountSettings"];
+                };
+            };
+        };
+    };
+    "identity.listPasskeys": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
+                cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "passkey_id": "pk_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "label": "text",
+                     *           "backed_up": false,
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "last_used_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The items of this page, newest first */
+                        data: components["schemas"]["Passkey"][];
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "identity.deletePasskey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example pk_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                passkey_id: components["schemas"]["PasskeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK, no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "identity.listSessions": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
+                cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "session_id": "ses_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "current": false,
+                     *           "method": "email",
+                     *           "client_name": "quittance on build-7",
+                     *           "signed_in_at": "2026-11-21T10:00:00.000Z",
+                     *           "last_refreshed_at": "2026-11-21T10:00:00.000Z",
+                     *           "expires_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The items of this page, newest first */
+                        data: components["schemas"]["SignIn"][];
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "identity.deleteSession": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ses_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                session_id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK, no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "settlement.x402Supported": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "kinds": [
+                     *         {
+                     *           "x402Version": 2,
+                     *           "scheme": "exact",
+                     *           "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+                     *           "extra": {
+                     *             "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "extensions": [
+                     *         "payment-identifier"
+                     *       ],
+                     *       "signers": {
+                     *         "solana:*": [
+                     *           "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The accepted kinds of payment */
+                        kinds: {
+                            /**
+                             * @description The version of x402
+                             * @example 2
+                             */
+                            x402Version: number;
+                            /**
+                             * @description Always `exact`
+                             * @example exact
+                             */
+                            scheme: string;
+                            /**
+                             * @description CAIP-2 id of the chain, or its name in version 1
+                             * @example solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1
+                             */
+                            network: string;
+                            /** @description What the scheme needs besides */
+                            extra: {
+                                /**
+                                 * @description Who pays the fee of the transaction, and co-signs it
+                                 * @example Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u
+                                 */
+                                feePayer: string;
+                            };
+                        }[];
+                        /**
+                         * @description The supported extensions of x402
+                         * @example [
+                         *       "payment-identifier"
+                         *     ]
+                         */
+                        extensions: string[];
+                        /**
+                         * @description Addresses that co-sign, by network
+                         * @example {
+                         *       "solana:*": [
+                         *         "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                         *       ]
+                         *     }
+                         */
+                        signers: {
+                            [key: string]: string[];
+                        };
+                    };
+                };
+            };
+        };
+    };
+    "settlement.x402Verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "x402Version": 2,
+                 *       "paymentPayload": {
+                 *         "x402Version": 2,
+                 *         "accepted": {
+                 *           "scheme": "exact",
+                 *           "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+                 *           "amount": "50000",
+                 *           "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
+                 *           "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *           "maxTimeoutSeconds": 60,
+                 *           "extra": {
+                 *             "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                 *           }
+                 *         },
+                 *         "payload": {
+                 *           "transaction": "AgAAAAAAAAAAAAAAAAAAAA=="
+                 *         }
+                 *       },
+                 *       "paymentRequirements": {
+                 *         "scheme": "exact",
+                 *         "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+                 *         "amount": "50000",
+                 *         "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
+                 *         "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *         "maxTimeoutSeconds": 60,
+                 *         "extra": {
+                 *           "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The version of x402
+                     * @example 2
+                     */
+                    x402Version?: number;
+                    paymentPayload: components["schemas"]["X402PaymentPayload"];
+                    paymentRequirements: components["schemas"]["X402PaymentRequirements"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "isValid": true,
+                     *       "payer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["X402VerifyResponse"];
+                };
+            };
+        };
+    };
+    "settlement.x402Settle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "x402Version": 2,
+                 *       "paymentPayload": {
+                 *         "x402Version": 2,
+                 *         "accepted": {
+                 *           "scheme": "exact",
+                 *           "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+                 *           "amount": "50000",
+                 *           "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
+                 *           "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *           "maxTimeoutSeconds": 60,
+                 *           "extra": {
+                 *             "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                 *           }
+                 *         },
+                 *         "payload": {
+                 *           "transaction": "AgAAAAAAAAAAAAAAAAAAAA=="
+                 *         }
+                 *       },
+                 *       "paymentRequirements": {
+                 *         "scheme": "exact",
+                 *         "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+                 *         "amount": "50000",
+                 *         "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
+                 *         "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *         "maxTimeoutSeconds": 60,
+                 *         "extra": {
+                 *           "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The version of x402
+                     * @example 2
+                     */
+                    x402Version?: number;
+                    paymentPayload: components["schemas"]["X402PaymentPayload"];
+                    paymentRequirements: components["schemas"]["X402PaymentRequirements"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "transaction": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+                     *       "payer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "amount": "50000",
+                     *       "extra": {
+                     *         "quittance": {
+                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["X402SettleResponse"];
+                };
+            };
+        };
+    };
+    "settlement.foreignTerms": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+                     *       "mpp_network": "mainnet-beta",
+                     *       "mint": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "decimals": 6,
+                     *       "token_program": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "fee_payer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "fee": {
+                     *         "bps": 0,
+                     *         "min": "0",
+                     *         "fee_wallet": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description CAIP-2 id of the chain, as x402 names it
+                         * @example solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1
+                         */
+                        network: string;
+                        /**
+                         * @description The chain, as MPP names it
+                         * @enum {string}
+                         */
+                        mpp_network: "mainnet-beta" | "devnet" | "localnet";
+                        /** @description The mint of USDC */
+                        mint: components["schemas"]["SolanaAddress"];
+                        /**
+                         * @description Decimals of the mint
+                         * @constant
+                         */
+                        decimals: 6;
+                        /** @description The program that owns the mint */
+                        token_program: components["schemas"]["SolanaAddress"];
+                        /** @description Who pays the fee of the transaction, and co-signs it */
+                        fee_payer: components["schemas"]["SolanaAddress"];
+                        /** @description The address of the service that is paid */
+                        payout_address: components["schemas"]["SolanaAddress"];
+                        /** @description What the platform gets of a payment */
+                        fee: {
+                            /** @description Hundredths of a percent of the price */
+                            bps: number;
+                            /** @description The smallest fee. In USDC micro-units */
+                            min: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The address that gets the fee */
+                            fee_wallet: components["schemas"]["SolanaAddress"];
+                        };
+                    };
+                };
+            };
+        };
+    };
+    "settlement.acceptForeign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "rail": "x402",
+                 *       "quote_amount": "2500000",
+                 *       "memo": "b3f1…",
+                 *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
+                 *       "redeem_id": "replica-1-request-88",
+                 *       "resource": "https://api.example.com/report"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The protocol of the client
+                     * @enum {string}
+                     */
+                    rail: "x402" | "mpp";
+                    /** @description The price of the vendor’s offer. In USDC micro-units */
+                    quote_amount: components["schemas"]["MicroUsdc"];
+                    /**
+                     * @description The memo that the offer requires. Without it any single memo or none is accepted, because clients of x402 version 1 write none
+                     * @example b3f1…
+                     */
+                    memo?: string;
+                    /** @description The transaction that the client has signed */
+                    transaction: components["schemas"]["WireTransaction"];
+                    redeem_id: components["schemas"]["RedeemId"];
+                    /**
+                     * @description What the client pays for. It is shown to the vendor
+                     * @example https://api.example.com/report
+                     */
+                    resource?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "confirmed",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "quote_amount": "2500000",
+                     *       "fee_amount": "0",
+                     *       "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "source_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "redeemed_at": "2026-11-21T10:00:00.000Z",
+                     *       "redeem_id": "replica-1-request-88",
+                     *       "replayed": false
+                     *     }
+                     */
+                    "application/json": {
+                        settlement_id: components["schemas"]["SettlementId"];
+                        /**
+                         * @description The payment is on chain
+                         * @constant
+                         */
+                        status: "confirmed";
+                        /** @description The transaction on chain */
+                        tx_hash: components["schemas"]["TransactionHash"];
+                        /** @description What the payer pays. In USDC micro-units */
+                        quote_amount: components["schemas"]["MicroUsdc"];
+                        /** @description What the platform gets of it. In USDC micro-units */
+                        fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                        /** @description Address that signed the payment */
+                        payer_address: components["schemas"]["SolanaAddress"];
+                        /** @description Token account that paid */
+                        source_account: components["schemas"]["SolanaAddress"];
+                        /** @description When it was redeemed first */
+                        redeemed_at: components["schemas"]["Timestamp"];
+                        redeem_id: components["schemas"]["RedeemId"];
+                        /** @description Whether an earlier call has redeemed it */
+                        replayed: boolean;
+                    };
+                };
+            };
+            /** @description Accepted, not final yet */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                     *     }
+                     */
+                    "application/json": {
+                        settlement_id: components["schemas"]["SettlementId"];
+                        /**
+                         * @description The payment is under way. Repeat the call
+                         * @constant
+                         */
+                        status: "pending";
+                        /** @description The transaction on chain. Null until it is seen there */
+                        tx_hash: components["schemas"]["TransactionHash"] | null;
+                    };
+                };
+            };
+        };
+    };
+    "settlement.reissueForeign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                settlement_id: components["schemas"]["SettlementId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "issued"
+                     *     }
+                     */
+                    "application/json": {
+                        settlement_id: components["schemas"]["SettlementId"];
+                        /**
+                         * @description The success can be handed out once more
+                         * @constant
+                         */
+                        status: "issued";
+                    };
+                };
+            };
+        };
+    };
+    "gateway.health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ok",
+                     *       "time": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Always ok: a process that is not alive does not answer
+                         * @constant
+                         */
+                        status: "ok";
+                        /** @description The time of the server */
+                        time: components["schemas"]["Timestamp"];
+                    };
+                };
+            };
+        };
+    };
+    "gateway.ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ready",
+                     *       "environments": {}
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Always ready: otherwise the answer is 503
+                         * @constant
+                         */
+                        status: "ready";
+                        /** @description The state of each part, by environment and part */
+                        environments: {
+                            [key: string]: {
+                                [key: string]: "up" | "down";
+                            };
+                        };
+                    };
+                };
+            };
+        };
+    };
+    "gateway.environments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "environments": {}
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description By the name of the environment */
+                        environments: {
+                            [key: string]: {
+                                /** @description The mint of USDC on the network of this environment */
+                                usdc_mint: components["schemas"]["SolanaAddress"];
+                                /**
+                                 * @description CAIP-2 id of the chain, as x402 names it. Null: not configured
+                                 * @example solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1
+                                 */
+                                x402_network: string | null;
+                            };
+                        };
+                    };
+                };
+            };
+        };
+    };
+    "gateway.jwks": {
+        parameters: {
+            query?: {
+                /** @description Only the keys of this environment */
+                environment?: components["schemas"]["Environment"];
+                /** @description true: also keys that no longer sign, which verify old receipts */
+                all?: "true" | "false";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "keys": [
+                     *         {
+                     *           "kty": "OKP",
+                     *           "crv": "Ed25519",
+                     *           "alg": "EdDSA",
+                     *           "use": "sig",
+                     *           "kid": "test.quote.1",
+                     *           "x": "text",
+                     *           "env": "test"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The public keys (RFC 7517) */
+                        keys: {
+                            /**
+                             * @description Key type (RFC 8037)
+                             * @constant
+                             */
+                            kty: "OKP";
+                            /**
+                             * @description Curve
+                             * @constant
+                             */
+                            crv: "Ed25519";
+                            /**
+                             * @description Algorithm of the signatures
+                             * @constant
+                             */
+                            alg: "EdDSA";
+                            /**
+                             * @description The key verifies signatures
+                             * @constant
+                             */
+                            use: "sig";
+                            /**
+                             * @description Id of the key: environment, use and number. A token names it
+                             * @example test.quote.1
+                             */
+                            kid: string;
+                            /** @description The public key, base64url */
+                            x: string;
+                            /** @description The environment whose tokens it verifies */
+                            env: components["schemas"]["Environment"];
+                        }[];
+                    };
                 };
             };
         };

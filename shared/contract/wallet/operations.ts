@@ -79,7 +79,7 @@ const Proof = z
         ],
       }),
   })
-  .describe('Shows that the caller holds the private key. Valid for a few minutes');
+  .describe('Shows that the caller holds the private key. Valid for 5 minutes');
 const link = {
   public_key: SolanaAddress.describe('The public key of the wallet'),
   proof: Proof,

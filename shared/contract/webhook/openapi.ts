@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Json } from '../examples.ts';
 import { EventId, Timestamp } from '../primitives.ts';
+import { EVENTS_TAG } from '../tags.ts';
 import type { EventType } from './operations.ts';
 import { PAYLOADS } from './payloads.ts';
 
@@ -80,7 +81,7 @@ export const webhooksObject = ({ convert, example }: Converter): Json =>
       const schema = convert(body, { open: true });
       const content = { 'application/json': { schema, example: example(schema, `webhook ${type}`) } };
       const operation = {
-        tags: ['webhook'],
+        tags: [EVENTS_TAG],
         summary: MEANINGS[type as EventType],
         parameters,
         requestBody: { required: true, content },
