@@ -124,8 +124,8 @@ export const codeSamples = ({
   const path = call.op.http.path.replace(/:(\w+)/g, (_, name: string) => String(params[name]));
   const example = { ...call, params, path };
   return [
-    { lang: 'Shell', label: 'curl', source: curl(example) },
-    { lang: 'TypeScript', label: 'TypeScript', source: typeScript(example) },
-    ...(FIRST_STEPS.includes(call.id) ? [{ lang: 'Python', label: 'Python', source: python(example) }] : []),
+    { lang: 'bash', label: 'curl', source: curl(example) },
+    { lang: 'typescript', label: 'TypeScript', source: typeScript(example) },
+    ...(FIRST_STEPS.includes(call.id) ? [{ lang: 'python', label: 'Python', source: python(example) }] : []),
   ];
 };

@@ -16,10 +16,22 @@ import { webhooksObject } from './webhook/openapi.ts';
  */
 
 const ERROR_ID = 'Error';
-const SECURITY: Record<CredentialKind, { scheme: string; description: string }> = {
-  service_key: { scheme: 'serviceKey', description: 'Service key: vendor_test_… or vendor_live_…' },
-  delegate_key: { scheme: 'delegateKey', description: 'Delegate key: dk_test_… or dk_live_…' },
-  jwt: { scheme: 'accessToken', description: 'Access token of a sign-in (JWT, EdDSA, 15 minutes)' },
+const SECURITY: Record<CredentialKind, { scheme: string; name: string; description: string }> = {
+  service_key: {
+    scheme: 'serviceKey',
+    name: 'a service key',
+    description: 'Service key: vendor_test_… or vendor_live_…',
+  },
+  delegate_key: {
+    scheme: 'delegateKey',
+    name: 'a delegate key',
+    description: 'Delegate key: dk_test_… or dk_live_…',
+  },
+  jwt: {
+    scheme: 'accessToken',
+    name: 'the access token of a sign-in',
+    description: 'Access token of a sign-in (JWT, EdDSA, 15 minutes)',
+  },
 };
 
 const isAmount = ({ $ref, anyOf = [] }: Json): boolean =>
@@ -246,11 +258,17 @@ const operationObject = (
   const takesBody = Object.keys(op.body.shape).length > 0;
   const required = !op.body.safeParse({}).success;
   const limits = `Limit: ${op.limits.map(limitText).join('; ')}.`;
+  const credential =
+    op.access.length === 0
+      ? 'Needs no credential.'
+      : `Credential: ${op.access.map((kind) => SECURITY[kind].name).join(' or ')}.`;
   return {
     operationId: id,
     tags: [placeOf(id).tag],
     summary: op.summary,
-    description: [op.description, stepUpText(op), limits].filter((text) => text !== undefined).join('\n\n'),
+    description: [op.description, [credential, stepUpText(op), limits].filter(Boolean).join(' ')]
+      .filter(Boolean)
+      .join('\n\n'),
     security: op.access.map((kind) => ({ [SECURITY[kind].scheme]: [] })),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(op.rawBody === true ? { requestBody: RAW_BODY } : {}),
@@ -289,7 +307,10 @@ about its code.
 
 Every call may be repeated when its answer was lost: GET, PATCH and DELETE always, settle and consume with the id that is in
 their body, what creates something with the same \`Idempotency-Key\`. Calls that do not name that header ignore it,
-because nothing happens twice by them.`;
+because nothing happens twice by them.
+
+You get a service key or a delegate key in the [console](/console). [Errors](/docs/errors) has the causes of every error and what
+to do. [llms.txt](/llms.txt) is a short description for language models.`;
 
 /** The complete document. @param serverUrl the base URL of the API */
 export const openApiDocument = ({ serverUrl }: { serverUrl: string }): Json => {

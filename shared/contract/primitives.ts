@@ -196,8 +196,14 @@ export type RawBody = z.infer<typeof RawBody>;
 /** Fields that several objects share. */
 export const createdAt = Timestamp.describe('When it was created');
 export const quoteAmount = MicroUsdc.describe('What the payer pays');
-export const feeAmount = MicroUsdcOrZero.describe('What the platform gets of it');
-export const netAmount = MicroUsdc.describe('What the vendor gets of it');
+export const feeAmount = MicroUsdcOrZero.meta({
+  description: 'What the platform gets of it',
+  examples: ['12500'],
+});
+export const netAmount = MicroUsdc.meta({
+  description: 'What the vendor gets of it',
+  examples: ['2487500'],
+});
 export const txHashOrNull = TransactionHash.nullable().describe(
   'The transaction on chain. Null until it is seen there',
 );

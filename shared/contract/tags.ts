@@ -13,6 +13,9 @@ type Tag = {
   operations: readonly OperationId[];
 };
 
+/** The tag of the events, which are no operations. */
+export const EVENTS_TAG = 'Events';
+
 /** In the order of the reference. Every operation is in exactly one of them. */
 export const TAGS: readonly Tag[] = [
   {
@@ -114,8 +117,8 @@ export const TAGS: readonly Tag[] = [
     ],
   },
   {
-    name: 'Webhooks and events',
-    description: 'Learn what happened, by signed calls to your server or by a list.',
+    name: 'Webhooks',
+    description: 'Learn what happened, by signed calls to your server or by a list of events.',
     operations: [
       'webhook.createEndpoint',
       'webhook.listEndpoints',
@@ -129,6 +132,11 @@ export const TAGS: readonly Tag[] = [
       'webhook.listEvents',
       'webhook.getEvent',
     ],
+  },
+  {
+    name: EVENTS_TAG,
+    description: 'What a webhook endpoint receives, by the type of the event.',
+    operations: [],
   },
   {
     name: 'Account and sign-in',
@@ -177,9 +185,6 @@ export const TAGS: readonly Tag[] = [
     operations: ['gateway.health', 'gateway.ready', 'gateway.environments', 'gateway.jwks'],
   },
 ];
-
-/** The tag of events, which belong to none of the operations. */
-export const EVENTS_TAG = 'Webhooks and events';
 
 /**
  * The tag of an operation, and its place in the reference.

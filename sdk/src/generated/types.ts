@@ -9,7 +9,7 @@ export interface paths {
         };
         /**
          * List vendor services
-         * @description Limit: 120 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["identity.listServices"];
         put?: never;
@@ -17,7 +17,7 @@ export interface paths {
          * Create a vendor service and its API key
          * @description The api_key is shown only in this answer.
          *
-         *     Limit: 10 per minute per account.
+         *     Credential: the access token of a sign-in. Limit: 10 per minute per account.
          */
         post: operations["identity.createService"];
         delete?: never;
@@ -39,7 +39,7 @@ export interface paths {
          * Create a quote
          * @description A quote is a signed price: amount, currency, expiry and scope. It can be paid at most once.
          *
-         *     Limit: 30 per minute per account.
+         *     Credential: a service key. Limit: 30 per minute per account.
          */
         post: operations["quote.create"];
         delete?: never;
@@ -61,7 +61,7 @@ export interface paths {
          * Redeem a settlement
          * @description Authorizes the delivery. It succeeds once. Deliver only if `replayed` is false or the `redeem_id` is yours.
          *
-         *     Limit: 30 per minute per account.
+         *     Credential: a service key. Limit: 30 per minute per account.
          */
         post: operations["settlement.redeem"];
         delete?: never;
@@ -81,7 +81,7 @@ export interface paths {
         put?: never;
         /**
          * Verify a settlement without consuming it
-         * @description Limit: 120 per minute per account.
+         * @description Credential: a service key. Limit: 120 per minute per account.
          */
         post: operations["settlement.verify"];
         delete?: never;
@@ -103,7 +103,7 @@ export interface paths {
          * Consume units of a prepaid settlement
          * @description For quotes whose scope has integer `units` (1 to 1e9), so that one payment covers many small calls. The first consume redeems the settlement. Units can be consumed for 30 days after it. A repeat with the same request_id consumes nothing more and returns the same answer.
          *
-         *     Limit: 120 per minute per account.
+         *     Credential: a service key. Limit: 120 per minute per account.
          */
         post: operations["settlement.consume"];
         delete?: never;
@@ -121,7 +121,7 @@ export interface paths {
         };
         /**
          * List quotes
-         * @description Limit: 120 per minute per account.
+         * @description Credential: a service key or the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["quote.list"];
         put?: never;
@@ -141,7 +141,7 @@ export interface paths {
         };
         /**
          * Get a quote
-         * @description Limit: 120 per minute per account.
+         * @description Credential: a service key or the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["quote.get"];
         put?: never;
@@ -161,7 +161,7 @@ export interface paths {
         };
         /**
          * Get a vendor service
-         * @description Limit: 120 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["identity.getService"];
         put?: never;
@@ -170,7 +170,7 @@ export interface paths {
          * Delete a vendor service, or close it while payments are open
          * @description Refused while quotes or settlements are open, unless `mode` is `close`. A closing service creates no new quotes. Redeem, verify, consume and refunds work until 30 days after the last redeem window.
          *
-         *     Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
          */
         delete: operations["identity.deleteService"];
         options?: never;
@@ -179,9 +179,7 @@ export interface paths {
          * Change a vendor service
          * @description The owner is notified of a new payout address by mail. In live it takes effect after 24 hours. Until then, setting the current address again cancels the change.
          *
-         *     Needs a sign-in of the last 5 minutes, for a new payout address.
-         *
-         *     Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for a new payout address. Limit: 30 per minute per account.
          */
         patch: operations["identity.updateService"];
         trace?: never;
@@ -199,9 +197,7 @@ export interface paths {
          * Rotate the key
          * @description Called with the current key, or with the owner’s sign-in of the last 5 minutes. Only the owner may set `revoke_previous`. At most two keys are valid: a further rotation revokes the older one.
          *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 3 per minute per account.
+         *     Credential: a service key or the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 3 per minute per account.
          */
         post: operations["identity.rotateServiceKey"];
         delete?: never;
@@ -223,9 +219,7 @@ export interface paths {
          * Mail a link that replaces the key
          * @description Only hashes of keys are stored, so the link creates a replacement key. The link is valid for 15 minutes, once, and only the newest link works.
          *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 5 per 5 minutes per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 5 per 5 minutes per account.
          */
         post: operations["identity.revealServiceKey"];
         delete?: never;
@@ -245,7 +239,7 @@ export interface paths {
         put?: never;
         /**
          * Use the mailed link to get a replacement key, once
-         * @description Limit: 30 per minute per address.
+         * @description Needs no credential. Limit: 30 per minute per address.
          */
         post: operations["identity.verifyServiceReveal"];
         delete?: never;
@@ -267,7 +261,7 @@ export interface paths {
          * Settle a quote
          * @description Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id returns the same settlement and never charges twice. After a time-out, repeat with the same id. If the account has paid the quote, or is paying it, by another attempt, the call is refused with `settlement_id` and the action `read_settlement`. This holds for all credentials of the account.
          *
-         *     Limit: 20 per minute per account.
+         *     Credential: the access token of a sign-in or a delegate key. Limit: 20 per minute per account.
          */
         post: operations["settlement.settle"];
         delete?: never;
@@ -285,7 +279,7 @@ export interface paths {
         };
         /**
          * Get a settlement
-         * @description Limit: 120 per minute per account.
+         * @description Credential: a service key or the access token of a sign-in or a delegate key. Limit: 120 per minute per account.
          */
         get: operations["settlement.get"];
         put?: never;
@@ -307,7 +301,7 @@ export interface paths {
          * List settlements
          * @description A service key lists the settlements of its service. An access token lists the account’s payments, or with `role=vendor` the settlements of all its services. A delegate key lists its own payments.
          *
-         *     Limit: 120 per minute per account.
+         *     Credential: a service key or the access token of a sign-in or a delegate key. Limit: 120 per minute per account.
          */
         get: operations["settlement.list"];
         put?: never;
@@ -329,7 +323,7 @@ export interface paths {
          * Get the signed receipt of a payment
          * @description Anyone can verify the receipt without an account: it is a compact JWS with EdDSA, signed by a key of `/.well-known/jwks.json?all=true` whose kid is `<env>.settlement.<n>`. Require the `typ` `quittance-receipt+jwt`, the `alg` `EdDSA`, and an `env` equal to that of the kid. The SDK does this with `verifyReceipt`. A receipt states what was known at its `iat`: get it again after a refund. It exists once the payment is confirmed; before that the call answers `conflict`.
          *
-         *     Limit: 120 per minute per account.
+         *     Credential: a service key or the access token of a sign-in or a delegate key. Limit: 120 per minute per account.
          */
         get: operations["settlement.getReceipt"];
         put?: never;
@@ -351,7 +345,7 @@ export interface paths {
          * List declines
          * @description Payments of quotes that were refused, with the reason. A service key lists those of its service’s quotes. An access token lists the account’s own, or with `role=vendor` those of the quotes of all its services. A delegate key lists its own.
          *
-         *     Limit: 120 per minute per account.
+         *     Credential: a service key or the access token of a sign-in or a delegate key. Limit: 120 per minute per account.
          */
         get: operations["settlement.listDeclines"];
         put?: never;
@@ -375,7 +369,7 @@ export interface paths {
          * Pay a vendor of x402 that does not use Quittance
          * @description Signs the payment that a vendor’s 402 asks for, and returns the header that presents it. A repeat with the same payment_attempt_id returns the same signed payment and never pays twice. The vendor’s facilitator broadcasts it. A delegate needs `external`, and its limits apply. Send the vendor’s answer to `POST /v1/payments/:settlement_id/report`.
          *
-         *     Limit: 20 per minute per account.
+         *     Credential: the access token of a sign-in or a delegate key. Limit: 20 per minute per account.
          */
         post: operations["settlement.payExternal"];
         delete?: never;
@@ -397,7 +391,7 @@ export interface paths {
          * Report a vendor’s answer to an outgoing payment
          * @description A hint, so that the payment is seen sooner. The chain decides: a report of a failure releases nothing, because the vendor may still use the signed payment.
          *
-         *     Limit: 60 per minute per account.
+         *     Credential: the access token of a sign-in or a delegate key. Limit: 60 per minute per account.
          */
         post: operations["settlement.reportExternal"];
         delete?: never;
@@ -415,7 +409,7 @@ export interface paths {
         };
         /**
          * List delegates
-         * @description Limit: 120 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["identity.listDelegates"];
         put?: never;
@@ -423,9 +417,7 @@ export interface paths {
          * Create a delegate and its key
          * @description The api_key is shown only in this answer.
          *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         post: operations["identity.createDelegate"];
         delete?: never;
@@ -443,7 +435,7 @@ export interface paths {
         };
         /**
          * Get a delegate
-         * @description Limit: 120 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["identity.getDelegate"];
         put?: never;
@@ -452,7 +444,7 @@ export interface paths {
          * Delete a delegate and revoke its keys immediately
          * @description Its past payments remain. A payment that was accepted before is still carried out.
          *
-         *     Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
          */
         delete: operations["identity.deleteDelegate"];
         options?: never;
@@ -461,9 +453,7 @@ export interface paths {
          * Change a delegate
          * @description Null removes a limit. A limit that is lowered below what is held and spent makes `remaining` 0. It never undoes a payment.
          *
-         *     Needs a sign-in of the last 5 minutes, for a change that lets the key spend more, at other services, at other vendors, without approval, or longer.
-         *
-         *     Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for a change that lets the key spend more, at other services, at other vendors, without approval, or longer. Limit: 30 per minute per account.
          */
         patch: operations["identity.updateDelegate"];
         trace?: never;
@@ -477,7 +467,7 @@ export interface paths {
         };
         /**
          * Get the delegate of this key, with its limits and what is spent, held and remaining
-         * @description Limit: 120 per minute per account.
+         * @description Credential: a delegate key. Limit: 120 per minute per account.
          */
         get: operations["identity.getOwnDelegate"];
         put?: never;
@@ -501,9 +491,7 @@ export interface paths {
          * Rotate the key
          * @description Called with the current key, or with the owner’s sign-in of the last 5 minutes. Only the owner may set `revoke_previous`. At most two keys are valid: a further rotation revokes the older one.
          *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 3 per minute per account.
+         *     Credential: a delegate key or the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 3 per minute per account.
          */
         post: operations["identity.rotateDelegateKey"];
         delete?: never;
@@ -525,9 +513,7 @@ export interface paths {
          * Mail a link that replaces the key
          * @description Only hashes of keys are stored, so the link creates a replacement key. The link is valid for 15 minutes, once, and only the newest link works.
          *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 5 per 5 minutes per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 5 per 5 minutes per account.
          */
         post: operations["identity.revealDelegateKey"];
         delete?: never;
@@ -547,7 +533,7 @@ export interface paths {
         put?: never;
         /**
          * Use the mailed link to get a replacement key, once
-         * @description Limit: 30 per minute per address.
+         * @description Needs no credential. Limit: 30 per minute per address.
          */
         post: operations["identity.verifyDelegateReveal"];
         delete?: never;
@@ -567,7 +553,7 @@ export interface paths {
          * List approvals
          * @description A delegate key lists those of its own payments.
          *
-         *     Limit: 120 per minute per account.
+         *     Credential: the access token of a sign-in or a delegate key. Limit: 120 per minute per account.
          */
         get: operations["settlement.listApprovals"];
         put?: never;
@@ -587,7 +573,7 @@ export interface paths {
         };
         /**
          * Get an approval
-         * @description Limit: 120 per minute per account.
+         * @description Credential: the access token of a sign-in or a delegate key. Limit: 120 per minute per account.
          */
         get: operations["settlement.getApproval"];
         put?: never;
@@ -611,7 +597,7 @@ export interface paths {
          * Begin to approve a payment with a passkey
          * @description The answer is the argument of navigator.credentials.get, in its JSON form. The challenge is a hash of the quote, the amount and the payee, so the signature approves nothing else. Valid for 5 minutes.
          *
-         *     Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
          */
         post: operations["identity.approvalOptions"];
         delete?: never;
@@ -633,7 +619,7 @@ export interface paths {
          * Approve a payment with a passkey
          * @description The payment is made when the delegate repeats its attempt. The limits are evaluated then.
          *
-         *     Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
          */
         post: operations["identity.approve"];
         delete?: never;
@@ -655,7 +641,7 @@ export interface paths {
          * Deny a payment that waits for approval
          * @description A repeat, also of an approved one that is not used yet, denies it.
          *
-         *     Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
          */
         post: operations["settlement.denyApproval"];
         delete?: never;
@@ -673,7 +659,7 @@ export interface paths {
         };
         /**
          * List wallets with balance and delegation
-         * @description Limit: 120 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["wallet.list"];
         put?: never;
@@ -681,9 +667,7 @@ export interface paths {
          * Link an existing wallet
          * @description A public key belongs to one account. A repeat that changes nothing returns the same wallet.
          *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         post: operations["wallet.link"];
         delete?: never;
@@ -705,9 +689,7 @@ export interface paths {
          * Provision a wallet for a key pair that the user’s client has generated
          * @description Links the wallet and creates its token account, which the platform pays for. The private key never reaches the service.
          *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 5 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 5 per minute per account.
          */
         post: operations["wallet.provision"];
         delete?: never;
@@ -727,7 +709,7 @@ export interface paths {
         put?: never;
         /**
          * Prepare the transaction that lets the platform spend up to an allowance
-         * @description Limit: 30 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 30 per minute per account.
          */
         post: operations["wallet.onboarding"];
         delete?: never;
@@ -747,7 +729,7 @@ export interface paths {
         put?: never;
         /**
          * Submit the signed delegation, or prepare it again
-         * @description Limit: 30 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 30 per minute per account.
          */
         post: operations["wallet.delegate"];
         delete?: never;
@@ -767,7 +749,7 @@ export interface paths {
         put?: never;
         /**
          * Prepare or submit the transaction that ends the delegation
-         * @description Limit: 30 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 30 per minute per account.
          */
         post: operations["wallet.revoke"];
         delete?: never;
@@ -787,9 +769,7 @@ export interface paths {
          * Get the backup of a provisioned wallet
          * @description Returns the stored ciphertext.
          *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 120 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 120 per minute per account.
          */
         get: operations["wallet.backup"];
         put?: never;
@@ -801,9 +781,7 @@ export interface paths {
          * Replace the backup of a provisioned wallet
          * @description For a backup that further devices can open. The proof shows that the caller holds the key. A repeat returns the same answer.
          *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         patch: operations["wallet.replaceBackup"];
         trace?: never;
@@ -821,7 +799,7 @@ export interface paths {
          * Put test USDC into a wallet
          * @description Test environment only. At most 10,000 USDC per call.
          *
-         *     Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
          */
         post: operations["funding.devFund"];
         delete?: never;
@@ -841,7 +819,7 @@ export interface paths {
          * List transactions
          * @description Lists the account’s transfers on chain: payments made and received, deposits, withdrawals, refunds. A transfer that a fork has finally undone remains in the list as reversed. A delegate key lists its own payments and their refunds. Attempts that are under way or have failed are listed with their own objects, for instance by GET /v1/settlements.
          *
-         *     Limit: 120 per minute per account.
+         *     Credential: the access token of a sign-in or a delegate key. Limit: 120 per minute per account.
          */
         get: operations["wallet.listTransactions"];
         put?: never;
@@ -863,7 +841,7 @@ export interface paths {
          * Summarize spending
          * @description Sums the payments made from `from` up to `to`: at most 366 days, by default the last 30 UTC days including today. Payments that were reversed on chain are not counted.
          *
-         *     Limit: 120 per minute per account.
+         *     Credential: the access token of a sign-in or a delegate key. Limit: 120 per minute per account.
          */
         get: operations["wallet.spendingSummary"];
         put?: never;
@@ -887,7 +865,7 @@ export interface paths {
          * Buy USDC with money from a bank or card
          * @description Opens a payment at MoonPay or Coinbase Onramp. The provider sends the USDC directly to the wallet. Send the customer’s browser to `redirect_url`. The deposit completes when the transfer is finalized on chain.
          *
-         *     Limit: 5 per minute per account.
+         *     Credential: the access token of a sign-in. Limit: 5 per minute per account.
          */
         post: operations["funding.createDeposit"];
         delete?: never;
@@ -905,7 +883,7 @@ export interface paths {
         };
         /**
          * List deposits
-         * @description Limit: 120 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["funding.listDeposits"];
         put?: never;
@@ -925,7 +903,7 @@ export interface paths {
         };
         /**
          * Get a deposit
-         * @description Limit: 120 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["funding.getDeposit"];
         put?: never;
@@ -945,7 +923,7 @@ export interface paths {
         };
         /**
          * List withdrawals
-         * @description Limit: 120 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["funding.listWithdrawals"];
         put?: never;
@@ -953,7 +931,7 @@ export interface paths {
          * Prepare a withdrawal from a wallet
          * @description The destination is a wallet or a token account of the mint. No money moves until the withdrawal is approved: sign the transaction and submit it to `approve` within 15 minutes.
          *
-         *     Limit: 5 per minute per account.
+         *     Credential: the access token of a sign-in. Limit: 5 per minute per account.
          */
         post: operations["funding.createWithdrawal"];
         delete?: never;
@@ -975,9 +953,7 @@ export interface paths {
          * Submit the signed withdrawal, or prepare it again
          * @description A repeat with the same transaction returns the same result.
          *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         post: operations["funding.approveWithdrawal"];
         delete?: never;
@@ -999,7 +975,7 @@ export interface paths {
          * Cancel a withdrawal that was not submitted
          * @description Final. None of its transactions can be submitted any more.
          *
-         *     Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
          */
         post: operations["funding.cancelWithdrawal"];
         delete?: never;
@@ -1017,7 +993,7 @@ export interface paths {
         };
         /**
          * Get a withdrawal
-         * @description Limit: 120 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["funding.getWithdrawal"];
         put?: never;
@@ -1041,7 +1017,7 @@ export interface paths {
          * Receive a provider’s report of a payment
          * @description For MoonPay and Coinbase only, which sign the bytes of the body. Repeated and out-of-order reports are answered with 200 and change nothing. No report completes a deposit: only the transfer on chain does.
          *
-         *     Limit: 600 per minute per address.
+         *     Needs no credential. Limit: 600 per minute per address.
          */
         post: operations["funding.providerWebhook"];
         delete?: never;
@@ -1061,7 +1037,7 @@ export interface paths {
          * List refunds
          * @description A service key lists the refunds of its service. An access token lists the refunds that the account makes and receives.
          *
-         *     Limit: 120 per minute per account.
+         *     Credential: a service key or the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["funding.listRefunds"];
         put?: never;
@@ -1069,9 +1045,7 @@ export interface paths {
          * Prepare a refund of a settlement
          * @description Refunds the net amount or a part of it. Several refunds are possible until the net amount is used up. The fee is not returned. No money moves until the key of the payout address has signed the transaction and it is submitted, within 24 hours. A service key needs no recent sign-in.
          *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 5 per minute per account.
+         *     Credential: a service key or the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 5 per minute per account.
          */
         post: operations["funding.createRefund"];
         delete?: never;
@@ -1093,7 +1067,7 @@ export interface paths {
          * Submit the signed refund, or prepare it again
          * @description A repeat with the same transaction returns the same result.
          *
-         *     Limit: 30 per minute per account.
+         *     Credential: a service key or the access token of a sign-in. Limit: 30 per minute per account.
          */
         post: operations["funding.submitRefund"];
         delete?: never;
@@ -1115,7 +1089,7 @@ export interface paths {
          * Cancel a refund that was not submitted
          * @description Final. The reserved part of the settlement is released.
          *
-         *     Limit: 30 per minute per account.
+         *     Credential: a service key or the access token of a sign-in. Limit: 30 per minute per account.
          */
         post: operations["funding.cancelRefund"];
         delete?: never;
@@ -1133,7 +1107,7 @@ export interface paths {
         };
         /**
          * Get a refund
-         * @description Limit: 120 per minute per account.
+         * @description Credential: a service key or the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["funding.getRefund"];
         put?: never;
@@ -1155,7 +1129,7 @@ export interface paths {
          * Read the accrued fees of the account
          * @description A payment by x402 transfers the exact price, so its fee accrues: the largest of 0.5 %, 0.002 USDC and the cost of its transaction. Beyond the credit, x402 payments are refused with `facilitator_credit_exhausted`.
          *
-         *     Limit: 120 per minute per account.
+         *     Credential: the access token of a sign-in or a service key. Limit: 120 per minute per account.
          */
         get: operations["settlement.getFees"];
         put?: never;
@@ -1179,7 +1153,7 @@ export interface paths {
          * Get a quote for the fees that the account owes
          * @description Settle it from a wallet of the account with `POST /v1/settle`. What is paid beyond the owed sum counts for later fees.
          *
-         *     Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
          */
         post: operations["settlement.createFeeQuote"];
         delete?: never;
@@ -1197,7 +1171,7 @@ export interface paths {
         };
         /**
          * List webhook endpoints
-         * @description Limit: 120 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["webhook.listEndpoints"];
         put?: never;
@@ -1205,9 +1179,7 @@ export interface paths {
          * Create a webhook endpoint
          * @description Events are POSTed to it as JSON `{ id, type, timestamp, data }`, signed as Standard Webhooks specify (webhook-id, webhook-timestamp, webhook-signature); `id` is the event_id, which identifies a repeat. A 2xx answer within 15 s acknowledges the event. Otherwise delivery is attempted 8 times over three days. Delivery is at least once, in no guaranteed order. An account has at most 10 endpoints.
          *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         post: operations["webhook.createEndpoint"];
         delete?: never;
@@ -1225,14 +1197,14 @@ export interface paths {
         };
         /**
          * Get a webhook endpoint
-         * @description Limit: 120 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["webhook.getEndpoint"];
         put?: never;
         post?: never;
         /**
          * Delete a webhook endpoint with its log
-         * @description Limit: 30 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 30 per minute per account.
          */
         delete: operations["webhook.deleteEndpoint"];
         options?: never;
@@ -1241,9 +1213,7 @@ export interface paths {
          * Change a webhook endpoint
          * @description An endpoint that is enabled again gets the pending deliveries. Use redeliver for events of the time while it was disabled.
          *
-         *     Needs a sign-in of the last 5 minutes, for another url.
-         *
-         *     Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for another url. Limit: 30 per minute per account.
          */
         patch: operations["webhook.updateEndpoint"];
         trace?: never;
@@ -1259,7 +1229,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test event to a webhook endpoint
-         * @description Limit: 10 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 10 per minute per account.
          */
         post: operations["webhook.testEndpoint"];
         delete?: never;
@@ -1281,9 +1251,7 @@ export interface paths {
          * Rotate the secret of a webhook endpoint
          * @description For 24 hours deliveries are signed with both secrets, then only with the new one. A further rotation revokes the older one.
          *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         post: operations["webhook.rotateEndpointSecret"];
         delete?: never;
@@ -1301,7 +1269,7 @@ export interface paths {
         };
         /**
          * List the deliveries to a webhook endpoint
-         * @description Limit: 120 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["webhook.listDeliveries"];
         put?: never;
@@ -1325,7 +1293,7 @@ export interface paths {
          * Deliver one event, or all events since a time, again
          * @description Name event_id or since. With since: the events of the endpoint’s event types, including those that it never received, at most 10000, the oldest first.
          *
-         *     Limit: 10 per minute per account.
+         *     Credential: the access token of a sign-in. Limit: 10 per minute per account.
          */
         post: operations["webhook.redeliver"];
         delete?: never;
@@ -1345,7 +1313,7 @@ export interface paths {
          * List events, as an alternative to webhooks
          * @description Newest first. Events are stored for 30 days.
          *
-         *     Limit: 120 per minute per account.
+         *     Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["webhook.listEvents"];
         put?: never;
@@ -1365,7 +1333,7 @@ export interface paths {
         };
         /**
          * Get an event
-         * @description Limit: 120 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["webhook.getEvent"];
         put?: never;
@@ -1389,7 +1357,7 @@ export interface paths {
          * Create an account by a mailed sign-in link
          * @description The account is created when the link is used. The answer is the same for known and unknown addresses.
          *
-         *     Limit: 5 per 15 minutes per value of email; 30 per 10 minutes per address.
+         *     Needs no credential. Limit: 5 per 15 minutes per value of email; 30 per 10 minutes per address.
          */
         post: operations["identity.createAccount"];
         delete?: never;
@@ -1409,7 +1377,7 @@ export interface paths {
         put?: never;
         /**
          * Mail a sign-in link
-         * @description Limit: 5 per 15 minutes per value of email; 30 per 10 minutes per address.
+         * @description Needs no credential. Limit: 5 per 15 minutes per value of email; 30 per 10 minutes per address.
          */
         post: operations["identity.requestMagicLink"];
         delete?: never;
@@ -1431,7 +1399,7 @@ export interface paths {
          * Get the address of a sign-in link without using it
          * @description For the page that a link opens, which shows the address before the person signs in. same_browser is false if the link was requested by another browser or by no page.
          *
-         *     Limit: 30 per minute per address.
+         *     Needs no credential. Limit: 30 per minute per address.
          */
         post: operations["identity.readMagicLink"];
         delete?: never;
@@ -1453,7 +1421,7 @@ export interface paths {
          * Use a sign-in link
          * @description A link is valid for 15 minutes, once, and only the newest link works. The first sign-in creates the account. With refresh_in: cookie, a link that was requested by another browser or by no page needs the email that the person has confirmed. Without it the answer is conflict, and the link remains valid.
          *
-         *     Limit: 30 per minute per address.
+         *     Needs no credential. Limit: 30 per minute per address.
          */
         post: operations["identity.verifyMagicLink"];
         delete?: never;
@@ -1475,7 +1443,7 @@ export interface paths {
          * Begin to sign in with a passkey
          * @description The answer is the argument of navigator.credentials.get, in its JSON form. Valid for 5 minutes.
          *
-         *     Limit: 30 per minute per address.
+         *     Needs no credential. Limit: 30 per minute per address.
          */
         post: operations["identity.passkeyLoginOptions"];
         delete?: never;
@@ -1495,7 +1463,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in with a passkey
-         * @description Limit: 30 per minute per address.
+         * @description Needs no credential. Limit: 30 per minute per address.
          */
         post: operations["identity.passkeyLoginVerify"];
         delete?: never;
@@ -1517,9 +1485,7 @@ export interface paths {
          * Begin to register a passkey
          * @description The answer is the argument of navigator.credentials.create, in its JSON form. Valid for 5 minutes.
          *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 10 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 10 per minute per account.
          */
         post: operations["identity.passkeyRegisterOptions"];
         delete?: never;
@@ -1541,9 +1507,7 @@ export interface paths {
          * Register a passkey
          * @description An account may have several passkeys. The owner is notified by mail.
          *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 10 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 10 per minute per account.
          */
         post: operations["identity.passkeyRegisterVerify"];
         delete?: never;
@@ -1565,7 +1529,7 @@ export interface paths {
          * Begin to sign in a device
          * @description Show the person `user_code` and `verification_uri`, and poll `POST /v1/auth/device/token` every `interval` seconds. As RFC 8628 specifies it, in JSON.
          *
-         *     Limit: 20 per 10 minutes per address.
+         *     Needs no credential. Limit: 20 per 10 minutes per address.
          */
         post: operations["identity.startDeviceSignIn"];
         delete?: never;
@@ -1587,7 +1551,7 @@ export interface paths {
          * Get the session of a device that a person has confirmed
          * @description 202 while nobody has decided. forbidden: the person has denied it, or the account is frozen. unauthorized: the code is unknown, has expired or was used.
          *
-         *     Limit: 60 per minute per value of device_code.
+         *     Needs no credential. Limit: 60 per minute per value of device_code.
          */
         post: operations["identity.pollDeviceSignIn"];
         delete?: never;
@@ -1607,7 +1571,7 @@ export interface paths {
         put?: never;
         /**
          * Get what a device asks for, by the code that it shows
-         * @description Limit: 20 per 10 minutes per account.
+         * @description Credential: the access token of a sign-in. Limit: 20 per 10 minutes per account.
          */
         post: operations["identity.readDeviceSignIn"];
         delete?: never;
@@ -1629,9 +1593,7 @@ export interface paths {
          * Allow or deny the sign-in of a device
          * @description An allowed device gets a sign-in of this account, which GET /v1/accounts/me/sessions lists. The first decision stands: another one is conflict. A device cannot allow another device (forbidden).
          *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 20 per 10 minutes per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 20 per 10 minutes per account.
          */
         post: operations["identity.decideDeviceSignIn"];
         delete?: never;
@@ -1653,7 +1615,7 @@ export interface paths {
          * Exchange a refresh token for a new pair
          * @description A refresh token is rotated at every use. Reuse of an old token ends the sign-in. Without refresh_token, the token of the cookie is used, and the next one is set in the cookie.
          *
-         *     Limit: 30 per minute per address.
+         *     Needs no credential. Limit: 30 per minute per address.
          */
         post: operations["identity.refresh"];
         delete?: never;
@@ -1673,7 +1635,7 @@ export interface paths {
         put?: never;
         /**
          * End this sign-in immediately
-         * @description Limit: 30 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 30 per minute per account.
          */
         post: operations["identity.logout"];
         delete?: never;
@@ -1691,7 +1653,7 @@ export interface paths {
         };
         /**
          * Get the account of this sign-in
-         * @description Limit: 120 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["identity.getAccount"];
         put?: never;
@@ -1711,7 +1673,7 @@ export interface paths {
         };
         /**
          * Get the account’s settings
-         * @description Limit: 120 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["identity.getSettings"];
         put?: never;
@@ -1723,7 +1685,7 @@ export interface paths {
          * Change some of the account’s settings
          * @description Omitted fields are unchanged. When the mails about keys are turned off, a last mail reports it.
          *
-         *     Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
          */
         patch: operations["identity.updateSettings"];
         trace?: never;
@@ -1737,7 +1699,7 @@ export interface paths {
         };
         /**
          * List the account’s passkeys
-         * @description Limit: 120 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["identity.listPasskeys"];
         put?: never;
@@ -1760,7 +1722,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a passkey, which can then no longer sign in
-         * @description Limit: 30 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 30 per minute per account.
          */
         delete: operations["identity.deletePasskey"];
         options?: never;
@@ -1777,7 +1739,7 @@ export interface paths {
         };
         /**
          * List the account’s open sign-ins
-         * @description Limit: 120 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["identity.listSessions"];
         put?: never;
@@ -1800,7 +1762,7 @@ export interface paths {
         post?: never;
         /**
          * End a sign-in immediately, on every device that uses it
-         * @description Limit: 30 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 30 per minute per account.
          */
         delete: operations["identity.deleteSession"];
         options?: never;
@@ -1817,7 +1779,7 @@ export interface paths {
         };
         /**
          * The payment kinds of this x402 facilitator
-         * @description Limit: 120 per minute per account.
+         * @description Credential: a service key. Limit: 120 per minute per account.
          */
         get: operations["settlement.x402Supported"];
         put?: never;
@@ -1841,7 +1803,7 @@ export interface paths {
          * Verify an x402 payment without settling it
          * @description Checks the signed bytes, simulates them and writes nothing. A refused payment is answered with 200, `isValid: false`, the reason of x402, and `error`.
          *
-         *     Limit: 600 per minute per account.
+         *     Credential: a service key. Limit: 600 per minute per account.
          */
         post: operations["settlement.x402Verify"];
         delete?: never;
@@ -1863,7 +1825,7 @@ export interface paths {
          * Settle an x402 payment
          * @description Co-signs, broadcasts and waits for the confirmation. The success of a payment is handed out once. A refused payment is answered with 200, `success: false`, the reason of x402, and `error`. A failure is reported only if no money moved and none will. If the outcome is unknown, the answer is 202 without JSON: repeat the call.
          *
-         *     Limit: 300 per minute per account.
+         *     Credential: a service key. Limit: 300 per minute per account.
          */
         post: operations["settlement.x402Settle"];
         delete?: never;
@@ -1883,7 +1845,7 @@ export interface paths {
          * What a vendor needs to offer its resource to clients of x402 and MPP
          * @description The values of a 402 of these protocols: network, mint, the fee payer that co-signs, the payout address of the service, and the fee. They change rarely; read them again every few minutes.
          *
-         *     Limit: 120 per minute per account.
+         *     Credential: a service key. Limit: 120 per minute per account.
          */
         get: operations["settlement.foreignTerms"];
         put?: never;
@@ -1907,7 +1869,7 @@ export interface paths {
          * Settle a payment that a client of x402 or MPP has signed, and redeem it
          * @description The vendor has verified that the payment answers its own offer, and names the amount and the memo of that offer. The platform checks the signed bytes, co-signs, and waits for the confirmation. The settlement is redeemed in the same step: deliver only if `replayed` is false or the `redeem_id` is yours. A repeat of the same transaction never pays twice. After 202, repeat the call.
          *
-         *     Limit: 300 per minute per account.
+         *     Credential: a service key. Limit: 300 per minute per account.
          */
         post: operations["settlement.acceptForeign"];
         delete?: never;
@@ -1929,7 +1891,7 @@ export interface paths {
          * Allow the success of an undelivered x402 payment to be handed out once more
          * @description A payment whose success was handed out, but whose vendor did not deliver. The next settle of the same payload gets the success again.
          *
-         *     Limit: 30 per minute per account.
+         *     Credential: a service key or the access token of a sign-in. Limit: 30 per minute per account.
          */
         post: operations["settlement.reissueForeign"];
         delete?: never;
@@ -1947,7 +1909,7 @@ export interface paths {
         };
         /**
          * Liveness: the process answers
-         * @description Limit: 1200 per minute per address.
+         * @description Needs no credential. Limit: 1200 per minute per address.
          */
         get: operations["gateway.health"];
         put?: never;
@@ -1969,7 +1931,7 @@ export interface paths {
          * Readiness: the process accepts calls
          * @description 503 while the process starts or drains. The body shows the state of each environment. An environment that is down does not affect the others.
          *
-         *     Limit: 1200 per minute per address.
+         *     Needs no credential. Limit: 1200 per minute per address.
          */
         get: operations["gateway.ready"];
         put?: never;
@@ -1991,7 +1953,7 @@ export interface paths {
          * List the environments that are served here, each with its USDC mint and its network
          * @description From the configuration only. A signer compares the mint of a transaction with this mint, never with one from another answer.
          *
-         *     Limit: 1200 per minute per address.
+         *     Needs no credential. Limit: 1200 per minute per address.
          */
         get: operations["gateway.environments"];
         put?: never;
@@ -2013,7 +1975,7 @@ export interface paths {
          * List the public signing keys
          * @description A key is valid only for the environment and the use in its kid: <env>.<quote|settlement|session>.<n>.
          *
-         *     Limit: 120 per minute per address.
+         *     Needs no credential. Limit: 120 per minute per address.
          */
         get: operations["gateway.jwks"];
         put?: never;
@@ -2035,7 +1997,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A payment of the quote is under way */
+        /**
+         * quote.settling
+         * @description A payment of the quote is under way
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2062,8 +2027,8 @@ export interface webhooks {
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
-                     *         "net_amount": "0"
+                     *         "fee_amount": "12500",
+                     *         "net_amount": "2487500"
                      *       }
                      *     }
                      */
@@ -2106,7 +2071,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The quote is paid */
+        /**
+         * quote.settled
+         * @description The quote is paid
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2133,8 +2101,8 @@ export interface webhooks {
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
-                     *         "net_amount": "0"
+                     *         "fee_amount": "12500",
+                     *         "net_amount": "2487500"
                      *       }
                      *     }
                      */
@@ -2177,7 +2145,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The quote was not paid in time */
+        /**
+         * quote.expired
+         * @description The quote was not paid in time
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2203,7 +2174,7 @@ export interface webhooks {
                      *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
+                     *         "fee_amount": "12500",
                      *         "expires_at": "2026-11-21T10:00:00.000Z"
                      *       }
                      *     }
@@ -2223,7 +2194,10 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"];
                             /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description What the platform gets of it. In USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description Until when it could be paid */
                             expires_at: components["schemas"]["Timestamp"];
@@ -2256,7 +2230,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The payment is confirmed on chain, and the settlement can be redeemed */
+        /**
+         * settlement.issued
+         * @description The payment is confirmed on chain, and the settlement can be redeemed
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2284,8 +2261,8 @@ export interface webhooks {
                      *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
-                     *         "net_amount": "0",
+                     *         "fee_amount": "12500",
+                     *         "net_amount": "2487500",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
                      *         "issued_at": "2026-11-21T10:00:00.000Z",
                      *         "role": "vendor",
@@ -2312,9 +2289,15 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"] | null;
                             /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description What the platform gets of it. In USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets of it. In USDC micro-units */
+                            /**
+                             * @description What the vendor gets of it. In USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description The transaction on chain */
                             tx_hash: components["schemas"]["TransactionHash"];
@@ -2336,9 +2319,15 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"] | null;
                             /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description What the platform gets of it. In USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets of it. In USDC micro-units */
+                            /**
+                             * @description What the vendor gets of it. In USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description The transaction on chain */
                             tx_hash: components["schemas"]["TransactionHash"];
@@ -2382,7 +2371,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The payment is final: no fork of the chain can undo it any more */
+        /**
+         * settlement.finalized
+         * @description The payment is final: no fork of the chain can undo it any more
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2410,8 +2402,8 @@ export interface webhooks {
                      *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
-                     *         "net_amount": "0",
+                     *         "fee_amount": "12500",
+                     *         "net_amount": "2487500",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
                      *         "role": "vendor",
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
@@ -2437,9 +2429,15 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"] | null;
                             /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description What the platform gets of it. In USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets of it. In USDC micro-units */
+                            /**
+                             * @description What the vendor gets of it. In USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description The transaction on chain */
                             tx_hash: components["schemas"]["TransactionHash"];
@@ -2459,9 +2457,15 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"] | null;
                             /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description What the platform gets of it. In USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets of it. In USDC micro-units */
+                            /**
+                             * @description What the vendor gets of it. In USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description The transaction on chain */
                             tx_hash: components["schemas"]["TransactionHash"];
@@ -2503,7 +2507,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The vendor has redeemed the settlement */
+        /**
+         * settlement.redeemed
+         * @description The vendor has redeemed the settlement
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2531,8 +2538,8 @@ export interface webhooks {
                      *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
-                     *         "net_amount": "0",
+                     *         "fee_amount": "12500",
+                     *         "net_amount": "2487500",
                      *         "redeemed_at": "2026-11-21T10:00:00.000Z",
                      *         "role": "vendor",
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
@@ -2559,9 +2566,15 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"] | null;
                             /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description What the platform gets of it. In USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets of it. In USDC micro-units */
+                            /**
+                             * @description What the vendor gets of it. In USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description When the vendor redeemed it */
                             redeemed_at: components["schemas"]["Timestamp"];
@@ -2583,9 +2596,15 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"] | null;
                             /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description What the platform gets of it. In USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets of it. In USDC micro-units */
+                            /**
+                             * @description What the vendor gets of it. In USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description When the vendor redeemed it */
                             redeemed_at: components["schemas"]["Timestamp"];
@@ -2627,7 +2646,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The settlement was paid, and not redeemed in time */
+        /**
+         * settlement.expired
+         * @description The settlement was paid, and not redeemed in time
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2655,8 +2677,8 @@ export interface webhooks {
                      *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
-                     *         "net_amount": "0",
+                     *         "fee_amount": "12500",
+                     *         "net_amount": "2487500",
                      *         "redeem_expires_at": "2026-11-21T10:00:00.000Z",
                      *         "role": "vendor",
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
@@ -2682,9 +2704,15 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"] | null;
                             /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description What the platform gets of it. In USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets of it. In USDC micro-units */
+                            /**
+                             * @description What the vendor gets of it. In USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description Until when it could be redeemed */
                             redeem_expires_at: components["schemas"]["Timestamp"];
@@ -2704,9 +2732,15 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"] | null;
                             /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description What the platform gets of it. In USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets of it. In USDC micro-units */
+                            /**
+                             * @description What the vendor gets of it. In USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description Until when it could be redeemed */
                             redeem_expires_at: components["schemas"]["Timestamp"];
@@ -2748,7 +2782,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The payment failed. No money moved */
+        /**
+         * settlement.failed
+         * @description The payment failed. No money moved
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2776,8 +2813,8 @@ export interface webhooks {
                      *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
-                     *         "net_amount": "0",
+                     *         "fee_amount": "12500",
+                     *         "net_amount": "2487500",
                      *         "failure_code": "insufficient_funds",
                      *         "role": "vendor",
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
@@ -2803,9 +2840,15 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"] | null;
                             /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description What the platform gets of it. In USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets of it. In USDC micro-units */
+                            /**
+                             * @description What the vendor gets of it. In USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             /**
                              * @description Why it failed. No money moved, and the quote may be paid again
@@ -2828,9 +2871,15 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"] | null;
                             /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description What the platform gets of it. In USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets of it. In USDC micro-units */
+                            /**
+                             * @description What the vendor gets of it. In USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             /**
                              * @description Why it failed. No money moved, and the quote may be paid again
@@ -2875,7 +2924,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A fork of the chain has undone the payment, finally */
+        /**
+         * settlement.reversed
+         * @description A fork of the chain has undone the payment, finally
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2903,8 +2955,8 @@ export interface webhooks {
                      *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
-                     *         "net_amount": "0",
+                     *         "fee_amount": "12500",
+                     *         "net_amount": "2487500",
                      *         "redeemed": false,
                      *         "role": "vendor",
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
@@ -2930,9 +2982,15 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"] | null;
                             /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description What the platform gets of it. In USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets of it. In USDC micro-units */
+                            /**
+                             * @description What the vendor gets of it. In USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description Whether it was redeemed before the chain reversed it */
                             redeemed: boolean;
@@ -2952,9 +3010,15 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"] | null;
                             /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description What the platform gets of it. In USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets of it. In USDC micro-units */
+                            /**
+                             * @description What the vendor gets of it. In USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description Whether it was redeemed before the chain reversed it */
                             redeemed: boolean;
@@ -2996,7 +3060,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A payment was refused before anything was reserved */
+        /**
+         * settlement.declined
+         * @description A payment was refused before anything was reserved
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3112,7 +3179,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The refund is signed and sent to the chain */
+        /**
+         * refund.submitted
+         * @description The refund is signed and sent to the chain
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3193,7 +3263,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The refund is confirmed on chain */
+        /**
+         * refund.confirmed
+         * @description The refund is confirmed on chain
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3274,7 +3347,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The refund is final */
+        /**
+         * refund.finalized
+         * @description The refund is final
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3355,7 +3431,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The refund failed. No money moved */
+        /**
+         * refund.failed
+         * @description The refund failed. No money moved
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3436,7 +3515,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The refund was cancelled before it was signed */
+        /**
+         * refund.cancelled
+         * @description The refund was cancelled before it was signed
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3517,7 +3599,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The refund was not signed in time */
+        /**
+         * refund.expired
+         * @description The refund was not signed in time
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3598,7 +3683,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The withdrawal is signed and sent to the chain */
+        /**
+         * withdrawal.submitted
+         * @description The withdrawal is signed and sent to the chain
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3676,7 +3764,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The withdrawal is confirmed on chain */
+        /**
+         * withdrawal.confirmed
+         * @description The withdrawal is confirmed on chain
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3754,7 +3845,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The withdrawal is final */
+        /**
+         * withdrawal.finalized
+         * @description The withdrawal is final
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3832,7 +3926,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The withdrawal failed. No money moved */
+        /**
+         * withdrawal.failed
+         * @description The withdrawal failed. No money moved
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3910,7 +4007,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The withdrawal was cancelled before it was signed */
+        /**
+         * withdrawal.cancelled
+         * @description The withdrawal was cancelled before it was signed
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3988,7 +4088,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The withdrawal was not signed in time */
+        /**
+         * withdrawal.expired
+         * @description The withdrawal was not signed in time
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4066,7 +4169,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The provider waits for the payment of the customer */
+        /**
+         * deposit.awaiting_payment
+         * @description The provider waits for the payment of the customer
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4146,7 +4252,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The provider processes the payment of the customer */
+        /**
+         * deposit.processing
+         * @description The provider processes the payment of the customer
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4226,7 +4335,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The provider reports that it has sent the USDC */
+        /**
+         * deposit.settling
+         * @description The provider reports that it has sent the USDC
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4306,7 +4418,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The USDC has arrived, finally */
+        /**
+         * deposit.completed
+         * @description The USDC has arrived, finally
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4386,7 +4501,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The deposit failed */
+        /**
+         * deposit.failed
+         * @description The deposit failed
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4466,7 +4584,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The deposit was cancelled */
+        /**
+         * deposit.cancelled
+         * @description The deposit was cancelled
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4546,7 +4667,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The deposit was not paid in time */
+        /**
+         * deposit.expired
+         * @description The deposit was not paid in time
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4626,7 +4750,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A delegate was created */
+        /**
+         * delegate.created
+         * @description A delegate was created
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4695,7 +4822,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A delegate was changed */
+        /**
+         * delegate.updated
+         * @description A delegate was changed
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4764,7 +4894,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A delegate was deleted, and its keys are revoked */
+        /**
+         * delegate.deleted
+         * @description A delegate was deleted, and its keys are revoked
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4833,7 +4966,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A limit of a delegate leaves less than it wants to pay */
+        /**
+         * delegate.exhausted
+         * @description A limit of a delegate leaves less than it wants to pay
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4919,7 +5055,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A payment of a delegate waits for its owner */
+        /**
+         * approval.requested
+         * @description A payment of a delegate waits for its owner
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4999,7 +5138,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The owner has approved or denied a payment of a delegate */
+        /**
+         * approval.decided
+         * @description The owner has approved or denied a payment of a delegate
+         */
         post: {
             parameters: {
                 query?: never;
@@ -5079,7 +5221,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A key was replaced by a rotation */
+        /**
+         * key.rotated
+         * @description A key was replaced by a rotation
+         */
         post: {
             parameters: {
                 query?: never;
@@ -5147,7 +5292,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A key was replaced by a mailed link */
+        /**
+         * key.revealed
+         * @description A key was replaced by a mailed link
+         */
         post: {
             parameters: {
                 query?: never;
@@ -5215,7 +5363,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A key was revoked */
+        /**
+         * key.ended
+         * @description A key was revoked
+         */
         post: {
             parameters: {
                 query?: never;
@@ -5283,7 +5434,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The owner has asked for a test event */
+        /**
+         * webhook.test
+         * @description The owner has asked for a test event
+         */
         post: {
             parameters: {
                 query?: never;
@@ -5899,7 +6053,10 @@ export interface components {
             quote_token: components["schemas"]["CompactToken"];
             /** @description What the payer pays. In USDC micro-units */
             quote_amount: components["schemas"]["MicroUsdc"];
-            /** @description What the platform gets of it. In USDC micro-units */
+            /**
+             * @description What the platform gets of it. In USDC micro-units
+             * @example 12500
+             */
             fee_amount: components["schemas"]["MicroUsdcOrZero"];
             currency: components["schemas"]["Currency"];
             /** @description Until when the quote can be paid */
@@ -5918,9 +6075,15 @@ export interface components {
             settlement_id: components["schemas"]["SettlementId"];
             /** @description What the payer pays. In USDC micro-units */
             quote_amount: components["schemas"]["MicroUsdc"];
-            /** @description What the platform gets of it. In USDC micro-units */
+            /**
+             * @description What the platform gets of it. In USDC micro-units
+             * @example 12500
+             */
             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-            /** @description What the vendor gets of it. In USDC micro-units */
+            /**
+             * @description What the vendor gets of it. In USDC micro-units
+             * @example 2487500
+             */
             net_amount: components["schemas"]["MicroUsdcOrZero"];
         };
         /** @description A quote as its vendor reads it */
@@ -5930,7 +6093,10 @@ export interface components {
             quote_token: components["schemas"]["CompactToken"];
             /** @description What the payer pays. In USDC micro-units */
             quote_amount: components["schemas"]["MicroUsdc"];
-            /** @description What the platform gets of it. In USDC micro-units */
+            /**
+             * @description What the platform gets of it. In USDC micro-units
+             * @example 12500
+             */
             fee_amount: components["schemas"]["MicroUsdcOrZero"];
             currency: components["schemas"]["Currency"];
             /** @description Until when the quote can be paid */
@@ -6193,9 +6359,15 @@ export interface components {
             service_name: string;
             /** @description What the payer pays. In USDC micro-units */
             quote_amount: components["schemas"]["MicroUsdc"];
-            /** @description What the platform gets of it. In USDC micro-units */
+            /**
+             * @description What the platform gets of it. In USDC micro-units
+             * @example 12500
+             */
             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-            /** @description What the vendor gets of it. In USDC micro-units */
+            /**
+             * @description What the vendor gets of it. In USDC micro-units
+             * @example 2487500
+             */
             net_amount: components["schemas"]["MicroUsdc"];
             scope: components["schemas"]["Scope"] | null;
             /** @description Units that were paid. Only of a prepaid settlement */
@@ -6949,7 +7121,7 @@ export interface operations {
                      *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
                      *       "quote_amount": "2500000",
-                     *       "fee_amount": "0",
+                     *       "fee_amount": "12500",
                      *       "currency": "USDC",
                      *       "expires_at": "2026-11-21T10:00:00.000Z",
                      *       "status": "pending"
@@ -7044,8 +7216,8 @@ export interface operations {
                      *       "chain_status": "pending",
                      *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
                      *       "quote_amount": "2500000",
-                     *       "fee_amount": "0",
-                     *       "net_amount": "2500000",
+                     *       "fee_amount": "12500",
+                     *       "net_amount": "2487500",
                      *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *       "scope": {
                      *         "resource": "https://api.example.com/report"
@@ -7064,9 +7236,15 @@ export interface operations {
                         tx_hash: components["schemas"]["TransactionHash"] | null;
                         /** @description What the payer pays. In USDC micro-units */
                         quote_amount: components["schemas"]["MicroUsdc"];
-                        /** @description What the platform gets of it. In USDC micro-units */
+                        /**
+                         * @description What the platform gets of it. In USDC micro-units
+                         * @example 12500
+                         */
                         fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                        /** @description What the vendor gets of it. In USDC micro-units */
+                        /**
+                         * @description What the vendor gets of it. In USDC micro-units
+                         * @example 2487500
+                         */
                         net_amount: components["schemas"]["MicroUsdc"];
                         service_id: components["schemas"]["ServiceId"];
                         scope: components["schemas"]["Scope"] | null;
@@ -7167,7 +7345,7 @@ export interface operations {
                      *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *           "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
                      *           "quote_amount": "2500000",
-                     *           "fee_amount": "0",
+                     *           "fee_amount": "12500",
                      *           "currency": "USDC",
                      *           "expires_at": "2026-11-21T10:00:00.000Z",
                      *           "status": "pending",
@@ -7219,7 +7397,7 @@ export interface operations {
                      *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
                      *       "quote_amount": "2500000",
-                     *       "fee_amount": "0",
+                     *       "fee_amount": "12500",
                      *       "currency": "USDC",
                      *       "expires_at": "2026-11-21T10:00:00.000Z",
                      *       "status": "pending",
@@ -7654,8 +7832,8 @@ export interface operations {
                      *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *       "service_name": "text",
                      *       "quote_amount": "2500000",
-                     *       "fee_amount": "0",
-                     *       "net_amount": "2500000",
+                     *       "fee_amount": "12500",
+                     *       "net_amount": "2487500",
                      *       "scope": {
                      *         "resource": "https://api.example.com/report"
                      *       },
@@ -7730,8 +7908,8 @@ export interface operations {
                      *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *           "service_name": "text",
                      *           "quote_amount": "2500000",
-                     *           "fee_amount": "0",
-                     *           "net_amount": "2500000",
+                     *           "fee_amount": "12500",
+                     *           "net_amount": "2487500",
                      *           "scope": {
                      *             "resource": "https://api.example.com/report"
                      *           },
@@ -10483,7 +10661,7 @@ export interface operations {
                      *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
                      *       "quote_amount": "2500000",
-                     *       "fee_amount": "0",
+                     *       "fee_amount": "12500",
                      *       "currency": "USDC",
                      *       "expires_at": "2026-11-21T10:00:00.000Z",
                      *       "status": "pending"
@@ -12707,7 +12885,7 @@ export interface operations {
                      *       "status": "confirmed",
                      *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
                      *       "quote_amount": "2500000",
-                     *       "fee_amount": "0",
+                     *       "fee_amount": "12500",
                      *       "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "source_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "redeemed_at": "2026-11-21T10:00:00.000Z",
@@ -12726,7 +12904,10 @@ export interface operations {
                         tx_hash: components["schemas"]["TransactionHash"];
                         /** @description What the payer pays. In USDC micro-units */
                         quote_amount: components["schemas"]["MicroUsdc"];
-                        /** @description What the platform gets of it. In USDC micro-units */
+                        /**
+                         * @description What the platform gets of it. In USDC micro-units
+                         * @example 12500
+                         */
                         fee_amount: components["schemas"]["MicroUsdcOrZero"];
                         /** @description Address that signed the payment */
                         payer_address: components["schemas"]["SolanaAddress"];

@@ -82,7 +82,8 @@ export const webhooksObject = ({ convert, example }: Converter): Json =>
       const content = { 'application/json': { schema, example: example(schema, `webhook ${type}`) } };
       const operation = {
         tags: [EVENTS_TAG],
-        summary: MEANINGS[type as EventType],
+        summary: type,
+        description: MEANINGS[type as EventType],
         parameters,
         requestBody: { required: true, content },
         responses: { '2XX': { description: 'The event is accepted. Any other answer is a failed attempt' } },

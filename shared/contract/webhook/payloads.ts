@@ -31,7 +31,7 @@ import type { EventType } from './operations.ts';
 const amounts = {
   quote_amount: quoteAmount,
   fee_amount: feeAmount,
-  net_amount: MicroUsdcOrZero.describe('What the vendor gets of it'),
+  net_amount: MicroUsdcOrZero.meta({ description: 'What the vendor gets of it', examples: ['2487500'] }),
 };
 
 const asVendor = z.literal('vendor').describe('The account sells in this payment');
