@@ -213,7 +213,7 @@ export const failureOrNull = z
     message: z.string().describe('Why it failed, for people'),
   })
   .nullable()
-  .describe('Why it failed. Null: it has not failed');
+  .meta({ description: 'Why it failed. Null: it has not failed', examples: [null] });
 
 /** Query parameters of every list endpoint. `limit` is text (1 to 100, default 20). */
 export const pageQuery = {

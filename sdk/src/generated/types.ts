@@ -3214,13 +3214,10 @@ export interface webhooks {
                      *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "failure": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "failure": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "pending_until": "2026-11-21T10:00:00.000Z",
-                     *         "reason": "text"
+                     *         "reason": "The report was empty"
                      *       }
                      *     }
                      */
@@ -3298,13 +3295,10 @@ export interface webhooks {
                      *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "failure": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "failure": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "pending_until": "2026-11-21T10:00:00.000Z",
-                     *         "reason": "text"
+                     *         "reason": "The report was empty"
                      *       }
                      *     }
                      */
@@ -3382,13 +3376,10 @@ export interface webhooks {
                      *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "failure": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "failure": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "pending_until": "2026-11-21T10:00:00.000Z",
-                     *         "reason": "text"
+                     *         "reason": "The report was empty"
                      *       }
                      *     }
                      */
@@ -3466,13 +3457,10 @@ export interface webhooks {
                      *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "failure": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "failure": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "pending_until": "2026-11-21T10:00:00.000Z",
-                     *         "reason": "text"
+                     *         "reason": "The report was empty"
                      *       }
                      *     }
                      */
@@ -3550,13 +3538,10 @@ export interface webhooks {
                      *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "failure": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "failure": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "pending_until": "2026-11-21T10:00:00.000Z",
-                     *         "reason": "text"
+                     *         "reason": "The report was empty"
                      *       }
                      *     }
                      */
@@ -3634,13 +3619,10 @@ export interface webhooks {
                      *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "failure": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "failure": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "pending_until": "2026-11-21T10:00:00.000Z",
-                     *         "reason": "text"
+                     *         "reason": "The report was empty"
                      *       }
                      *     }
                      */
@@ -3716,10 +3698,7 @@ export interface webhooks {
                      *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "failure": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "failure": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "pending_until": "2026-11-21T10:00:00.000Z"
                      *       }
@@ -3797,10 +3776,7 @@ export interface webhooks {
                      *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "failure": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "failure": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "pending_until": "2026-11-21T10:00:00.000Z"
                      *       }
@@ -3878,10 +3854,7 @@ export interface webhooks {
                      *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "failure": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "failure": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "pending_until": "2026-11-21T10:00:00.000Z"
                      *       }
@@ -3959,10 +3932,7 @@ export interface webhooks {
                      *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "failure": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "failure": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "pending_until": "2026-11-21T10:00:00.000Z"
                      *       }
@@ -4040,10 +4010,7 @@ export interface webhooks {
                      *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "failure": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "failure": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "pending_until": "2026-11-21T10:00:00.000Z"
                      *       }
@@ -4121,10 +4088,7 @@ export interface webhooks {
                      *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "failure": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "failure": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "pending_until": "2026-11-21T10:00:00.000Z"
                      *       }
@@ -4203,10 +4167,7 @@ export interface webhooks {
                      *         "fiat_amount": "50.00",
                      *         "amount": "2500000",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "problem": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "problem": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "expires_at": "2026-11-21T10:00:00.000Z",
                      *         "completed_at": "2026-11-21T10:00:00.000Z"
@@ -4286,10 +4247,7 @@ export interface webhooks {
                      *         "fiat_amount": "50.00",
                      *         "amount": "2500000",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "problem": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "problem": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "expires_at": "2026-11-21T10:00:00.000Z",
                      *         "completed_at": "2026-11-21T10:00:00.000Z"
@@ -4369,10 +4327,7 @@ export interface webhooks {
                      *         "fiat_amount": "50.00",
                      *         "amount": "2500000",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "problem": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "problem": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "expires_at": "2026-11-21T10:00:00.000Z",
                      *         "completed_at": "2026-11-21T10:00:00.000Z"
@@ -4452,10 +4407,7 @@ export interface webhooks {
                      *         "fiat_amount": "50.00",
                      *         "amount": "2500000",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "problem": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "problem": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "expires_at": "2026-11-21T10:00:00.000Z",
                      *         "completed_at": "2026-11-21T10:00:00.000Z"
@@ -4535,10 +4487,7 @@ export interface webhooks {
                      *         "fiat_amount": "50.00",
                      *         "amount": "2500000",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "problem": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "problem": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "expires_at": "2026-11-21T10:00:00.000Z",
                      *         "completed_at": "2026-11-21T10:00:00.000Z"
@@ -4618,10 +4567,7 @@ export interface webhooks {
                      *         "fiat_amount": "50.00",
                      *         "amount": "2500000",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "problem": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "problem": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "expires_at": "2026-11-21T10:00:00.000Z",
                      *         "completed_at": "2026-11-21T10:00:00.000Z"
@@ -4701,10 +4647,7 @@ export interface webhooks {
                      *         "fiat_amount": "50.00",
                      *         "amount": "2500000",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "problem": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "problem": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "expires_at": "2026-11-21T10:00:00.000Z",
                      *         "completed_at": "2026-11-21T10:00:00.000Z"
@@ -5089,9 +5032,9 @@ export interface webhooks {
                      *         "amount": "2500000",
                      *         "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *         "service_name": "text",
+                     *         "service_name": "Weather API",
                      *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *         "resource": "text",
+                     *         "resource": "https://api.example.com/report",
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "expires_at": "2026-11-21T10:00:00.000Z",
                      *         "decided_at": "2026-11-21T10:00:00.000Z",
@@ -5172,9 +5115,9 @@ export interface webhooks {
                      *         "amount": "2500000",
                      *         "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *         "service_name": "text",
+                     *         "service_name": "Weather API",
                      *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *         "resource": "text",
+                     *         "resource": "https://api.example.com/report",
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "expires_at": "2026-11-21T10:00:00.000Z",
                      *         "decided_at": "2026-11-21T10:00:00.000Z",
@@ -5571,7 +5514,10 @@ export interface components {
          */
         AccountId: string;
         AccountSettings: {
-            /** @description A name for the owner’s own pages. Null: none */
+            /**
+             * @description A name for the owner’s own pages. Null: none
+             * @example Ada
+             */
             display_name: string | null;
             /** @description The wallet from which a settle with an access token pays. Default: the first linked wallet. A change takes effect within 2 s */
             default_wallet_id: components["schemas"]["WalletId"] | null;
@@ -5595,11 +5541,17 @@ export interface components {
             pay_to: components["schemas"]["SolanaAddress"];
             /** @description Null for a vendor that does not use Quittance */
             service_id: components["schemas"]["ServiceId"] | null;
-            /** @description Name of the service, or host of the vendor */
+            /**
+             * @description Name of the service, or host of the vendor
+             * @example Weather API
+             */
             service_name: string;
             /** @description The quote to pay. Null for a vendor that does not use Quittance */
             quote_id: components["schemas"]["QuoteId"] | null;
-            /** @description What the delegate says it pays for */
+            /**
+             * @description What the delegate says it pays for
+             * @example https://api.example.com/report
+             */
             resource: string | null;
             /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
@@ -5682,7 +5634,10 @@ export interface components {
         /** @description A key with spending limits */
         Delegate: {
             delegate_id: components["schemas"]["DelegateId"];
-            /** @description A name for the owner */
+            /**
+             * @description A name for the owner
+             * @example Research agent
+             */
             name: string;
             wallet_id: components["schemas"]["WalletId"];
             limits: components["schemas"]["DelegateLimits"];
@@ -5787,7 +5742,10 @@ export interface components {
             redirect_url: string | null;
             /** @description The transfer on chain, null until it is seen */
             tx_hash: components["schemas"]["TransactionHash"] | null;
-            /** @description Why it failed, or what keeps a settling deposit from completing */
+            /**
+             * @description Why it failed, or what keeps a settling deposit from completing
+             * @example null
+             */
             problem: {
                 /** @description What happened, for programs */
                 code: string;
@@ -5812,7 +5770,10 @@ export interface components {
             amount: components["schemas"]["MicroUsdc"] | null;
             /** @description The transfer on chain, null until it is seen */
             tx_hash: components["schemas"]["TransactionHash"] | null;
-            /** @description Why it failed, or what keeps a settling deposit from completing */
+            /**
+             * @description Why it failed, or what keeps a settling deposit from completing
+             * @example null
+             */
             problem: {
                 /** @description What happened, for programs */
                 code: string;
@@ -5960,7 +5921,10 @@ export interface components {
         OnrampProvider: "moonpay" | "coinbase";
         Passkey: {
             passkey_id: components["schemas"]["PasskeyId"];
-            /** @description A name for the owner */
+            /**
+             * @description A name for the owner
+             * @example Laptop
+             */
             label: string;
             /** @description Synced between devices by its provider */
             backed_up: boolean;
@@ -6001,7 +5965,10 @@ export interface components {
             destination_token_account: components["schemas"]["SolanaAddress"];
             /** @description The transaction on chain. Null until it is seen there */
             tx_hash: components["schemas"]["TransactionHash"] | null;
-            /** @description Why it failed. Null: it has not failed */
+            /**
+             * @description Why it failed. Null: it has not failed
+             * @example null
+             */
             failure: {
                 /** @description Why it failed, for programs */
                 code: string;
@@ -6012,7 +5979,10 @@ export interface components {
             created_at: components["schemas"]["Timestamp"];
             /** @description Until then it can be signed and submitted. Afterwards it is expired */
             pending_until: components["schemas"]["Timestamp"];
-            /** @description Why the vendor refunds */
+            /**
+             * @description Why the vendor refunds
+             * @example The report was empty
+             */
             reason: string | null;
             /** @description To be signed by the owner. Every signature slot is empty */
             transaction: components["schemas"]["WireTransaction"];
@@ -6031,7 +6001,10 @@ export interface components {
             destination_token_account: components["schemas"]["SolanaAddress"];
             /** @description The transaction on chain. Null until it is seen there */
             tx_hash: components["schemas"]["TransactionHash"] | null;
-            /** @description Why it failed. Null: it has not failed */
+            /**
+             * @description Why it failed. Null: it has not failed
+             * @example null
+             */
             failure: {
                 /** @description Why it failed, for programs */
                 code: string;
@@ -6162,7 +6135,10 @@ export interface components {
             vendor: {
                 /** @description Null for an outgoing payment of x402 */
                 service_id: components["schemas"]["ServiceId"] | null;
-                /** @description The name when the payment was priced */
+                /**
+                 * @description The name when the payment was priced
+                 * @example Weather API
+                 */
                 service_name: string;
                 /** @description The address that was paid */
                 payout_address: components["schemas"]["SolanaAddress"];
@@ -6233,7 +6209,10 @@ export interface components {
             destination_token_account: components["schemas"]["SolanaAddress"];
             /** @description The transaction on chain. Null until it is seen there */
             tx_hash: components["schemas"]["TransactionHash"] | null;
-            /** @description Why it failed. Null: it has not failed */
+            /**
+             * @description Why it failed. Null: it has not failed
+             * @example null
+             */
             failure: {
                 /** @description Why it failed, for programs */
                 code: string;
@@ -6244,7 +6223,10 @@ export interface components {
             created_at: components["schemas"]["Timestamp"];
             /** @description Until then it can be signed and submitted. Afterwards it is expired */
             pending_until: components["schemas"]["Timestamp"];
-            /** @description Why the vendor refunds */
+            /**
+             * @description Why the vendor refunds
+             * @example The report was empty
+             */
             reason: string | null;
         };
         /**
@@ -6273,7 +6255,10 @@ export interface components {
         };
         Service: {
             service_id: components["schemas"]["ServiceId"];
-            /** @description Payers see it */
+            /**
+             * @description Payers see it
+             * @example Weather API
+             */
             name: string;
             /** @description What the payer pays, unless a quote has its own amount. In USDC micro-units */
             price: components["schemas"]["MicroUsdc"];
@@ -6337,7 +6322,10 @@ export interface components {
             /** @description Who signed in */
             account: {
                 account_id: components["schemas"]["AccountId"];
-                /** @description The mail address that signs in */
+                /**
+                 * @description The mail address that signs in
+                 * @example ada@example.com
+                 */
                 email: string;
             };
         };
@@ -6355,7 +6343,10 @@ export interface components {
             quote_id: components["schemas"]["QuoteId"] | null;
             /** @description Null for an outgoing payment of x402 */
             service_id: components["schemas"]["ServiceId"] | null;
-            /** @description The name when the payment was priced. Of an outgoing payment of x402: the host that was paid */
+            /**
+             * @description The name when the payment was priced. Of an outgoing payment of x402: the host that was paid
+             * @example Weather API
+             */
             service_name: string;
             /** @description What the payer pays. In USDC micro-units */
             quote_amount: components["schemas"]["MicroUsdc"];
@@ -6384,7 +6375,10 @@ export interface components {
             redeem_expires_at: components["schemas"]["Timestamp"] | null;
             /** @description When the vendor redeemed it. Null: not redeemed */
             redeemed_at: components["schemas"]["Timestamp"] | null;
-            /** @description Why it failed. Null: it has not failed */
+            /**
+             * @description Why it failed. Null: it has not failed
+             * @example null
+             */
             failure: {
                 /** @description Why it failed, for programs */
                 code: string;
@@ -6393,7 +6387,10 @@ export interface components {
             } | null;
             /** @description Address that signed. Only of a payment of another protocol */
             payer_address?: components["schemas"]["SolanaAddress"];
-            /** @description What the client said it pays for. Only of a payment of another protocol */
+            /**
+             * @description What the client said it pays for. Only of a payment of another protocol
+             * @example https://api.example.com/report
+             */
             resource?: string;
             /** @description Fee that the vendor owes for an x402 payment. Shown only to the vendor. In USDC micro-units */
             accrued_fee?: components["schemas"]["MicroUsdcOrZero"];
@@ -6492,7 +6489,10 @@ export interface components {
             status: "confirmed" | "finalized" | "reversed";
             /** @description The transaction on chain */
             tx_hash: components["schemas"]["TransactionHash"] | null;
-            /** @description The settlement, deposit, withdrawal, refund or test funding */
+            /**
+             * @description The settlement, deposit, withdrawal, refund or test funding
+             * @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs
+             */
             object_id: string;
             /** @description Set for a payment and its refund */
             service_id: components["schemas"]["ServiceId"] | null;
@@ -6532,7 +6532,10 @@ export interface components {
             address: components["schemas"]["SolanaAddress"];
             /** @description The account on chain that holds its USDC */
             token_account: components["schemas"]["SolanaAddress"];
-            /** @description Chosen by the owner */
+            /**
+             * @description Chosen by the owner
+             * @example Main wallet
+             */
             label: string | null;
             /** @description Whether the token account existed and was closed, or was given to another owner */
             token_account_closed: boolean;
@@ -6567,7 +6570,10 @@ export interface components {
                  * @example 84
                  */
                 duration_ms: number;
-                /** @description The beginning of the answer’s body, at most 200 characters */
+                /**
+                 * @description The beginning of the answer’s body, at most 200 characters
+                 * @example ok
+                 */
                 response: string | null;
             }[];
             /** @description When the next attempt is made. Null: none */
@@ -6622,7 +6628,10 @@ export interface components {
             destination_token_account: components["schemas"]["SolanaAddress"];
             /** @description The transaction on chain. Null until it is seen there */
             tx_hash: components["schemas"]["TransactionHash"] | null;
-            /** @description Why it failed. Null: it has not failed */
+            /**
+             * @description Why it failed. Null: it has not failed
+             * @example null
+             */
             failure: {
                 /** @description Why it failed, for programs */
                 code: string;
@@ -6877,7 +6886,7 @@ export interface operations {
                      *       "data": [
                      *         {
                      *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *           "name": "text",
+                     *           "name": "Weather API",
                      *           "price": "2500000",
                      *           "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *           "next_payout": {
@@ -6964,7 +6973,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "name": "text",
+                     *       "name": "Weather API",
                      *       "price": "2500000",
                      *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "next_payout": {
@@ -6982,7 +6991,10 @@ export interface operations {
                      */
                     "application/json": {
                         service_id: components["schemas"]["ServiceId"];
-                        /** @description Payers see it */
+                        /**
+                         * @description Payers see it
+                         * @example Weather API
+                         */
                         name: string;
                         /** @description What the payer pays, unless a quote has its own amount. In USDC micro-units */
                         price: components["schemas"]["MicroUsdc"];
@@ -7023,7 +7035,10 @@ export interface operations {
                         api_key: string;
                     } | {
                         service_id: components["schemas"]["ServiceId"];
-                        /** @description Payers see it */
+                        /**
+                         * @description Payers see it
+                         * @example Weather API
+                         */
                         name: string;
                         /** @description What the payer pays, unless a quote has its own amount. In USDC micro-units */
                         price: components["schemas"]["MicroUsdc"];
@@ -7436,7 +7451,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "name": "text",
+                     *       "name": "Weather API",
                      *       "price": "2500000",
                      *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "next_payout": {
@@ -7549,7 +7564,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "name": "text",
+                     *       "name": "Weather API",
                      *       "price": "2500000",
                      *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "next_payout": {
@@ -7830,7 +7845,7 @@ export interface operations {
                      *       "rail": "quittance",
                      *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "service_name": "text",
+                     *       "service_name": "Weather API",
                      *       "quote_amount": "2500000",
                      *       "fee_amount": "12500",
                      *       "net_amount": "2487500",
@@ -7846,12 +7861,9 @@ export interface operations {
                      *       "created_at": "2026-11-21T10:00:00.000Z",
                      *       "redeem_expires_at": "2026-11-21T10:00:00.000Z",
                      *       "redeemed_at": "2026-11-21T10:00:00.000Z",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
+                     *       "failure": null,
                      *       "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "resource": "text",
+                     *       "resource": "https://api.example.com/report",
                      *       "accrued_fee": "0",
                      *       "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "payment_attempt_id": "order-1042-1",
@@ -7906,7 +7918,7 @@ export interface operations {
                      *           "rail": "quittance",
                      *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *           "service_name": "text",
+                     *           "service_name": "Weather API",
                      *           "quote_amount": "2500000",
                      *           "fee_amount": "12500",
                      *           "net_amount": "2487500",
@@ -7922,12 +7934,9 @@ export interface operations {
                      *           "created_at": "2026-11-21T10:00:00.000Z",
                      *           "redeem_expires_at": "2026-11-21T10:00:00.000Z",
                      *           "redeemed_at": "2026-11-21T10:00:00.000Z",
-                     *           "failure": {
-                     *             "code": "text",
-                     *             "message": "text"
-                     *           },
+                     *           "failure": null,
                      *           "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *           "resource": "text",
+                     *           "resource": "https://api.example.com/report",
                      *           "accrued_fee": "0",
                      *           "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *           "payment_attempt_id": "order-1042-1",
@@ -7990,7 +7999,7 @@ export interface operations {
                      *         },
                      *         "vendor": {
                      *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *           "service_name": "text",
+                     *           "service_name": "Weather API",
                      *           "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
                      *         },
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
@@ -8244,7 +8253,7 @@ export interface operations {
                      *       "data": [
                      *         {
                      *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "name": "text",
+                     *           "name": "Research agent",
                      *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *           "limits": {
                      *             "per_payment": "2500000",
@@ -8379,7 +8388,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "name": "text",
+                     *       "name": "Research agent",
                      *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *       "limits": {
                      *         "per_payment": "2500000",
@@ -8423,7 +8432,10 @@ export interface operations {
                      */
                     "application/json": {
                         delegate_id: components["schemas"]["DelegateId"];
-                        /** @description A name for the owner */
+                        /**
+                         * @description A name for the owner
+                         * @example Research agent
+                         */
                         name: string;
                         wallet_id: components["schemas"]["WalletId"];
                         limits: components["schemas"]["DelegateLimits"];
@@ -8465,7 +8477,10 @@ export interface operations {
                         api_key: string;
                     } | {
                         delegate_id: components["schemas"]["DelegateId"];
-                        /** @description A name for the owner */
+                        /**
+                         * @description A name for the owner
+                         * @example Research agent
+                         */
                         name: string;
                         wallet_id: components["schemas"]["WalletId"];
                         limits: components["schemas"]["DelegateLimits"];
@@ -8531,7 +8546,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "name": "text",
+                     *       "name": "Research agent",
                      *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *       "limits": {
                      *         "per_payment": "2500000",
@@ -8668,7 +8683,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "name": "text",
+                     *       "name": "Research agent",
                      *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *       "limits": {
                      *         "per_payment": "2500000",
@@ -8732,7 +8747,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "name": "text",
+                     *       "name": "Research agent",
                      *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *       "limits": {
                      *         "per_payment": "2500000",
@@ -8961,9 +8976,9 @@ export interface operations {
                      *           "amount": "2500000",
                      *           "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *           "service_name": "text",
+                     *           "service_name": "Weather API",
                      *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "resource": "text",
+                     *           "resource": "https://api.example.com/report",
                      *           "created_at": "2026-11-21T10:00:00.000Z",
                      *           "expires_at": "2026-11-21T10:00:00.000Z",
                      *           "decided_at": "2026-11-21T10:00:00.000Z",
@@ -9014,9 +9029,9 @@ export interface operations {
                      *       "amount": "2500000",
                      *       "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "service_name": "text",
+                     *       "service_name": "Weather API",
                      *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "resource": "text",
+                     *       "resource": "https://api.example.com/report",
                      *       "created_at": "2026-11-21T10:00:00.000Z",
                      *       "expires_at": "2026-11-21T10:00:00.000Z",
                      *       "decided_at": "2026-11-21T10:00:00.000Z",
@@ -9048,25 +9063,31 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "challenge": "text",
-                     *       "rpId": "text",
+                     *       "challenge": "Zk3mQ9",
+                     *       "rpId": "quittance.example",
                      *       "timeout": 0,
                      *       "userVerification": "required",
                      *       "allowCredentials": [
                      *         {
-                     *           "id": "text",
+                     *           "id": "Zk3mQ9",
                      *           "type": "public-key",
                      *           "transports": [
-                     *             "text"
+                     *             "internal"
                      *           ]
                      *         }
                      *       ]
                      *     }
                      */
                     "application/json": {
-                        /** @description The value to sign, base64url */
+                        /**
+                         * @description The value to sign, base64url
+                         * @example Zk3mQ9
+                         */
                         challenge: string;
-                        /** @description The domain of the passkeys */
+                        /**
+                         * @description The domain of the passkeys
+                         * @example quittance.example
+                         */
                         rpId: string;
                         /** @description Milliseconds that the person has */
                         timeout: number;
@@ -9077,14 +9098,22 @@ export interface operations {
                         userVerification: "required";
                         /** @description The passkeys of the account */
                         allowCredentials: {
-                            /** @description Id of the passkey, base64url */
+                            /**
+                             * @description Id of the passkey, base64url
+                             * @example Zk3mQ9
+                             */
                             id: string;
                             /**
                              * @description Kind of the credential
                              * @constant
                              */
                             type: "public-key";
-                            /** @description How the passkey can be reached */
+                            /**
+                             * @description How the passkey can be reached
+                             * @example [
+                             *       "internal"
+                             *     ]
+                             */
                             transports?: string[];
                         }[];
                     };
@@ -9185,9 +9214,9 @@ export interface operations {
                      *       "amount": "2500000",
                      *       "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "service_name": "text",
+                     *       "service_name": "Weather API",
                      *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "resource": "text",
+                     *       "resource": "https://api.example.com/report",
                      *       "created_at": "2026-11-21T10:00:00.000Z",
                      *       "expires_at": "2026-11-21T10:00:00.000Z",
                      *       "decided_at": "2026-11-21T10:00:00.000Z",
@@ -9227,9 +9256,9 @@ export interface operations {
                      *       "amount": "2500000",
                      *       "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "service_name": "text",
+                     *       "service_name": "Weather API",
                      *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "resource": "text",
+                     *       "resource": "https://api.example.com/report",
                      *       "created_at": "2026-11-21T10:00:00.000Z",
                      *       "expires_at": "2026-11-21T10:00:00.000Z",
                      *       "decided_at": "2026-11-21T10:00:00.000Z",
@@ -9269,7 +9298,7 @@ export interface operations {
                      *           "kind": "external",
                      *           "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *           "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *           "label": "text",
+                     *           "label": "Main wallet",
                      *           "token_account_closed": false,
                      *           "balance": "0",
                      *           "delegation": {
@@ -9356,7 +9385,7 @@ export interface operations {
                      *       "kind": "external",
                      *       "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "label": "text",
+                     *       "label": "Main wallet",
                      *       "token_account_closed": false,
                      *       "balance": "0",
                      *       "delegation": {
@@ -9438,7 +9467,7 @@ export interface operations {
                      *       "kind": "external",
                      *       "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "label": "text",
+                     *       "label": "Main wallet",
                      *       "token_account_closed": false,
                      *       "balance": "0",
                      *       "delegation": {
@@ -9532,7 +9561,7 @@ export interface operations {
                      *       "kind": "external",
                      *       "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "label": "text",
+                     *       "label": "Main wallet",
                      *       "token_account_closed": false,
                      *       "balance": "0",
                      *       "delegation": {
@@ -9585,7 +9614,7 @@ export interface operations {
                      *       "kind": "external",
                      *       "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "label": "text",
+                     *       "label": "Main wallet",
                      *       "token_account_closed": false,
                      *       "balance": "0",
                      *       "delegation": {
@@ -9812,7 +9841,7 @@ export interface operations {
                      *           "fee_amount": "0",
                      *           "status": "confirmed",
                      *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *           "object_id": "text",
+                     *           "object_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *           "created_at": "2026-11-21T10:00:00.000Z"
@@ -9929,10 +9958,7 @@ export interface operations {
                      *       "amount": "2500000",
                      *       "redirect_url": "https://buy.moonpay.com/?signature=Zk3mQ9",
                      *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "problem": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
+                     *       "problem": null,
                      *       "created_at": "2026-11-21T10:00:00.000Z",
                      *       "expires_at": "2026-11-21T10:00:00.000Z",
                      *       "completed_at": "2026-11-21T10:00:00.000Z"
@@ -9980,10 +10006,7 @@ export interface operations {
                      *           "amount": "2500000",
                      *           "redirect_url": "https://buy.moonpay.com/?signature=Zk3mQ9",
                      *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *           "problem": {
-                     *             "code": "text",
-                     *             "message": "text"
-                     *           },
+                     *           "problem": null,
                      *           "created_at": "2026-11-21T10:00:00.000Z",
                      *           "expires_at": "2026-11-21T10:00:00.000Z",
                      *           "completed_at": "2026-11-21T10:00:00.000Z"
@@ -10034,10 +10057,7 @@ export interface operations {
                      *       "amount": "2500000",
                      *       "redirect_url": "https://buy.moonpay.com/?signature=Zk3mQ9",
                      *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "problem": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
+                     *       "problem": null,
                      *       "created_at": "2026-11-21T10:00:00.000Z",
                      *       "expires_at": "2026-11-21T10:00:00.000Z",
                      *       "completed_at": "2026-11-21T10:00:00.000Z"
@@ -10083,10 +10103,7 @@ export interface operations {
                      *           "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *           "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *           "failure": {
-                     *             "code": "text",
-                     *             "message": "text"
-                     *           },
+                     *           "failure": null,
                      *           "created_at": "2026-11-21T10:00:00.000Z",
                      *           "pending_until": "2026-11-21T10:00:00.000Z"
                      *         }
@@ -10151,10 +10168,7 @@ export interface operations {
                      *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
+                     *       "failure": null,
                      *       "created_at": "2026-11-21T10:00:00.000Z",
                      *       "pending_until": "2026-11-21T10:00:00.000Z",
                      *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
@@ -10205,10 +10219,7 @@ export interface operations {
                      *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
+                     *       "failure": null,
                      *       "created_at": "2026-11-21T10:00:00.000Z",
                      *       "pending_until": "2026-11-21T10:00:00.000Z",
                      *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
@@ -10247,10 +10258,7 @@ export interface operations {
                      *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
+                     *       "failure": null,
                      *       "created_at": "2026-11-21T10:00:00.000Z",
                      *       "pending_until": "2026-11-21T10:00:00.000Z"
                      *     }
@@ -10287,10 +10295,7 @@ export interface operations {
                      *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
+                     *       "failure": null,
                      *       "created_at": "2026-11-21T10:00:00.000Z",
                      *       "pending_until": "2026-11-21T10:00:00.000Z"
                      *     }
@@ -10381,13 +10386,10 @@ export interface operations {
                      *           "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *           "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *           "failure": {
-                     *             "code": "text",
-                     *             "message": "text"
-                     *           },
+                     *           "failure": null,
                      *           "created_at": "2026-11-21T10:00:00.000Z",
                      *           "pending_until": "2026-11-21T10:00:00.000Z",
-                     *           "reason": "text"
+                     *           "reason": "The report was empty"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -10454,13 +10456,10 @@ export interface operations {
                      *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
+                     *       "failure": null,
                      *       "created_at": "2026-11-21T10:00:00.000Z",
                      *       "pending_until": "2026-11-21T10:00:00.000Z",
-                     *       "reason": "text",
+                     *       "reason": "The report was empty",
                      *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
                      *       "expires_at": "2026-11-21T10:00:00.000Z"
                      *     }
@@ -10511,13 +10510,10 @@ export interface operations {
                      *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
+                     *       "failure": null,
                      *       "created_at": "2026-11-21T10:00:00.000Z",
                      *       "pending_until": "2026-11-21T10:00:00.000Z",
-                     *       "reason": "text",
+                     *       "reason": "The report was empty",
                      *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
                      *       "expires_at": "2026-11-21T10:00:00.000Z"
                      *     }
@@ -10556,13 +10552,10 @@ export interface operations {
                      *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
+                     *       "failure": null,
                      *       "created_at": "2026-11-21T10:00:00.000Z",
                      *       "pending_until": "2026-11-21T10:00:00.000Z",
-                     *       "reason": "text"
+                     *       "reason": "The report was empty"
                      *     }
                      */
                     "application/json": components["schemas"]["Refund"];
@@ -10599,13 +10592,10 @@ export interface operations {
                      *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
+                     *       "failure": null,
                      *       "created_at": "2026-11-21T10:00:00.000Z",
                      *       "pending_until": "2026-11-21T10:00:00.000Z",
-                     *       "reason": "text"
+                     *       "reason": "The report was empty"
                      *     }
                      */
                     "application/json": components["schemas"]["Refund"];
@@ -11113,7 +11103,7 @@ export interface operations {
                      *               "status_code": 200,
                      *               "error": "timeout",
                      *               "duration_ms": 84,
-                     *               "response": "text"
+                     *               "response": "ok"
                      *             }
                      *           ],
                      *           "next_attempt_at": "2026-11-21T10:00:00.000Z",
@@ -11486,7 +11476,7 @@ export interface operations {
                      *       "refresh_token": "rt_test_Zk3mQ9",
                      *       "account": {
                      *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *         "email": "text"
+                     *         "email": "ada@example.com"
                      *       }
                      *     }
                      */
@@ -11524,16 +11514,22 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "challenge": "text",
-                     *       "rpId": "text",
+                     *       "challenge": "Zk3mQ9",
+                     *       "rpId": "quittance.example",
                      *       "timeout": 0,
                      *       "userVerification": "required"
                      *     }
                      */
                     "application/json": {
-                        /** @description The value to sign, base64url */
+                        /**
+                         * @description The value to sign, base64url
+                         * @example Zk3mQ9
+                         */
                         challenge: string;
-                        /** @description The domain of the passkeys */
+                        /**
+                         * @description The domain of the passkeys
+                         * @example quittance.example
+                         */
                         rpId: string;
                         /** @description Milliseconds that the person has */
                         timeout: number;
@@ -11644,7 +11640,7 @@ export interface operations {
                      *       "refresh_token": "rt_test_Zk3mQ9",
                      *       "account": {
                      *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *         "email": "text"
+                     *         "email": "ada@example.com"
                      *       }
                      *     }
                      */
@@ -11682,15 +11678,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "challenge": "text",
+                     *       "challenge": "Zk3mQ9",
                      *       "rp": {
-                     *         "id": "text",
-                     *         "name": "text"
+                     *         "id": "quittance.example",
+                     *         "name": "Quittance"
                      *       },
                      *       "user": {
-                     *         "id": "text",
-                     *         "name": "text",
-                     *         "displayName": "text"
+                     *         "id": "Zk3mQ9",
+                     *         "name": "ada@example.com",
+                     *         "displayName": "ada@example.com"
                      *       },
                      *       "pubKeyCredParams": [
                      *         {
@@ -11701,10 +11697,10 @@ export interface operations {
                      *       "timeout": 0,
                      *       "excludeCredentials": [
                      *         {
-                     *           "id": "text",
+                     *           "id": "Zk3mQ9",
                      *           "type": "public-key",
                      *           "transports": [
-                     *             "text"
+                     *             "internal"
                      *           ]
                      *         }
                      *       ],
@@ -11720,22 +11716,40 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description The value to sign, base64url */
+                        /**
+                         * @description The value to sign, base64url
+                         * @example Zk3mQ9
+                         */
                         challenge: string;
                         /** @description Where the passkey will sign in */
                         rp: {
-                            /** @description The domain of the passkeys */
+                            /**
+                             * @description The domain of the passkeys
+                             * @example quittance.example
+                             */
                             id: string;
-                            /** @description Its name, for people */
+                            /**
+                             * @description Its name, for people
+                             * @example Quittance
+                             */
                             name: string;
                         };
                         /** @description Whom the passkey will sign in */
                         user: {
-                            /** @description The account, base64url */
+                            /**
+                             * @description The account, base64url
+                             * @example Zk3mQ9
+                             */
                             id: string;
-                            /** @description The mail address */
+                            /**
+                             * @description The mail address
+                             * @example ada@example.com
+                             */
                             name: string;
-                            /** @description The name to show */
+                            /**
+                             * @description The name to show
+                             * @example ada@example.com
+                             */
                             displayName: string;
                         };
                         /** @description The accepted algorithms */
@@ -11752,14 +11766,22 @@ export interface operations {
                         timeout: number;
                         /** @description The passkeys that the account has already */
                         excludeCredentials: {
-                            /** @description Id of the passkey, base64url */
+                            /**
+                             * @description Id of the passkey, base64url
+                             * @example Zk3mQ9
+                             */
                             id: string;
                             /**
                              * @description Kind of the credential
                              * @constant
                              */
                             type: "public-key";
-                            /** @description How the passkey can be reached */
+                            /**
+                             * @description How the passkey can be reached
+                             * @example [
+                             *       "internal"
+                             *     ]
+                             */
                             transports?: string[];
                         }[];
                         /** @description What the authenticator must offer */
@@ -11905,7 +11927,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "passkey_id": "pk_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "label": "text",
+                     *       "label": "Laptop",
                      *       "backed_up": false,
                      *       "created_at": "2026-11-21T10:00:00.000Z",
                      *       "last_used_at": "2026-11-21T10:00:00.000Z"
@@ -12030,7 +12052,7 @@ export interface operations {
                      *       "refresh_token": "rt_test_Zk3mQ9",
                      *       "account": {
                      *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *         "email": "text"
+                     *         "email": "ada@example.com"
                      *       }
                      *     }
                      */
@@ -12063,7 +12085,10 @@ export interface operations {
                         /** @description Who signed in */
                         account: {
                             account_id: components["schemas"]["AccountId"];
-                            /** @description The mail address that signs in */
+                            /**
+                             * @description The mail address that signs in
+                             * @example ada@example.com
+                             */
                             email: string;
                         };
                     };
@@ -12225,7 +12250,7 @@ export interface operations {
                      *       "refresh_token": "rt_test_Zk3mQ9",
                      *       "account": {
                      *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *         "email": "text"
+                     *         "email": "ada@example.com"
                      *       }
                      *     }
                      */
@@ -12285,16 +12310,22 @@ export interface operations {
                     /**
                      * @example {
                      *       "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "email": "text",
-                     *       "display_name": "text",
+                     *       "email": "ada@example.com",
+                     *       "display_name": "Ada",
                      *       "created_at": "2026-11-21T10:00:00.000Z"
                      *     }
                      */
                     "application/json": {
                         account_id: components["schemas"]["AccountId"];
-                        /** @description The mail address that signs in */
+                        /**
+                         * @description The mail address that signs in
+                         * @example ada@example.com
+                         */
                         email: string;
-                        /** @description A name for the owner’s own pages. Null: none */
+                        /**
+                         * @description A name for the owner’s own pages. Null: none
+                         * @example Ada
+                         */
                         display_name: string | null;
                         /** @description When it was created */
                         created_at: components["schemas"]["Timestamp"];
@@ -12320,7 +12351,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "display_name": "text",
+                     *       "display_name": "Ada",
                      *       "default_wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *       "mail_key_events": false,
                      *       "mail_payments": false,
@@ -12373,7 +12404,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "display_name": "text",
+                     *       "display_name": "Ada",
                      *       "default_wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *       "mail_key_events": false,
                      *       "mail_payments": false,
@@ -12410,7 +12441,7 @@ export interface operations {
                      *       "data": [
                      *         {
                      *           "passkey_id": "pk_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "label": "text",
+                     *           "label": "Laptop",
                      *           "backed_up": false,
                      *           "created_at": "2026-11-21T10:00:00.000Z",
                      *           "last_used_at": "2026-11-21T10:00:00.000Z"
@@ -13123,7 +13154,7 @@ export interface operations {
                      *           "alg": "EdDSA",
                      *           "use": "sig",
                      *           "kid": "test.quote.1",
-                     *           "x": "text",
+                     *           "x": "JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs",
                      *           "env": "test"
                      *         }
                      *       ]
@@ -13157,7 +13188,10 @@ export interface operations {
                              * @example test.quote.1
                              */
                             kid: string;
-                            /** @description The public key, base64url */
+                            /**
+                             * @description The public key, base64url
+                             * @example JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs
+                             */
                             x: string;
                             /** @description The environment whose tokens it verifies */
                             env: components["schemas"]["Environment"];

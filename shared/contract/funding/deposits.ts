@@ -96,7 +96,10 @@ export const Deposit = z
         message: z.string().describe('What happened, for people'),
       })
       .nullable()
-      .meta({ description: 'Why it failed, or what keeps a settling deposit from completing' }),
+      .meta({
+        description: 'Why it failed, or what keeps a settling deposit from completing',
+        examples: [null],
+      }),
     created_at: createdAt,
     expires_at: Timestamp.meta({ description: 'When the deposit expires if it is not paid' }),
     completed_at: Timestamp.nullable().describe('When the USDC had arrived, finally. Null: not yet'),

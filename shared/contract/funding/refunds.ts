@@ -31,7 +31,10 @@ export const Refund = z
       description: 'The address that the settlement paid, whose key signs the refund',
     }),
     ...transferFields,
-    reason: z.string().nullable().describe('Why the vendor refunds'),
+    reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why the vendor refunds', examples: ['The report was empty'] }),
   })
   .meta({ id: 'Refund' });
 const PreparedRefund = z.strictObject({ ...Refund.shape, ...preparedFields }).meta({ id: 'PreparedRefund' });

@@ -20,14 +20,17 @@ const SessionId = typeId('ses', 'SessionId');
 export const Passkey = z
   .strictObject({
     passkey_id: PasskeyId,
-    label: z.string().describe('A name for the owner'),
+    label: z.string().meta({ description: 'A name for the owner', examples: ['Laptop'] }),
     backed_up: z.boolean().meta({ description: 'Synced between devices by its provider' }),
     created_at: createdAt,
     last_used_at: Timestamp.nullable().describe('When it last signed in or approved. Null: never'),
   })
   .meta({ id: 'Passkey' });
 
-const displayName = z.string().nullable().describe('A name for the owner’s own pages. Null: none');
+const displayName = z
+  .string()
+  .nullable()
+  .meta({ description: 'A name for the owner’s own pages. Null: none', examples: ['Ada'] });
 const Settings = z
   .strictObject({
     display_name: displayName,
@@ -57,7 +60,9 @@ export const accountOperations = {
     ...me,
     output: z.strictObject({
       account_id: AccountId,
-      email: z.string().describe('The mail address that signs in'),
+      email: z
+        .string()
+        .meta({ description: 'The mail address that signs in', examples: ['ada@example.com'] }),
       display_name: displayName,
       created_at: createdAt,
     }),

@@ -82,7 +82,8 @@ const approvalAbove = MicroUsdc.nullable().meta({
 });
 
 const ALLOWED = 'The only services that the key may pay. Null or omitted: any';
-const delegateName = <T extends z.ZodType>(name: T): T => name.describe('A name for the owner');
+const delegateName = <T extends z.ZodType>(name: T): T =>
+  name.meta({ description: 'A name for the owner', examples: ['Research agent'] });
 const expiresAt = Timestamp.describe('When the key ends. Null or omitted: never');
 export const Delegate = z
   .strictObject({

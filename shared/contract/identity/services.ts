@@ -26,7 +26,8 @@ const GraceHours = z
   .max(168)
   .meta({ description: 'Hours for which a key remains valid after its rotation', examples: [24] });
 
-const serviceName = <T extends z.ZodType>(name: T): T => name.describe('Payers see it');
+const serviceName = <T extends z.ZodType>(name: T): T =>
+  name.meta({ description: 'Payers see it', examples: ['Weather API'] });
 const payoutAddress = SolanaAddress.describe('The wallet that is paid');
 
 /** A service as quotes and payments need it. */

@@ -78,7 +78,12 @@ export const Session = z
         examples: ['rt_test_Zk3mQ9'],
       }),
     account: z
-      .strictObject({ account_id: AccountId, email: z.string().describe('The mail address that signs in') })
+      .strictObject({
+        account_id: AccountId,
+        email: z
+          .string()
+          .meta({ description: 'The mail address that signs in', examples: ['ada@example.com'] }),
+      })
       .describe('Who signed in'),
   })
   .meta({ id: 'Session' });
@@ -163,16 +168,19 @@ const ofCredential = Environment.optional().meta({
 });
 /** A known passkey in the options of a browser call. */
 export const Descriptor = z.strictObject({
-  id: z.string().describe('Id of the passkey, base64url'),
+  id: z.string().meta({ description: 'Id of the passkey, base64url', examples: ['Zk3mQ9'] }),
   type: keyType,
-  transports: z.array(z.string()).optional().describe('How the passkey can be reached'),
+  transports: z
+    .array(z.string())
+    .optional()
+    .meta({ description: 'How the passkey can be reached', examples: [['internal']] }),
 });
-const challenge = z.string().describe('The value to sign, base64url');
+const challenge = z.string().meta({ description: 'The value to sign, base64url', examples: ['Zk3mQ9'] });
 const timeout = z.int().describe('Milliseconds that the person has');
 /** The options of navigator.credentials.get. */
 export const requestOptions = {
   challenge,
-  rpId: z.string().describe('The domain of the passkeys'),
+  rpId: z.string().meta({ description: 'The domain of the passkeys', examples: ['quittance.example'] }),
   timeout,
   userVerification: z.literal('required').describe('The person must unlock the passkey'),
 };
@@ -246,15 +254,15 @@ export const signInOperations = {
       challenge,
       rp: z
         .strictObject({
-          id: z.string().describe('The domain of the passkeys'),
-          name: z.string().describe('Its name, for people'),
+          id: z.string().meta({ description: 'The domain of the passkeys', examples: ['quittance.example'] }),
+          name: z.string().meta({ description: 'Its name, for people', examples: ['Quittance'] }),
         })
         .describe('Where the passkey will sign in'),
       user: z
         .strictObject({
-          id: z.string().describe('The account, base64url'),
-          name: z.string().describe('The mail address'),
-          displayName: z.string().describe('The name to show'),
+          id: z.string().meta({ description: 'The account, base64url', examples: ['Zk3mQ9'] }),
+          name: z.string().meta({ description: 'The mail address', examples: ['ada@example.com'] }),
+          displayName: z.string().meta({ description: 'The name to show', examples: ['ada@example.com'] }),
         })
         .describe('Whom the passkey will sign in'),
       pubKeyCredParams: z

@@ -33,9 +33,17 @@ export const Approval = z
     amount: MicroUsdc.describe('What would be paid'),
     pay_to: SolanaAddress.meta({ description: 'Address that would be paid' }),
     service_id: ServiceId.nullable().meta({ description: 'Null for a vendor that does not use Quittance' }),
-    service_name: z.string().meta({ description: 'Name of the service, or host of the vendor' }),
+    service_name: z
+      .string()
+      .meta({ description: 'Name of the service, or host of the vendor', examples: ['Weather API'] }),
     quote_id: QuoteId.nullable().describe('The quote to pay. Null for a vendor that does not use Quittance'),
-    resource: z.string().nullable().meta({ description: 'What the delegate says it pays for' }),
+    resource: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'What the delegate says it pays for',
+        examples: ['https://api.example.com/report'],
+      }),
     created_at: createdAt,
     expires_at: Timestamp.meta({ description: 'It cannot be approved or used after this time' }),
     decided_at: Timestamp.nullable().describe('When the owner decided. Null: not yet'),

@@ -79,6 +79,7 @@ export const Settlement = z
     service_name: z.string().meta({
       description:
         'The name when the payment was priced. Of an outgoing payment of x402: the host that was paid',
+      examples: ['Weather API'],
     }),
     ...amounts,
     scope: Scope.nullable(),
@@ -91,9 +92,13 @@ export const Settlement = z
     payer_address: SolanaAddress.optional().meta({
       description: 'Address that signed. Only of a payment of another protocol',
     }),
-    resource: z.string().optional().meta({
-      description: 'What the client said it pays for. Only of a payment of another protocol',
-    }),
+    resource: z
+      .string()
+      .optional()
+      .meta({
+        description: 'What the client said it pays for. Only of a payment of another protocol',
+        examples: ['https://api.example.com/report'],
+      }),
     accrued_fee: MicroUsdcOrZero.optional().meta({
       description: 'Fee that the vendor owes for an x402 payment. Shown only to the vendor',
     }),

@@ -65,7 +65,9 @@ export const ReceiptClaims = z
     vendor: z
       .strictObject({
         service_id: ServiceId.nullable().meta({ description: 'Null for an outgoing payment of x402' }),
-        service_name: z.string().meta({ description: 'The name when the payment was priced' }),
+        service_name: z
+          .string()
+          .meta({ description: 'The name when the payment was priced', examples: ['Weather API'] }),
         payout_address: SolanaAddress.describe('The address that was paid'),
       })
       .describe('Who was paid'),

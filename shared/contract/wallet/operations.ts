@@ -36,7 +36,10 @@ export const Wallet = z
       .describe('external: linked by its owner. provisioned: made by a client of ours'),
     address: SolanaAddress.describe('The public key of the wallet'),
     token_account: SolanaAddress.describe('The account on chain that holds its USDC'),
-    label: z.string().nullable().describe('Chosen by the owner'),
+    label: z
+      .string()
+      .nullable()
+      .meta({ description: 'Chosen by the owner', examples: ['Main wallet'] }),
     token_account_closed: z.boolean().meta({
       description: 'Whether the token account existed and was closed, or was given to another owner',
     }),

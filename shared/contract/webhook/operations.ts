@@ -158,7 +158,7 @@ export const Attempt = z.strictObject({
   response: z
     .string()
     .nullable()
-    .meta({ description: 'The beginning of the answer’s body, at most 200 characters' }),
+    .meta({ description: 'The beginning of the answer’s body, at most 200 characters', examples: ['ok'] }),
 });
 export type Attempt = z.infer<typeof Attempt>;
 const DeliveryStatus = z.enum(['pending', 'delivered', 'failed']).meta({
