@@ -4,6 +4,7 @@ import type { Json } from '../shared/contract/examples.ts';
 import { contractList } from '../shared/contract/index.ts';
 import { llmsText } from '../shared/contract/llms.ts';
 import { openApiDocument, operationId } from '../shared/contract/openapi.ts';
+import { placeOf, TAGS } from '../shared/contract/tags.ts';
 
 /** The API document is valid OpenAPI, and its examples are valid by the contract. */
 
@@ -43,6 +44,13 @@ test.each(operations)('%s: the contract accepts its examples of requests and ans
     if (status === undefined || status === 204) continue;
     expect(output.safeParse(exampleIn(responses[status])).error?.issues).toBeUndefined();
   }
+});
+
+test('every operation is in exactly one part of the reference', () => {
+  const placed = TAGS.flatMap((tag) => tag.operations);
+  expect(placed.toSorted()).toEqual(operations.map(([id]) => id).toSorted());
+  expect(document.tags).toEqual(TAGS.map(({ name, description }) => ({ name, description })));
+  expect(() => placeOf('quote.destroy')).toThrow('shared/contract/tags.ts');
 });
 
 /** Components whose description names their form only, so that each use needs its own meaning. */

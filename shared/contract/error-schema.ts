@@ -15,6 +15,25 @@ export const exampleReference = (code: ErrorCode): ErrorReference => ({
   docs_url: errorDocsUrl('https://api.quittance.example', code),
 });
 
+const LIMIT: Json = {
+  type: 'object',
+  required: ['name', 'asked', 'limit', 'left', 'resets_at'],
+  description: 'The limit that refused the payment. Its amounts are in USDC micro-units',
+  properties: {
+    name: { enum: LIMIT_NAMES, description: 'Which limit' },
+    asked: { $ref: '#/components/schemas/MicroUsdc', description: 'The amount of the payment' },
+    limit: { $ref: '#/components/schemas/MicroUsdcOrZero', description: 'The limit itself' },
+    left: {
+      $ref: '#/components/schemas/MicroUsdcOrZero',
+      description: 'What no other payment has used or holds',
+    },
+    resets_at: {
+      anyOf: [{ $ref: '#/components/schemas/Timestamp' }, { type: 'null' }],
+      description: 'When a daily or monthly limit starts again. Null: never',
+    },
+  },
+};
+
 /** The JSON Schema of every error answer. Its references are components of the OpenAPI document. */
 export const errorSchema = (): Json => ({
   type: 'object',
@@ -71,24 +90,7 @@ export const errorSchema = (): Json => ({
           $ref: '#/components/schemas/ApprovalId',
           description: 'The approval that the payment needs, or that was denied or has expired',
         },
-        limit: {
-          type: 'object',
-          required: ['name', 'asked', 'limit', 'left', 'resets_at'],
-          description: 'The limit that refused the payment. Its amounts are in USDC micro-units',
-          properties: {
-            name: { enum: LIMIT_NAMES, description: 'Which limit' },
-            asked: { $ref: '#/components/schemas/MicroUsdc', description: 'The amount of the payment' },
-            limit: { $ref: '#/components/schemas/MicroUsdcOrZero', description: 'The limit itself' },
-            left: {
-              $ref: '#/components/schemas/MicroUsdcOrZero',
-              description: 'What no other payment has used or holds',
-            },
-            resets_at: {
-              anyOf: [{ $ref: '#/components/schemas/Timestamp' }, { type: 'null' }],
-              description: 'When a daily or monthly limit starts again. Null: never',
-            },
-          },
-        },
+        limit: LIMIT,
       },
     },
   },

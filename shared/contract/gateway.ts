@@ -16,12 +16,10 @@ const Key = z.strictObject({
     description: 'Id of the key: environment, use and number. A token names it',
     examples: ['test.quote.1'],
   }),
-  x: z
-    .string()
-    .meta({
-      description: 'The public key, base64url',
-      examples: ['JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs'],
-    }),
+  x: z.string().meta({
+    description: 'The public key, base64url',
+    examples: ['JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs'],
+  }),
   env: Environment.describe('The environment whose tokens it verifies'),
 });
 

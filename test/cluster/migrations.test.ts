@@ -21,8 +21,8 @@ const ROLLED_WITHIN_SECONDS = 600;
 const settingsFile = path.join(TRIAL_FOLDER, 'settings.env');
 
 /**
- * Gives the release a setting that no earlier one had, so that every pod is replaced. The file keeps
- * it, because it describes what runs.
+ * Gives the release a setting that no earlier one had, so that every pod is replaced. The file
+ * keeps it, because it describes what runs.
  */
 const changeSettings = (): void => {
   const others = readFileSync(settingsFile, 'utf8').replace(/^RELEASE_OF_TEST=.*\n/gm, '');

@@ -45,8 +45,7 @@ const run = async (id: string, known: Record<string, string>): Promise<Record<st
   return body;
 };
 
-const exampleOf = (schema: ZodString): string =>
-  (schema.meta()!.examples as string[])[0]!;
+const exampleOf = (schema: ZodString): string => (schema.meta()!.examples as string[])[0]!;
 const TOKEN = 'eyJ2IjoxfQ.c2lnbmF0dXJl';
 
 test('the samples of quote, settle, redeem, verify and list make one payment', async () => {

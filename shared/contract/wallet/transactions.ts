@@ -41,12 +41,10 @@ export const Transaction = z
     }),
     status: TransactionStatus,
     tx_hash: TransactionHash.nullable().describe('The transaction on chain'),
-    object_id: z
-      .string()
-      .meta({
-        description: 'The settlement, deposit, withdrawal, refund or test funding',
-        examples: ['stl_01kaj5w0c0e8h9x2m4n6p8q0rs'],
-      }),
+    object_id: z.string().meta({
+      description: 'The settlement, deposit, withdrawal, refund or test funding',
+      examples: ['stl_01kaj5w0c0e8h9x2m4n6p8q0rs'],
+    }),
     service_id: ServiceId.nullable().meta({ description: 'Set for a payment and its refund' }),
     delegate_id: DelegateId.nullable().meta({
       description: 'The delegate that paid, or whose payment was refunded. Shown only to the payer',
