@@ -4,6 +4,7 @@ import type { Json } from '../shared/contract/examples.ts';
 import { contractList } from '../shared/contract/index.ts';
 import { llmsText } from '../shared/contract/llms.ts';
 import { openApiDocument, operationId } from '../shared/contract/openapi.ts';
+import { placeOf, TAGS } from '../shared/contract/tags.ts';
 
 /** The API document is valid OpenAPI, and its examples are valid by the contract. */
 
@@ -43,6 +44,53 @@ test.each(operations)('%s: the contract accepts its examples of requests and ans
     if (status === undefined || status === 204) continue;
     expect(output.safeParse(exampleIn(responses[status])).error?.issues).toBeUndefined();
   }
+});
+
+test('every operation is in exactly one part of the reference', () => {
+  const placed = TAGS.flatMap((tag) => tag.operations);
+  expect(placed.toSorted()).toEqual(operations.map(([id]) => id).toSorted());
+  expect(document.tags).toEqual(TAGS.map(({ name, description }) => ({ name, description })));
+  expect(() => placeOf('quote.destroy')).toThrow('shared/contract/tags.ts');
+});
+
+/** Components whose description names their form only, so that each use needs its own meaning. */
+const FORMS = [
+  ...['Timestamp', 'MicroUsdc', 'MicroUsdcOrZero', 'SolanaAddress', 'TransactionHash'],
+  ...['WireTransaction', 'CompactToken', 'Email', 'Environment'],
+].map((name) => `#/components/schemas/${name}`);
+const components = (document.components as { schemas: Record<string, Json> }).schemas;
+
+const isDescribed = (field: Json): boolean => {
+  const { description, $ref, anyOf = [] } = field;
+  if (typeof description === 'string' && description !== '') return true;
+  if (typeof $ref === 'string' && !FORMS.includes($ref))
+    return isDescribed(components[$ref.split('/').at(-1)!]!);
+  return (anyOf as Json[]).some(isDescribed);
+};
+
+/** The fields and parameters of a part of the document that nothing explains, by their place. */
+const undescribed = (node: unknown, place: string): string[] => {
+  if (typeof node !== 'object' || node === null) return [];
+  const { properties, schema, in: isIn, name } = node as Json;
+  const fields = Object.entries((properties ?? {}) as Record<string, Json>)
+    .filter(([, field]) => !isDescribed(field))
+    .map(([field]) => `${place}.${field}`);
+  const parameter = isIn !== undefined && !isDescribed(node as Json) && !isDescribed(schema as Json);
+  // The other members of `allOf` narrow the fields of the first, which describes them.
+  const parts = Object.entries(node).filter(([key]) => !['example', 'examples'].includes(key));
+  return [
+    ...fields,
+    ...(parameter ? [`${place} ${String(name)}`] : []),
+    ...parts.flatMap(([key, part]) =>
+      undescribed(key === 'allOf' ? [(part as unknown[])[0]] : part, `${place}/${key}`),
+    ),
+  ];
+};
+
+test('every field of requests, answers and events, and every parameter, has a description', () => {
+  expect(undescribed(document, '')).toEqual([]);
+  const broken = { properties: { at: { $ref: '#/components/schemas/Timestamp' }, id: { type: 'string' } } };
+  expect(undescribed(broken, 'broken')).toEqual(['broken.at', 'broken.id']);
 });
 
 test('the page for language models names every endpoint, and is short', () => {

@@ -17,7 +17,7 @@ import { sdkErrors, sdkOperations, sdkTypes } from './sdk-sources.ts';
  */
 const root = path.resolve(import.meta.dirname, '..');
 const outputs: Record<string, string> = {
-  'docs/openapi.json': `${JSON.stringify(openApiDocument({ serverUrl: '/' }), null, 2)}\n`,
+  'docs/openapi.json': `${JSON.stringify(openApiDocument({ serverUrl: '/' }), null, 1)}\n`,
   'docs/errors.md': errorsPage(),
   'docs/map.md': mapPage(),
   'docs/metrics.md': metricsPage(),

@@ -15,6 +15,25 @@ export const exampleReference = (code: ErrorCode): ErrorReference => ({
   docs_url: errorDocsUrl('https://api.quittance.example', code),
 });
 
+const LIMIT: Json = {
+  type: 'object',
+  required: ['name', 'asked', 'limit', 'left', 'resets_at'],
+  description: 'The limit that refused the payment. Its amounts are in USDC micro-units',
+  properties: {
+    name: { enum: LIMIT_NAMES, description: 'Which limit' },
+    asked: { $ref: '#/components/schemas/MicroUsdc', description: 'The amount of the payment' },
+    limit: { $ref: '#/components/schemas/MicroUsdcOrZero', description: 'The limit itself' },
+    left: {
+      $ref: '#/components/schemas/MicroUsdcOrZero',
+      description: 'What no other payment has used or holds',
+    },
+    resets_at: {
+      anyOf: [{ $ref: '#/components/schemas/Timestamp' }, { type: 'null' }],
+      description: 'When a daily or monthly limit starts again. Null: never',
+    },
+  },
+};
+
 /** The JSON Schema of every error answer. Its references are components of the OpenAPI document. */
 export const errorSchema = (): Json => ({
   type: 'object',
@@ -22,9 +41,10 @@ export const errorSchema = (): Json => ({
   properties: {
     error: {
       type: 'object',
+      description: 'What is wrong, and what to do',
       required: ['code', 'message', 'request_id', 'docs_url'],
       properties: {
-        code: { type: 'string', enum: Object.keys(ERRORS) },
+        code: { type: 'string', enum: Object.keys(ERRORS), description: 'What is wrong, for programs' },
         message: { type: 'string', description: 'What is wrong, then what to do. For people' },
         request_id: {
           type: 'string',
@@ -42,7 +62,10 @@ export const errorSchema = (): Json => ({
           items: {
             type: 'object',
             required: ['path', 'message'],
-            properties: { path: { type: 'string' }, message: { type: 'string' } },
+            properties: {
+              path: { type: 'string', description: 'The field, as `limits.daily`' },
+              message: { type: 'string', description: 'What is wrong with it' },
+            },
           },
         },
         money_moved: {
@@ -67,20 +90,7 @@ export const errorSchema = (): Json => ({
           $ref: '#/components/schemas/ApprovalId',
           description: 'The approval that the payment needs, or that was denied or has expired',
         },
-        limit: {
-          type: 'object',
-          required: ['name', 'asked', 'limit', 'left', 'resets_at'],
-          description:
-            'The limit that refused the payment, in micro-units. `asked`: the amount of the payment. `left`: what no ' +
-            'other payment has used or holds. `resets_at`: when a daily or monthly limit starts again.',
-          properties: {
-            name: { enum: LIMIT_NAMES },
-            asked: { $ref: '#/components/schemas/MicroUsdc' },
-            limit: { $ref: '#/components/schemas/MicroUsdcOrZero' },
-            left: { $ref: '#/components/schemas/MicroUsdcOrZero' },
-            resets_at: { anyOf: [{ $ref: '#/components/schemas/Timestamp' }, { type: 'null' }] },
-          },
-        },
+        limit: LIMIT,
       },
     },
   },

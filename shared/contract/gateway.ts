@@ -8,13 +8,19 @@ import { operation, service } from './service.ts';
 const health = { access: [], limits: [{ points: 1200, windowSeconds: 60, per: 'ip' }], errors: [] } as const;
 
 const Key = z.strictObject({
-  kty: z.literal('OKP'),
-  crv: z.literal('Ed25519'),
-  alg: z.literal('EdDSA'),
-  use: z.literal('sig'),
-  kid: z.string().meta({ examples: ['test.quote.1'] }),
-  x: z.string(),
-  env: Environment,
+  kty: z.literal('OKP').describe('Key type (RFC 8037)'),
+  crv: z.literal('Ed25519').describe('Curve'),
+  alg: z.literal('EdDSA').describe('Algorithm of the signatures'),
+  use: z.literal('sig').describe('The key verifies signatures'),
+  kid: z.string().meta({
+    description: 'Id of the key: environment, use and number. A token names it',
+    examples: ['test.quote.1'],
+  }),
+  x: z.string().meta({
+    description: 'The public key, base64url',
+    examples: ['JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs'],
+  }),
+  env: Environment.describe('The environment whose tokens it verifies'),
 });
 
 /** The operations that the gateway itself answers. */
@@ -25,7 +31,10 @@ export const gateway = service({
       summary: 'Liveness: the process answers',
       http: { method: 'GET', path: '/v1/health', status: 200 },
       ...health,
-      output: z.strictObject({ status: z.literal('ok'), time: Timestamp }),
+      output: z.strictObject({
+        status: z.literal('ok').describe('Always ok: a process that is not alive does not answer'),
+        time: Timestamp.describe('The time of the server'),
+      }),
     }),
     ready: operation({
       summary: 'Readiness: the process accepts calls',
@@ -34,8 +43,10 @@ export const gateway = service({
       http: { method: 'GET', path: '/v1/health/ready', status: 200 },
       ...health,
       output: z.strictObject({
-        status: z.literal('ready'),
-        environments: z.record(z.string(), z.record(z.string(), z.enum(['up', 'down']))),
+        status: z.literal('ready').describe('Always ready: otherwise the answer is 503'),
+        environments: z
+          .record(z.string(), z.record(z.string(), z.enum(['up', 'down'])))
+          .describe('The state of each part, by environment and part'),
       }),
     }),
     environments: operation({
@@ -46,19 +57,21 @@ export const gateway = service({
       http: { method: 'GET', path: '/v1/environments', status: 200 },
       ...health,
       output: z.strictObject({
-        environments: z.record(
-          z.string(),
-          z.strictObject({
-            usdc_mint: SolanaAddress,
-            x402_network: z
-              .string()
-              .nullable()
-              .meta({
-                description: 'CAIP-2 id of the chain, as x402 names it. Null: not configured',
-                examples: ['solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'],
-              }),
-          }),
-        ),
+        environments: z
+          .record(
+            z.string(),
+            z.strictObject({
+              usdc_mint: SolanaAddress.describe('The mint of USDC on the network of this environment'),
+              x402_network: z
+                .string()
+                .nullable()
+                .meta({
+                  description: 'CAIP-2 id of the chain, as x402 names it. Null: not configured',
+                  examples: ['solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'],
+                }),
+            }),
+          )
+          .describe('By the name of the environment'),
       }),
     }),
     jwks: operation({
@@ -68,10 +81,13 @@ export const gateway = service({
       http: { method: 'GET', path: '/.well-known/jwks.json', status: 200 },
       access: [],
       query: z.strictObject({
-        environment: Environment.optional(),
-        all: z.enum(['true', 'false']).optional(),
+        environment: Environment.optional().describe('Only the keys of this environment'),
+        all: z
+          .enum(['true', 'false'])
+          .optional()
+          .describe('true: also keys that no longer sign, which verify old receipts'),
       }),
-      output: z.strictObject({ keys: z.array(Key) }),
+      output: z.strictObject({ keys: z.array(Key).describe('The public keys (RFC 7517)') }),
       errors: [],
     }),
   },

@@ -1,11 +1,13 @@
 import { z } from 'zod';
+import { codeSamples } from './code-samples.ts';
 import { errorSchema, exampleReference } from './error-schema.ts';
 import { ERRORS, type ErrorCode } from './errors.ts';
 import { exampleOf, type Json } from './examples.ts';
 import { IDEMPOTENT_REPLAYED, IdempotencyKey } from './idempotency.ts';
 import { contractList } from './index.ts';
 import type { CredentialKind } from './principal.ts';
-import { errorsOf, type HttpOperation, type Limit, type ServiceContract } from './service.ts';
+import { errorsOf, type HttpOperation, type Limit } from './service.ts';
+import { placeOf, TAGS } from './tags.ts';
 import { webhooksObject } from './webhook/openapi.ts';
 
 /**
@@ -14,11 +16,32 @@ import { webhooksObject } from './webhook/openapi.ts';
  */
 
 const ERROR_ID = 'Error';
-const SECURITY: Record<CredentialKind, { scheme: string; description: string }> = {
-  service_key: { scheme: 'serviceKey', description: 'Service key: vendor_test_… or vendor_live_…' },
-  delegate_key: { scheme: 'delegateKey', description: 'Delegate key: dk_test_… or dk_live_…' },
-  jwt: { scheme: 'accessToken', description: 'Access token of a sign-in (JWT, EdDSA, 15 minutes)' },
+const SECURITY: Record<CredentialKind, { scheme: string; name: string; description: string }> = {
+  service_key: {
+    scheme: 'serviceKey',
+    name: 'a service key',
+    description: 'Service key: vendor_test_… or vendor_live_…',
+  },
+  delegate_key: {
+    scheme: 'delegateKey',
+    name: 'a delegate key',
+    description: 'Delegate key: dk_test_… or dk_live_…',
+  },
+  jwt: {
+    scheme: 'accessToken',
+    name: 'the access token of a sign-in',
+    description: 'Access token of a sign-in (JWT, EdDSA, 15 minutes)',
+  },
 };
+
+const isAmount = ({ $ref, anyOf = [] }: Json): boolean =>
+  /\/MicroUsdc(OrZero)?$/.test(String($ref)) || (anyOf as Json[]).some(isAmount);
+
+/** The description of an amount names its unit, because a reader of one field sees no other. */
+const withUnit = (node: Json): Json =>
+  typeof node.description === 'string' && isAmount(node)
+    ? { ...node, description: `${node.description}. In USDC micro-units` }
+    : node;
 
 /** Converts schemas to JSON Schema. A schema with an id becomes a component, once. */
 const createConverter = () => {
@@ -27,14 +50,13 @@ const createConverter = () => {
   const toComponent = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(toComponent);
     if (typeof node !== 'object' || node === null) return node;
-    return Object.fromEntries(
-      Object.entries(node).map(([key, value]) => [
-        key,
-        key === '$ref' && typeof value === 'string'
-          ? value.replace('#/$defs/', '#/components/schemas/')
-          : toComponent(value),
-      ]),
-    );
+    const entries = Object.entries(node).map(([key, value]) => [
+      key,
+      key === '$ref' && typeof value === 'string'
+        ? value.replace('#/$defs/', '#/components/schemas/')
+        : toComponent(value),
+    ]);
+    return withUnit(Object.fromEntries(entries) as Json);
   };
 
   const addComponent = (id: string, schema: unknown) => {
@@ -85,11 +107,16 @@ const parametersOf = (
   Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, field]) => {
     const optional = field.safeParse(undefined).success;
     const inner = field instanceof z.ZodOptional ? (field.unwrap() as z.ZodType) : field;
-    const converted = convert(inner, { open: false });
+    const { description, ...converted } = convert(inner, { open: false });
+    const text = inner === field ? description : (field.description ?? description);
     // Query parameters have no example: with all of them filled in, the filters would exclude each
     // other.
     const shown = place === 'path' ? { example: example(converted, name) } : {};
-    return { name, in: place, required: !optional, schema: converted, ...shown };
+    return {
+      ...{ name, in: place, required: !optional },
+      ...(text === undefined ? {} : { description: text }),
+      ...{ schema: converted, ...shown },
+    };
   });
 
 const keyParameter = ({ convert }: Converter): Json => ({
@@ -206,14 +233,23 @@ export const operationId = (service: string, operation: string): string => `${se
 const stepUpText = ({ stepUp }: HttpOperation): string | undefined =>
   stepUp && `Needs a sign-in of the last 5 minutes${stepUp === true ? '' : `, ${stepUp.when}`}.`;
 
+/** Every operation with its name, in the order of the reference. */
+const operationsInOrder = (): [string, HttpOperation][] =>
+  contractList
+    .flatMap(({ name: service, operations }) =>
+      Object.entries(operations).map(([name, op]): [string, HttpOperation] => [
+        operationId(service, name),
+        op,
+      ]),
+    )
+    .sort(([a], [b]) => placeOf(a).order - placeOf(b).order);
+
 const operationObject = (
-  service: ServiceContract,
-  name: string,
+  id: string,
   op: HttpOperation,
   converter: Converter,
   responses: Record<string, Json>,
 ): Json => {
-  const id = operationId(service.name, name);
   const parameters = [
     ...parametersOf('path', op.params, converter),
     ...parametersOf('query', op.query, converter),
@@ -222,11 +258,17 @@ const operationObject = (
   const takesBody = Object.keys(op.body.shape).length > 0;
   const required = !op.body.safeParse({}).success;
   const limits = `Limit: ${op.limits.map(limitText).join('; ')}.`;
+  const credential =
+    op.access.length === 0
+      ? 'Needs no credential.'
+      : `Credential: ${op.access.map((kind) => SECURITY[kind].name).join(' or ')}.`;
   return {
     operationId: id,
-    tags: [service.name],
+    tags: [placeOf(id).tag],
     summary: op.summary,
-    description: [op.description, stepUpText(op), limits].filter((text) => text !== undefined).join('\n\n'),
+    description: [op.description, [credential, stepUpText(op), limits].filter(Boolean).join(' ')]
+      .filter(Boolean)
+      .join('\n\n'),
     security: op.access.map((kind) => ({ [SECURITY[kind].scheme]: [] })),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(op.rawBody === true ? { requestBody: RAW_BODY } : {}),
@@ -244,6 +286,18 @@ const operationObject = (
   };
 };
 
+const EXAMPLE_SERVER = 'https://api.quittance.example';
+/** @param described the operation in the document */
+const samplesOf = (id: string, op: HttpOperation, described: Json, serverUrl: string): Json[] => {
+  const { parameters = [], requestBody } = described as {
+    parameters?: Json[];
+    requestBody?: { content: ReturnType<typeof jsonContent> };
+  };
+  const body = op.bodyOptional === true ? undefined : requestBody?.content['application/json'].example;
+  const server = serverUrl === '/' ? EXAMPLE_SERVER : serverUrl;
+  return codeSamples({ id, op, serverUrl: server, parameters, body: body as Json | undefined });
+};
+
 const DESCRIPTION = `Pay for an API call in USDC on Solana: the vendor quotes, the payer settles, the vendor redeems.
 
 Amounts are strings of USDC micro-units (1 USDC = 1,000,000). Times are ISO 8601, UTC. Unknown request fields are
@@ -253,7 +307,10 @@ about its code.
 
 Every call may be repeated when its answer was lost: GET, PATCH and DELETE always, settle and consume with the id that is in
 their body, what creates something with the same \`Idempotency-Key\`. Calls that do not name that header ignore it,
-because nothing happens twice by them.`;
+because nothing happens twice by them.
+
+You get a service key or a delegate key in the [console](/console). [Errors](/docs/errors) has the causes of every error and what
+to do. [llms.txt](/llms.txt) is a short description for language models.`;
 
 /** The complete document. @param serverUrl the base URL of the API */
 export const openApiDocument = ({ serverUrl }: { serverUrl: string }): Json => {
@@ -261,14 +318,11 @@ export const openApiDocument = ({ serverUrl }: { serverUrl: string }): Json => {
   const { components } = converter;
   const paths: Record<string, Json> = {};
   const responses: Record<string, Json> = {};
-  for (const service of contractList) {
-    for (const [name, op] of Object.entries(service.operations)) {
-      const path = op.http.path.replace(/:(\w+)/g, '{$1}');
-      paths[path] = {
-        ...paths[path],
-        [op.http.method.toLowerCase()]: operationObject(service, name, op, converter, responses),
-      };
-    }
+  for (const [id, op] of operationsInOrder()) {
+    const path = op.http.path.replace(/:(\w+)/g, '{$1}');
+    const described = operationObject(id, op, converter, responses);
+    const samples = op.rawBody === true ? {} : { 'x-codeSamples': samplesOf(id, op, described, serverUrl) };
+    paths[path] = { ...paths[path], [op.http.method.toLowerCase()]: { ...described, ...samples } };
   }
   const webhooks = webhooksObject(converter);
   return {
@@ -280,9 +334,7 @@ export const openApiDocument = ({ serverUrl }: { serverUrl: string }): Json => {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: serverUrl }],
-    tags: contractList
-      .filter(({ operations }) => Object.keys(operations).length > 0)
-      .map(({ name }) => ({ name })),
+    tags: TAGS.map(({ name, description }) => ({ name, description })),
     paths,
     webhooks,
     components: {

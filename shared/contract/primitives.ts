@@ -60,6 +60,13 @@ export const Moment = Timestamp.refine((text) => {
   return time >= 0 && new Date(time).toISOString().slice(0, 10) === text.slice(0, 10);
 }, 'must be a time that exists, not before 1970');
 
+/** `WebhookEndpointId` as text: "webhook endpoint". */
+const wordsOf = (name: string): string =>
+  name
+    .replace(/Id$/, '')
+    .replace(/(?!^)[A-Z]/g, ' $&')
+    .toLowerCase();
+
 /** An id of ours: prefix + UUIDv7 in base32. */
 export const typeId = (prefix: string, name: string) =>
   z
@@ -67,7 +74,7 @@ export const typeId = (prefix: string, name: string) =>
     .regex(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`), `must be an id that begins with ${prefix}_`)
     .meta({
       id: name,
-      description: `Identifier beginning with ${prefix}_ (TypeID: UUIDv7 in base32)`,
+      description: `Id of the ${wordsOf(name)}, beginning with ${prefix}_ (TypeID: UUIDv7 in base32)`,
       examples: [`${prefix}_01kaj5w0c0e8h9x2m4n6p8q0rs`],
     });
 
@@ -87,7 +94,7 @@ export const ServiceId = z
   .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, 'must be a UUID in lower case')
   .meta({
     id: 'ServiceId',
-    description: 'UUID of a vendor service',
+    description: 'Id of the vendor’s service, a UUID',
     examples: ['0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17'],
   });
 
@@ -155,7 +162,7 @@ export const Environment = z
   .meta({ id: 'Environment', description: 'test or live. Each is a separate deployment' });
 export type Environment = z.infer<typeof Environment>;
 
-export const Currency = z.literal('USDC').meta({ id: 'Currency' });
+export const Currency = z.literal('USDC').meta({ id: 'Currency', description: 'Always USDC' });
 
 /**
  * Free text that is shown to people. Control characters and line separators are refused, because
@@ -186,9 +193,35 @@ export const RawBody = z.strictObject({
 });
 export type RawBody = z.infer<typeof RawBody>;
 
+/** Fields that several objects share. */
+export const createdAt = Timestamp.describe('When it was created');
+export const quoteAmount = MicroUsdc.describe('What the payer pays');
+export const feeAmount = MicroUsdcOrZero.meta({
+  description: 'What the platform gets of it',
+  examples: ['12500'],
+});
+export const netAmount = MicroUsdc.meta({
+  description: 'What the vendor gets of it',
+  examples: ['2487500'],
+});
+export const txHashOrNull = TransactionHash.nullable().describe(
+  'The transaction on chain. Null until it is seen there',
+);
+export const failureOrNull = z
+  .strictObject({
+    code: z.string().describe('Why it failed, for programs'),
+    message: z.string().describe('Why it failed, for people'),
+  })
+  .nullable()
+  .meta({ description: 'Why it failed. Null: it has not failed', examples: [null] });
+
 /** Query parameters of every list endpoint. `limit` is text (1 to 100, default 20). */
 export const pageQuery = {
-  cursor: z.string().max(512).optional().meta({ description: 'next_cursor of the previous page' }),
+  cursor: z
+    .string()
+    .max(512)
+    .optional()
+    .meta({ description: '`next_cursor` of the previous page. Without it: the first page' }),
   limit: z
     .string()
     .regex(/^([1-9][0-9]?|100)$/, 'must be 1 to 100')
@@ -203,9 +236,9 @@ export const pageQuery = {
 /** The shape of every list answer, newest first. */
 export const page = <T extends z.ZodType>(item: T) =>
   z.strictObject({
-    data: z.array(item),
+    data: z.array(item).describe('The items of this page, newest first'),
     next_cursor: z
       .string()
       .nullable()
-      .meta({ examples: [null] }),
+      .meta({ description: '`cursor` of the next page. Null: this page is the last', examples: [null] }),
   });

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { contractList } from '../../shared/contract/index.ts';
+import { operationId } from '../../shared/contract/openapi.ts';
+import { TAGS } from '../../shared/contract/tags.ts';
 import { startBrowser } from '../support/browser.ts';
 import { runningStack } from '../support/stack.ts';
 
@@ -25,21 +27,27 @@ test('the reference page shows the operations and calls no other origin', async 
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(error.message));
   // A link to one operation opens it, with the contract's description.
-  await page.goto(`${stack.docs_url}#tag/settlement/POST/v1/settle`);
+  await page.goto(`${stack.docs_url}#tag/pay/POST/v1/settle`);
   await page.getByText('never charges twice').first().waitFor();
-  // The side bar opens a service at a click.
-  for (const { name, operations } of contractList) {
-    const [first] = Object.values(operations);
-    if (first === undefined) continue;
+  // Its samples are ours, and none of the page's own.
+  const samples = page.locator('section', { hasText: 'never charges twice' }).last();
+  await samples.getByText('Authorization: Bearer $DELEGATE_KEY').waitFor();
+  // The side bar opens a part at a click.
+  const summaries = new Map(
+    contractList.flatMap(({ name: service, operations }) =>
+      Object.entries(operations).map(([name, { summary }]) => [operationId(service, name), summary]),
+    ),
+  );
+  for (const { name, operations } of TAGS) {
     const opener = page.getByRole('button', { name: `Open Group - ${name}` }).first();
     if (await opener.isVisible()) await opener.click();
-    await page.getByText(first.summary).first().waitFor();
+    // The part of the events has no operations.
+    const [first] = operations;
+    const text = first === undefined ? 'settlement.issued' : summaries.get(first)!;
+    await page.getByText(text).first().waitFor();
   }
   const shown = await page.evaluate<string>('document.body.innerText');
-  const summaries = contractList.flatMap(({ operations }) =>
-    Object.values(operations).map(({ summary }) => summary),
-  );
-  expect(summaries.filter((summary) => !shown.includes(summary))).toEqual([]);
+  expect([...summaries.values()].filter((summary) => !shown.includes(summary))).toEqual([]);
 
   const other = asked.filter((url) => !/^(data|blob):/.test(url) && !url.startsWith(`${stack.gateway_url}/`));
   expect(other).toEqual([]);
@@ -50,12 +58,16 @@ test('the reference page shows the operations and calls no other origin', async 
   await page.close();
 }, 60_000);
 
-test('the script is gzipped for clients that accept it, and the page for language models is text', async () => {
-  const script = await fetch(`${stack.gateway_url}/docs.js`, { headers: { 'accept-encoding': 'br, gzip' } });
-  expect([script.status, script.headers.get('content-encoding')]).toEqual([200, 'gzip']);
-  const plain = await fetch(`${stack.gateway_url}/docs.js`, { headers: { 'accept-encoding': 'gzip;q=0' } });
-  expect([plain.status, plain.headers.get('content-encoding')]).toEqual([200, null]);
-  expect(await script.text()).toBe(await plain.text());
+test('script and document are gzipped for clients that accept it, and the page for language models is text', async () => {
+  for (const path of ['/docs.js', '/openapi.json']) {
+    const get = (coding: string) =>
+      fetch(stack.gateway_url + path, { headers: { 'accept-encoding': coding } });
+    const gzipped = await get('br, gzip');
+    expect([gzipped.status, gzipped.headers.get('content-encoding')]).toEqual([200, 'gzip']);
+    const plain = await get('gzip;q=0');
+    expect([plain.status, plain.headers.get('content-encoding')]).toEqual([200, null]);
+    expect(await gzipped.text()).toBe(await plain.text());
+  }
 
   const text = await fetch(`${stack.gateway_url}/llms.txt`);
   expect(text.headers.get('content-type')).toBe('text/plain; charset=utf-8');

@@ -1,6 +1,6 @@
 // Generated from shared/contract/ by `npm run generate`; do not edit.
 export interface paths {
-    "/v1/health": {
+    "/v1/services": {
         parameters: {
             query?: never;
             header?: never;
@@ -8,78 +8,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Liveness: the process answers
-         * @description Limit: 1200 per minute per address.
+         * List vendor services
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
-        get: operations["gateway.health"];
+        get: operations["identity.listServices"];
         put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/health/ready": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
-         * Readiness: the process accepts calls
-         * @description 503 while the process starts or drains. The body shows the state of each environment. An environment that is down does not affect the others.
+         * Create a vendor service and its API key
+         * @description The api_key is shown only in this answer.
          *
-         *     Limit: 1200 per minute per address.
+         *     Credential: the access token of a sign-in. Limit: 10 per minute per account.
          */
-        get: operations["gateway.ready"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/environments": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the environments that are served here, each with its USDC mint and its network
-         * @description From the configuration only. A signer compares the mint of a transaction with this mint, never with one from another answer.
-         *
-         *     Limit: 1200 per minute per address.
-         */
-        get: operations["gateway.environments"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/.well-known/jwks.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the public signing keys
-         * @description A key is valid only for the environment and the use in its kid: <env>.<quote|settlement|session>.<n>.
-         *
-         *     Limit: 120 per minute per address.
-         */
-        get: operations["gateway.jwks"];
-        put?: never;
-        post?: never;
+        post: operations["identity.createService"];
         delete?: never;
         options?: never;
         head?: never;
@@ -99,71 +39,9 @@ export interface paths {
          * Create a quote
          * @description A quote is a signed price: amount, currency, expiry and scope. It can be paid at most once.
          *
-         *     Limit: 30 per minute per account.
+         *     Credential: a service key. Limit: 30 per minute per account.
          */
         post: operations["quote.create"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/quotes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List quotes
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["quote.list"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/quotes/{quote_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get a quote
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["quote.get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/settle": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Settle a quote
-         * @description Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id returns the same settlement and never charges twice. After a time-out, repeat with the same id. If the account has paid the quote, or is paying it, by another attempt, the call is refused with `settlement_id` and the action `read_settlement`. This holds for all credentials of the account.
-         *
-         *     Limit: 20 per minute per account.
-         */
-        post: operations["settlement.settle"];
         delete?: never;
         options?: never;
         head?: never;
@@ -183,9 +61,29 @@ export interface paths {
          * Redeem a settlement
          * @description Authorizes the delivery. It succeeds once. Deliver only if `replayed` is false or the `redeem_id` is yours.
          *
-         *     Limit: 30 per minute per account.
+         *     Credential: a service key. Limit: 30 per minute per account.
          */
         post: operations["settlement.redeem"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/settlements/{settlement_id}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify a settlement without consuming it
+         * @description Credential: a service key. Limit: 120 per minute per account.
+         */
+        post: operations["settlement.verify"];
         delete?: never;
         options?: never;
         head?: never;
@@ -205,7 +103,7 @@ export interface paths {
          * Consume units of a prepaid settlement
          * @description For quotes whose scope has integer `units` (1 to 1e9), so that one payment covers many small calls. The first consume redeems the settlement. Units can be consumed for 30 days after it. A repeat with the same request_id consumes nothing more and returns the same answer.
          *
-         *     Limit: 120 per minute per account.
+         *     Credential: a service key. Limit: 120 per minute per account.
          */
         post: operations["settlement.consume"];
         delete?: never;
@@ -214,7 +112,79 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/settlements/{settlement_id}/verify": {
+    "/v1/quotes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List quotes
+         * @description Credential: a service key or the access token of a sign-in. Limit: 120 per minute per account.
+         */
+        get: operations["quote.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/quotes/{quote_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a quote
+         * @description Credential: a service key or the access token of a sign-in. Limit: 120 per minute per account.
+         */
+        get: operations["quote.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services/{service_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a vendor service
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
+         */
+        get: operations["identity.getService"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a vendor service, or close it while payments are open
+         * @description Refused while quotes or settlements are open, unless `mode` is `close`. A closing service creates no new quotes. Redeem, verify, consume and refunds work until 30 days after the last redeem window.
+         *
+         *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         */
+        delete: operations["identity.deleteService"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a vendor service
+         * @description The owner is notified of a new payout address by mail. In live it takes effect after 24 hours. Until then, setting the current address again cancels the change.
+         *
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for a new payout address. Limit: 30 per minute per account.
+         */
+        patch: operations["identity.updateService"];
+        trace?: never;
+    };
+    "/v1/services/{service_id}/key/rotate": {
         parameters: {
             query?: never;
             header?: never;
@@ -224,10 +194,96 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Verify a settlement without consuming it
-         * @description Limit: 120 per minute per account.
+         * Rotate the key
+         * @description Called with the current key, or with the owner’s sign-in of the last 5 minutes. Only the owner may set `revoke_previous`. At most two keys are valid: a further rotation revokes the older one.
+         *
+         *     Credential: a service key or the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 3 per minute per account.
          */
-        post: operations["settlement.verify"];
+        post: operations["identity.rotateServiceKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services/{service_id}/key/reveal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mail a link that replaces the key
+         * @description Only hashes of keys are stored, so the link creates a replacement key. The link is valid for 15 minutes, once, and only the newest link works.
+         *
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 5 per 5 minutes per account.
+         */
+        post: operations["identity.revealServiceKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services/{service_id}/key/reveal/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Use the mailed link to get a replacement key, once
+         * @description Needs no credential. Limit: 30 per minute per address.
+         */
+        post: operations["identity.verifyServiceReveal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/settle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Settle a quote
+         * @description Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id returns the same settlement and never charges twice. After a time-out, repeat with the same id. If the account has paid the quote, or is paying it, by another attempt, the call is refused with `settlement_id` and the action `read_settlement`. This holds for all credentials of the account.
+         *
+         *     Credential: the access token of a sign-in or a delegate key. Limit: 20 per minute per account.
+         */
+        post: operations["settlement.settle"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/settlements/{settlement_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a settlement
+         * @description Credential: a service key or the access token of a sign-in or a delegate key. Limit: 120 per minute per account.
+         */
+        get: operations["settlement.get"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -245,7 +301,7 @@ export interface paths {
          * List settlements
          * @description A service key lists the settlements of its service. An access token lists the account’s payments, or with `role=vendor` the settlements of all its services. A delegate key lists its own payments.
          *
-         *     Limit: 120 per minute per account.
+         *     Credential: a service key or the access token of a sign-in or a delegate key. Limit: 120 per minute per account.
          */
         get: operations["settlement.list"];
         put?: never;
@@ -256,7 +312,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/settlements/{settlement_id}": {
+    "/v1/settlements/{settlement_id}/receipt": {
         parameters: {
             query?: never;
             header?: never;
@@ -264,76 +320,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a settlement
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["settlement.get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/approvals": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List approvals
-         * @description A delegate key lists those of its own payments.
+         * Get the signed receipt of a payment
+         * @description Anyone can verify the receipt without an account: it is a compact JWS with EdDSA, signed by a key of `/.well-known/jwks.json?all=true` whose kid is `<env>.settlement.<n>`. Require the `typ` `quittance-receipt+jwt`, the `alg` `EdDSA`, and an `env` equal to that of the kid. The SDK does this with `verifyReceipt`. A receipt states what was known at its `iat`: get it again after a refund. It exists once the payment is confirmed; before that the call answers `conflict`.
          *
-         *     Limit: 120 per minute per account.
+         *     Credential: a service key or the access token of a sign-in or a delegate key. Limit: 120 per minute per account.
          */
-        get: operations["settlement.listApprovals"];
+        get: operations["settlement.getReceipt"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/approvals/{approval_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get an approval
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["settlement.getApproval"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/approvals/{approval_id}/deny": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Deny a payment that waits for approval
-         * @description A repeat, also of an approved one that is not used yet, denies it.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        post: operations["settlement.denyApproval"];
         delete?: never;
         options?: never;
         head?: never;
@@ -351,7 +345,7 @@ export interface paths {
          * List declines
          * @description Payments of quotes that were refused, with the reason. A service key lists those of its service’s quotes. An access token lists the account’s own, or with `role=vendor` those of the quotes of all its services. A delegate key lists its own.
          *
-         *     Limit: 120 per minute per account.
+         *     Credential: a service key or the access token of a sign-in or a delegate key. Limit: 120 per minute per account.
          */
         get: operations["settlement.listDeclines"];
         put?: never;
@@ -375,7 +369,7 @@ export interface paths {
          * Pay a vendor of x402 that does not use Quittance
          * @description Signs the payment that a vendor’s 402 asks for, and returns the header that presents it. A repeat with the same payment_attempt_id returns the same signed payment and never pays twice. The vendor’s facilitator broadcasts it. A delegate needs `external`, and its limits apply. Send the vendor’s answer to `POST /v1/payments/:settlement_id/report`.
          *
-         *     Limit: 20 per minute per account.
+         *     Credential: the access token of a sign-in or a delegate key. Limit: 20 per minute per account.
          */
         post: operations["settlement.payExternal"];
         delete?: never;
@@ -397,9 +391,727 @@ export interface paths {
          * Report a vendor’s answer to an outgoing payment
          * @description A hint, so that the payment is seen sooner. The chain decides: a report of a failure releases nothing, because the vendor may still use the signed payment.
          *
-         *     Limit: 60 per minute per account.
+         *     Credential: the access token of a sign-in or a delegate key. Limit: 60 per minute per account.
          */
         post: operations["settlement.reportExternal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/delegates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List delegates
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
+         */
+        get: operations["identity.listDelegates"];
+        put?: never;
+        /**
+         * Create a delegate and its key
+         * @description The api_key is shown only in this answer.
+         *
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         */
+        post: operations["identity.createDelegate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/delegates/{delegate_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a delegate
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
+         */
+        get: operations["identity.getDelegate"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a delegate and revoke its keys immediately
+         * @description Its past payments remain. A payment that was accepted before is still carried out.
+         *
+         *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         */
+        delete: operations["identity.deleteDelegate"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a delegate
+         * @description Null removes a limit. A limit that is lowered below what is held and spent makes `remaining` 0. It never undoes a payment.
+         *
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for a change that lets the key spend more, at other services, at other vendors, without approval, or longer. Limit: 30 per minute per account.
+         */
+        patch: operations["identity.updateDelegate"];
+        trace?: never;
+    };
+    "/v1/delegates/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the delegate of this key, with its limits and what is spent, held and remaining
+         * @description Credential: a delegate key. Limit: 120 per minute per account.
+         */
+        get: operations["identity.getOwnDelegate"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/delegates/{delegate_id}/key/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the key
+         * @description Called with the current key, or with the owner’s sign-in of the last 5 minutes. Only the owner may set `revoke_previous`. At most two keys are valid: a further rotation revokes the older one.
+         *
+         *     Credential: a delegate key or the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 3 per minute per account.
+         */
+        post: operations["identity.rotateDelegateKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/delegates/{delegate_id}/key/reveal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mail a link that replaces the key
+         * @description Only hashes of keys are stored, so the link creates a replacement key. The link is valid for 15 minutes, once, and only the newest link works.
+         *
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 5 per 5 minutes per account.
+         */
+        post: operations["identity.revealDelegateKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/delegates/{delegate_id}/key/reveal/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Use the mailed link to get a replacement key, once
+         * @description Needs no credential. Limit: 30 per minute per address.
+         */
+        post: operations["identity.verifyDelegateReveal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List approvals
+         * @description A delegate key lists those of its own payments.
+         *
+         *     Credential: the access token of a sign-in or a delegate key. Limit: 120 per minute per account.
+         */
+        get: operations["settlement.listApprovals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/approvals/{approval_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an approval
+         * @description Credential: the access token of a sign-in or a delegate key. Limit: 120 per minute per account.
+         */
+        get: operations["settlement.getApproval"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/approvals/{approval_id}/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to approve a payment with a passkey
+         * @description The answer is the argument of navigator.credentials.get, in its JSON form. The challenge is a hash of the quote, the amount and the payee, so the signature approves nothing else. Valid for 5 minutes.
+         *
+         *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         */
+        post: operations["identity.approvalOptions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/approvals/{approval_id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve a payment with a passkey
+         * @description The payment is made when the delegate repeats its attempt. The limits are evaluated then.
+         *
+         *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         */
+        post: operations["identity.approve"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/approvals/{approval_id}/deny": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deny a payment that waits for approval
+         * @description A repeat, also of an approved one that is not used yet, denies it.
+         *
+         *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         */
+        post: operations["settlement.denyApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List wallets with balance and delegation
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
+         */
+        get: operations["wallet.list"];
+        put?: never;
+        /**
+         * Link an existing wallet
+         * @description A public key belongs to one account. A repeat that changes nothing returns the same wallet.
+         *
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         */
+        post: operations["wallet.link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/provision": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Provision a wallet for a key pair that the user’s client has generated
+         * @description Links the wallet and creates its token account, which the platform pays for. The private key never reaches the service.
+         *
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 5 per minute per account.
+         */
+        post: operations["wallet.provision"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet_id}/onboarding": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Prepare the transaction that lets the platform spend up to an allowance
+         * @description Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         */
+        post: operations["wallet.onboarding"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet_id}/delegate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Submit the signed delegation, or prepare it again
+         * @description Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         */
+        post: operations["wallet.delegate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet_id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Prepare or submit the transaction that ends the delegation
+         * @description Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         */
+        post: operations["wallet.revoke"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet_id}/backup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the backup of a provisioned wallet
+         * @description Returns the stored ciphertext.
+         *
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 120 per minute per account.
+         */
+        get: operations["wallet.backup"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Replace the backup of a provisioned wallet
+         * @description For a backup that further devices can open. The proof shows that the caller holds the key. A repeat returns the same answer.
+         *
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         */
+        patch: operations["wallet.replaceBackup"];
+        trace?: never;
+    };
+    "/v1/dev/fund": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put test USDC into a wallet
+         * @description Test environment only. At most 10,000 USDC per call.
+         *
+         *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         */
+        post: operations["funding.devFund"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/transactions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List transactions
+         * @description Lists the account’s transfers on chain: payments made and received, deposits, withdrawals, refunds. A transfer that a fork has finally undone remains in the list as reversed. A delegate key lists its own payments and their refunds. Attempts that are under way or have failed are listed with their own objects, for instance by GET /v1/settlements.
+         *
+         *     Credential: the access token of a sign-in or a delegate key. Limit: 120 per minute per account.
+         */
+        get: operations["wallet.listTransactions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/spending/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Summarize spending
+         * @description Sums the payments made from `from` up to `to`: at most 366 days, by default the last 30 UTC days including today. Payments that were reversed on chain are not counted.
+         *
+         *     Credential: the access token of a sign-in or a delegate key. Limit: 120 per minute per account.
+         */
+        get: operations["wallet.spendingSummary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/deposits/fiat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Buy USDC with money from a bank or card
+         * @description Opens a payment at MoonPay or Coinbase Onramp. The provider sends the USDC directly to the wallet. Send the customer’s browser to `redirect_url`. The deposit completes when the transfer is finalized on chain.
+         *
+         *     Credential: the access token of a sign-in. Limit: 5 per minute per account.
+         */
+        post: operations["funding.createDeposit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/deposits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List deposits
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
+         */
+        get: operations["funding.listDeposits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/deposits/{deposit_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a deposit
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
+         */
+        get: operations["funding.getDeposit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/withdrawals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List withdrawals
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
+         */
+        get: operations["funding.listWithdrawals"];
+        put?: never;
+        /**
+         * Prepare a withdrawal from a wallet
+         * @description The destination is a wallet or a token account of the mint. No money moves until the withdrawal is approved: sign the transaction and submit it to `approve` within 15 minutes.
+         *
+         *     Credential: the access token of a sign-in. Limit: 5 per minute per account.
+         */
+        post: operations["funding.createWithdrawal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/withdrawals/{withdrawal_id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Submit the signed withdrawal, or prepare it again
+         * @description A repeat with the same transaction returns the same result.
+         *
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         */
+        post: operations["funding.approveWithdrawal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/withdrawals/{withdrawal_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a withdrawal that was not submitted
+         * @description Final. None of its transactions can be submitted any more.
+         *
+         *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         */
+        post: operations["funding.cancelWithdrawal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/withdrawals/{withdrawal_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a withdrawal
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
+         */
+        get: operations["funding.getWithdrawal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/providers/{provider}/{environment}/webhook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive a provider’s report of a payment
+         * @description For MoonPay and Coinbase only, which sign the bytes of the body. Repeated and out-of-order reports are answered with 200 and change nothing. No report completes a deposit: only the transfer on chain does.
+         *
+         *     Needs no credential. Limit: 600 per minute per address.
+         */
+        post: operations["funding.providerWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/refunds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List refunds
+         * @description A service key lists the refunds of its service. An access token lists the refunds that the account makes and receives.
+         *
+         *     Credential: a service key or the access token of a sign-in. Limit: 120 per minute per account.
+         */
+        get: operations["funding.listRefunds"];
+        put?: never;
+        /**
+         * Prepare a refund of a settlement
+         * @description Refunds the net amount or a part of it. Several refunds are possible until the net amount is used up. The fee is not returned. No money moves until the key of the payout address has signed the transaction and it is submitted, within 24 hours. A service key needs no recent sign-in.
+         *
+         *     Credential: a service key or the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 5 per minute per account.
+         */
+        post: operations["funding.createRefund"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/refunds/{refund_id}/submit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Submit the signed refund, or prepare it again
+         * @description A repeat with the same transaction returns the same result.
+         *
+         *     Credential: a service key or the access token of a sign-in. Limit: 30 per minute per account.
+         */
+        post: operations["funding.submitRefund"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/refunds/{refund_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a refund that was not submitted
+         * @description Final. The reserved part of the settlement is released.
+         *
+         *     Credential: a service key or the access token of a sign-in. Limit: 30 per minute per account.
+         */
+        post: operations["funding.cancelRefund"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/refunds/{refund_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a refund
+         * @description Credential: a service key or the access token of a sign-in. Limit: 120 per minute per account.
+         */
+        get: operations["funding.getRefund"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -417,7 +1129,7 @@ export interface paths {
          * Read the accrued fees of the account
          * @description A payment by x402 transfers the exact price, so its fee accrues: the largest of 0.5 %, 0.002 USDC and the cost of its transaction. Beyond the credit, x402 payments are refused with `facilitator_credit_exhausted`.
          *
-         *     Limit: 120 per minute per account.
+         *     Credential: the access token of a sign-in or a service key. Limit: 120 per minute per account.
          */
         get: operations["settlement.getFees"];
         put?: never;
@@ -441,1395 +1153,9 @@ export interface paths {
          * Get a quote for the fees that the account owes
          * @description Settle it from a wallet of the account with `POST /v1/settle`. What is paid beyond the owed sum counts for later fees.
          *
-         *     Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
          */
         post: operations["settlement.createFeeQuote"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/settlements/foreign/terms": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * What a vendor needs to offer its resource to clients of x402 and MPP
-         * @description The values of a 402 of these protocols: network, mint, the fee payer that co-signs, the payout address of the service, and the fee. They change rarely; read them again every few minutes.
-         *
-         *     Limit: 120 per minute per account.
-         */
-        get: operations["settlement.foreignTerms"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/settlements/foreign": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Settle a payment that a client of x402 or MPP has signed, and redeem it
-         * @description The vendor has verified that the payment answers its own offer, and names the amount and the memo of that offer. The platform checks the signed bytes, co-signs, and waits for the confirmation. The settlement is redeemed in the same step: deliver only if `replayed` is false or the `redeem_id` is yours. A repeat of the same transaction never pays twice. After 202, repeat the call.
-         *
-         *     Limit: 300 per minute per account.
-         */
-        post: operations["settlement.acceptForeign"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/settlements/{settlement_id}/reissue": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Allow the success of an undelivered x402 payment to be handed out once more
-         * @description A payment whose success was handed out, but whose vendor did not deliver. The next settle of the same payload gets the success again.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        post: operations["settlement.reissueForeign"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/settlements/{settlement_id}/receipt": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the signed receipt of a payment
-         * @description Anyone can verify the receipt without an account: it is a compact JWS with EdDSA, signed by a key of `/.well-known/jwks.json?all=true` whose kid is `<env>.settlement.<n>`. Require the `typ` `quittance-receipt+jwt`, the `alg` `EdDSA`, and an `env` equal to that of the kid. The SDK does this with `verifyReceipt`. A receipt states what was known at its `iat`: get it again after a refund. It exists once the payment is confirmed; before that the call answers `conflict`.
-         *
-         *     Limit: 120 per minute per account.
-         */
-        get: operations["settlement.getReceipt"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/x402/supported": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The payment kinds of this x402 facilitator
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["settlement.x402Supported"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/x402/verify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Verify an x402 payment without settling it
-         * @description Checks the signed bytes, simulates them and writes nothing. A refused payment is answered with 200, `isValid: false`, the reason of x402, and `error`.
-         *
-         *     Limit: 600 per minute per account.
-         */
-        post: operations["settlement.x402Verify"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/x402/settle": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Settle an x402 payment
-         * @description Co-signs, broadcasts and waits for the confirmation. The success of a payment is handed out once. A refused payment is answered with 200, `success: false`, the reason of x402, and `error`. A failure is reported only if no money moved and none will. If the outcome is unknown, the answer is 202 without JSON: repeat the call.
-         *
-         *     Limit: 300 per minute per account.
-         */
-        post: operations["settlement.x402Settle"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/wallets": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List wallets with balance and delegation
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["wallet.list"];
-        put?: never;
-        /**
-         * Link an existing wallet
-         * @description A public key belongs to one account. A repeat that changes nothing returns the same wallet.
-         *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        post: operations["wallet.link"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/wallets/provision": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Provision a wallet for a key pair that the user’s client has generated
-         * @description Links the wallet and creates its token account, which the platform pays for. The private key never reaches the service.
-         *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 5 per minute per account.
-         */
-        post: operations["wallet.provision"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/wallets/{wallet_id}/backup": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the backup of a provisioned wallet
-         * @description Returns the stored ciphertext.
-         *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 120 per minute per account.
-         */
-        get: operations["wallet.backup"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Replace the backup of a provisioned wallet
-         * @description For a backup that further devices can open. The proof shows that the caller holds the key. A repeat returns the same answer.
-         *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        patch: operations["wallet.replaceBackup"];
-        trace?: never;
-    };
-    "/v1/wallets/{wallet_id}/onboarding": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Prepare the transaction that lets the platform spend up to an allowance
-         * @description Limit: 30 per minute per account.
-         */
-        post: operations["wallet.onboarding"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/wallets/{wallet_id}/delegate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Submit the signed delegation, or prepare it again
-         * @description Limit: 30 per minute per account.
-         */
-        post: operations["wallet.delegate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/wallets/{wallet_id}/revoke": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Prepare or submit the transaction that ends the delegation
-         * @description Limit: 30 per minute per account.
-         */
-        post: operations["wallet.revoke"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/transactions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List transactions
-         * @description Lists the account’s transfers on chain: payments made and received, deposits, withdrawals, refunds. A transfer that a fork has finally undone remains in the list as reversed. A delegate key lists its own payments and their refunds. Attempts that are under way or have failed are listed with their own objects, for instance by GET /v1/settlements.
-         *
-         *     Limit: 120 per minute per account.
-         */
-        get: operations["wallet.listTransactions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/spending/summary": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Summarize spending
-         * @description Sums the payments made from `from` up to `to`: at most 366 days, by default the last 30 UTC days including today. Payments that were reversed on chain are not counted.
-         *
-         *     Limit: 120 per minute per account.
-         */
-        get: operations["wallet.spendingSummary"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/dev/fund": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Put test USDC into a wallet
-         * @description Test environment only. At most 10,000 USDC per call.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        post: operations["funding.devFund"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/deposits/fiat": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Buy USDC with money from a bank or card
-         * @description Opens a payment at MoonPay or Coinbase Onramp. The provider sends the USDC directly to the wallet. Send the customer’s browser to `redirect_url`. The deposit completes when the transfer is finalized on chain.
-         *
-         *     Limit: 5 per minute per account.
-         */
-        post: operations["funding.createDeposit"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/deposits": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List deposits
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["funding.listDeposits"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/deposits/{deposit_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get a deposit
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["funding.getDeposit"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/providers/{provider}/{environment}/webhook": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Receive a provider’s report of a payment
-         * @description For MoonPay and Coinbase only, which sign the bytes of the body. Repeated and out-of-order reports are answered with 200 and change nothing. No report completes a deposit: only the transfer on chain does.
-         *
-         *     Limit: 600 per minute per address.
-         */
-        post: operations["funding.providerWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/withdrawals": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List withdrawals
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["funding.listWithdrawals"];
-        put?: never;
-        /**
-         * Prepare a withdrawal from a wallet
-         * @description The destination is a wallet or a token account of the mint. No money moves until the withdrawal is approved: sign the transaction and submit it to `approve` within 15 minutes.
-         *
-         *     Limit: 5 per minute per account.
-         */
-        post: operations["funding.createWithdrawal"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/withdrawals/{withdrawal_id}/approve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Submit the signed withdrawal, or prepare it again
-         * @description A repeat with the same transaction returns the same result.
-         *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        post: operations["funding.approveWithdrawal"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/withdrawals/{withdrawal_id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Cancel a withdrawal that was not submitted
-         * @description Final. None of its transactions can be submitted any more.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        post: operations["funding.cancelWithdrawal"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/withdrawals/{withdrawal_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get a withdrawal
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["funding.getWithdrawal"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/refunds": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List refunds
-         * @description A service key lists the refunds of its service. An access token lists the refunds that the account makes and receives.
-         *
-         *     Limit: 120 per minute per account.
-         */
-        get: operations["funding.listRefunds"];
-        put?: never;
-        /**
-         * Prepare a refund of a settlement
-         * @description Refunds the net amount or a part of it. Several refunds are possible until the net amount is used up. The fee is not returned. No money moves until the key of the payout address has signed the transaction and it is submitted, within 24 hours. A service key needs no recent sign-in.
-         *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 5 per minute per account.
-         */
-        post: operations["funding.createRefund"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/refunds/{refund_id}/submit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Submit the signed refund, or prepare it again
-         * @description A repeat with the same transaction returns the same result.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        post: operations["funding.submitRefund"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/refunds/{refund_id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Cancel a refund that was not submitted
-         * @description Final. The reserved part of the settlement is released.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        post: operations["funding.cancelRefund"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/refunds/{refund_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get a refund
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["funding.getRefund"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/accounts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Create an account by a mailed sign-in link
-         * @description The account is created when the link is used. The answer is the same for known and unknown addresses.
-         *
-         *     Limit: 5 per 15 minutes per value of email; 30 per 10 minutes per address.
-         */
-        post: operations["identity.createAccount"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/magic-link": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Mail a sign-in link
-         * @description Limit: 5 per 15 minutes per value of email; 30 per 10 minutes per address.
-         */
-        post: operations["identity.requestMagicLink"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/magic-link/read": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Get the address of a sign-in link without using it
-         * @description For the page that a link opens, which shows the address before the person signs in. same_browser is false if the link was requested by another browser or by no page.
-         *
-         *     Limit: 30 per minute per address.
-         */
-        post: operations["identity.readMagicLink"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/magic-link/verify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Use a sign-in link
-         * @description A link is valid for 15 minutes, once, and only the newest link works. The first sign-in creates the account. With refresh_in: cookie, a link that was requested by another browser or by no page needs the email that the person has confirmed. Without it the answer is conflict, and the link remains valid.
-         *
-         *     Limit: 30 per minute per address.
-         */
-        post: operations["identity.verifyMagicLink"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/passkey/register/options": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Begin to register a passkey
-         * @description The answer is the argument of navigator.credentials.create, in its JSON form. Valid for 5 minutes.
-         *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 10 per minute per account.
-         */
-        post: operations["identity.passkeyRegisterOptions"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/passkey/register/verify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Register a passkey
-         * @description An account may have several passkeys. The owner is notified by mail.
-         *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 10 per minute per account.
-         */
-        post: operations["identity.passkeyRegisterVerify"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/passkey/login/options": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Begin to sign in with a passkey
-         * @description The answer is the argument of navigator.credentials.get, in its JSON form. Valid for 5 minutes.
-         *
-         *     Limit: 30 per minute per address.
-         */
-        post: operations["identity.passkeyLoginOptions"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/passkey/login/verify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Sign in with a passkey
-         * @description Limit: 30 per minute per address.
-         */
-        post: operations["identity.passkeyLoginVerify"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/refresh": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Exchange a refresh token for a new pair
-         * @description A refresh token is rotated at every use. Reuse of an old token ends the sign-in. Without refresh_token, the token of the cookie is used, and the next one is set in the cookie.
-         *
-         *     Limit: 30 per minute per address.
-         */
-        post: operations["identity.refresh"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/logout": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * End this sign-in immediately
-         * @description Limit: 30 per minute per account.
-         */
-        post: operations["identity.logout"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/device": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Begin to sign in a device
-         * @description Show the person `user_code` and `verification_uri`, and poll `POST /v1/auth/device/token` every `interval` seconds. As RFC 8628 specifies it, in JSON.
-         *
-         *     Limit: 20 per 10 minutes per address.
-         */
-        post: operations["identity.startDeviceSignIn"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/device/token": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Get the session of a device that a person has confirmed
-         * @description 202 while nobody has decided. forbidden: the person has denied it, or the account is frozen. unauthorized: the code is unknown, has expired or was used.
-         *
-         *     Limit: 60 per minute per value of device_code.
-         */
-        post: operations["identity.pollDeviceSignIn"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/device/read": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Get what a device asks for, by the code that it shows
-         * @description Limit: 20 per 10 minutes per account.
-         */
-        post: operations["identity.readDeviceSignIn"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/device/decide": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Allow or deny the sign-in of a device
-         * @description An allowed device gets a sign-in of this account, which GET /v1/accounts/me/sessions lists. The first decision stands: another one is conflict. A device cannot allow another device (forbidden).
-         *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 20 per 10 minutes per account.
-         */
-        post: operations["identity.decideDeviceSignIn"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/approvals/{approval_id}/options": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Begin to approve a payment with a passkey
-         * @description The answer is the argument of navigator.credentials.get, in its JSON form. The challenge is a hash of the quote, the amount and the payee, so the signature approves nothing else. Valid for 5 minutes.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        post: operations["identity.approvalOptions"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/approvals/{approval_id}/approve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Approve a payment with a passkey
-         * @description The payment is made when the delegate repeats its attempt. The limits are evaluated then.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        post: operations["identity.approve"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/accounts/me": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the account of this sign-in
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["identity.getAccount"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/accounts/me/settings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the account’s settings
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["identity.getSettings"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Change some of the account’s settings
-         * @description Omitted fields are unchanged. When the mails about keys are turned off, a last mail reports it.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        patch: operations["identity.updateSettings"];
-        trace?: never;
-    };
-    "/v1/accounts/me/passkeys": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the account’s passkeys
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["identity.listPasskeys"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/accounts/me/passkeys/{passkey_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Remove a passkey, which can then no longer sign in
-         * @description Limit: 30 per minute per account.
-         */
-        delete: operations["identity.deletePasskey"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/accounts/me/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the account’s open sign-ins
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["identity.listSessions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/accounts/me/sessions/{session_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * End a sign-in immediately, on every device that uses it
-         * @description Limit: 30 per minute per account.
-         */
-        delete: operations["identity.deleteSession"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/services": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List vendor services
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["identity.listServices"];
-        put?: never;
-        /**
-         * Create a vendor service and its API key
-         * @description The api_key is shown only in this answer.
-         *
-         *     Limit: 10 per minute per account.
-         */
-        post: operations["identity.createService"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/services/{service_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get a vendor service
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["identity.getService"];
-        put?: never;
-        post?: never;
-        /**
-         * Delete a vendor service, or close it while payments are open
-         * @description Refused while quotes or settlements are open, unless `mode` is `close`. A closing service creates no new quotes. Redeem, verify, consume and refunds work until 30 days after the last redeem window.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        delete: operations["identity.deleteService"];
-        options?: never;
-        head?: never;
-        /**
-         * Change a vendor service
-         * @description The owner is notified of a new payout address by mail. In live it takes effect after 24 hours. Until then, setting the current address again cancels the change.
-         *
-         *     Needs a sign-in of the last 5 minutes, for a new payout address.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        patch: operations["identity.updateService"];
-        trace?: never;
-    };
-    "/v1/services/{service_id}/key/rotate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Rotate the key
-         * @description Called with the current key, or with the owner’s sign-in of the last 5 minutes. Only the owner may set `revoke_previous`. At most two keys are valid: a further rotation revokes the older one.
-         *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 3 per minute per account.
-         */
-        post: operations["identity.rotateServiceKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/services/{service_id}/key/reveal": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Mail a link that replaces the key
-         * @description Only hashes of keys are stored, so the link creates a replacement key. The link is valid for 15 minutes, once, and only the newest link works.
-         *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 5 per 5 minutes per account.
-         */
-        post: operations["identity.revealServiceKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/services/{service_id}/key/reveal/verify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Use the mailed link to get a replacement key, once
-         * @description Limit: 30 per minute per address.
-         */
-        post: operations["identity.verifyServiceReveal"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/delegates": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List delegates
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["identity.listDelegates"];
-        put?: never;
-        /**
-         * Create a delegate and its key
-         * @description The api_key is shown only in this answer.
-         *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        post: operations["identity.createDelegate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/delegates/me": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the delegate of this key, with its limits and what is spent, held and remaining
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["identity.getOwnDelegate"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/delegates/{delegate_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get a delegate
-         * @description Limit: 120 per minute per account.
-         */
-        get: operations["identity.getDelegate"];
-        put?: never;
-        post?: never;
-        /**
-         * Delete a delegate and revoke its keys immediately
-         * @description Its past payments remain. A payment that was accepted before is still carried out.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        delete: operations["identity.deleteDelegate"];
-        options?: never;
-        head?: never;
-        /**
-         * Change a delegate
-         * @description Null removes a limit. A limit that is lowered below what is held and spent makes `remaining` 0. It never undoes a payment.
-         *
-         *     Needs a sign-in of the last 5 minutes, for a change that lets the key spend more, at other services, at other vendors, without approval, or longer.
-         *
-         *     Limit: 30 per minute per account.
-         */
-        patch: operations["identity.updateDelegate"];
-        trace?: never;
-    };
-    "/v1/delegates/{delegate_id}/key/rotate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Rotate the key
-         * @description Called with the current key, or with the owner’s sign-in of the last 5 minutes. Only the owner may set `revoke_previous`. At most two keys are valid: a further rotation revokes the older one.
-         *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 3 per minute per account.
-         */
-        post: operations["identity.rotateDelegateKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/delegates/{delegate_id}/key/reveal": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Mail a link that replaces the key
-         * @description Only hashes of keys are stored, so the link creates a replacement key. The link is valid for 15 minutes, once, and only the newest link works.
-         *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 5 per 5 minutes per account.
-         */
-        post: operations["identity.revealDelegateKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/delegates/{delegate_id}/key/reveal/verify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Use the mailed link to get a replacement key, once
-         * @description Limit: 30 per minute per address.
-         */
-        post: operations["identity.verifyDelegateReveal"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1845,7 +1171,7 @@ export interface paths {
         };
         /**
          * List webhook endpoints
-         * @description Limit: 120 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["webhook.listEndpoints"];
         put?: never;
@@ -1853,9 +1179,7 @@ export interface paths {
          * Create a webhook endpoint
          * @description Events are POSTed to it as JSON `{ id, type, timestamp, data }`, signed as Standard Webhooks specify (webhook-id, webhook-timestamp, webhook-signature); `id` is the event_id, which identifies a repeat. A 2xx answer within 15 s acknowledges the event. Otherwise delivery is attempted 8 times over three days. Delivery is at least once, in no guaranteed order. An account has at most 10 endpoints.
          *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         post: operations["webhook.createEndpoint"];
         delete?: never;
@@ -1873,14 +1197,14 @@ export interface paths {
         };
         /**
          * Get a webhook endpoint
-         * @description Limit: 120 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["webhook.getEndpoint"];
         put?: never;
         post?: never;
         /**
          * Delete a webhook endpoint with its log
-         * @description Limit: 30 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 30 per minute per account.
          */
         delete: operations["webhook.deleteEndpoint"];
         options?: never;
@@ -1889,11 +1213,29 @@ export interface paths {
          * Change a webhook endpoint
          * @description An endpoint that is enabled again gets the pending deliveries. Use redeliver for events of the time while it was disabled.
          *
-         *     Needs a sign-in of the last 5 minutes, for another url.
-         *
-         *     Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for another url. Limit: 30 per minute per account.
          */
         patch: operations["webhook.updateEndpoint"];
+        trace?: never;
+    };
+    "/v1/webhook-endpoints/{endpoint_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event to a webhook endpoint
+         * @description Credential: the access token of a sign-in. Limit: 10 per minute per account.
+         */
+        post: operations["webhook.testEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/webhook-endpoints/{endpoint_id}/secret/rotate": {
@@ -1909,9 +1251,7 @@ export interface paths {
          * Rotate the secret of a webhook endpoint
          * @description For 24 hours deliveries are signed with both secrets, then only with the new one. A further rotation revokes the older one.
          *
-         *     Needs a sign-in of the last 5 minutes.
-         *
-         *     Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 30 per minute per account.
          */
         post: operations["webhook.rotateEndpointSecret"];
         delete?: never;
@@ -1929,7 +1269,7 @@ export interface paths {
         };
         /**
          * List the deliveries to a webhook endpoint
-         * @description Limit: 120 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["webhook.listDeliveries"];
         put?: never;
@@ -1953,29 +1293,9 @@ export interface paths {
          * Deliver one event, or all events since a time, again
          * @description Name event_id or since. With since: the events of the endpoint’s event types, including those that it never received, at most 10000, the oldest first.
          *
-         *     Limit: 10 per minute per account.
+         *     Credential: the access token of a sign-in. Limit: 10 per minute per account.
          */
         post: operations["webhook.redeliver"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhook-endpoints/{endpoint_id}/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Send a test event to a webhook endpoint
-         * @description Limit: 10 per minute per account.
-         */
-        post: operations["webhook.testEndpoint"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1993,7 +1313,7 @@ export interface paths {
          * List events, as an alternative to webhooks
          * @description Newest first. Events are stored for 30 days.
          *
-         *     Limit: 120 per minute per account.
+         *     Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["webhook.listEvents"];
         put?: never;
@@ -2013,9 +1333,651 @@ export interface paths {
         };
         /**
          * Get an event
-         * @description Limit: 120 per minute per account.
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
          */
         get: operations["webhook.getEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create an account by a mailed sign-in link
+         * @description The account is created when the link is used. The answer is the same for known and unknown addresses.
+         *
+         *     Needs no credential. Limit: 5 per 15 minutes per value of email; 30 per 10 minutes per address.
+         */
+        post: operations["identity.createAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/magic-link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mail a sign-in link
+         * @description Needs no credential. Limit: 5 per 15 minutes per value of email; 30 per 10 minutes per address.
+         */
+        post: operations["identity.requestMagicLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/magic-link/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get the address of a sign-in link without using it
+         * @description For the page that a link opens, which shows the address before the person signs in. same_browser is false if the link was requested by another browser or by no page.
+         *
+         *     Needs no credential. Limit: 30 per minute per address.
+         */
+        post: operations["identity.readMagicLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/magic-link/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Use a sign-in link
+         * @description A link is valid for 15 minutes, once, and only the newest link works. The first sign-in creates the account. With refresh_in: cookie, a link that was requested by another browser or by no page needs the email that the person has confirmed. Without it the answer is conflict, and the link remains valid.
+         *
+         *     Needs no credential. Limit: 30 per minute per address.
+         */
+        post: operations["identity.verifyMagicLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/passkey/login/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to sign in with a passkey
+         * @description The answer is the argument of navigator.credentials.get, in its JSON form. Valid for 5 minutes.
+         *
+         *     Needs no credential. Limit: 30 per minute per address.
+         */
+        post: operations["identity.passkeyLoginOptions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/passkey/login/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in with a passkey
+         * @description Needs no credential. Limit: 30 per minute per address.
+         */
+        post: operations["identity.passkeyLoginVerify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/passkey/register/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to register a passkey
+         * @description The answer is the argument of navigator.credentials.create, in its JSON form. Valid for 5 minutes.
+         *
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 10 per minute per account.
+         */
+        post: operations["identity.passkeyRegisterOptions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/passkey/register/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Register a passkey
+         * @description An account may have several passkeys. The owner is notified by mail.
+         *
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 10 per minute per account.
+         */
+        post: operations["identity.passkeyRegisterVerify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/device": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to sign in a device
+         * @description Show the person `user_code` and `verification_uri`, and poll `POST /v1/auth/device/token` every `interval` seconds. As RFC 8628 specifies it, in JSON.
+         *
+         *     Needs no credential. Limit: 20 per 10 minutes per address.
+         */
+        post: operations["identity.startDeviceSignIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/device/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get the session of a device that a person has confirmed
+         * @description 202 while nobody has decided. forbidden: the person has denied it, or the account is frozen. unauthorized: the code is unknown, has expired or was used.
+         *
+         *     Needs no credential. Limit: 60 per minute per value of device_code.
+         */
+        post: operations["identity.pollDeviceSignIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/device/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get what a device asks for, by the code that it shows
+         * @description Credential: the access token of a sign-in. Limit: 20 per 10 minutes per account.
+         */
+        post: operations["identity.readDeviceSignIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/device/decide": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Allow or deny the sign-in of a device
+         * @description An allowed device gets a sign-in of this account, which GET /v1/accounts/me/sessions lists. The first decision stands: another one is conflict. A device cannot allow another device (forbidden).
+         *
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 20 per 10 minutes per account.
+         */
+        post: operations["identity.decideDeviceSignIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Exchange a refresh token for a new pair
+         * @description A refresh token is rotated at every use. Reuse of an old token ends the sign-in. Without refresh_token, the token of the cookie is used, and the next one is set in the cookie.
+         *
+         *     Needs no credential. Limit: 30 per minute per address.
+         */
+        post: operations["identity.refresh"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End this sign-in immediately
+         * @description Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         */
+        post: operations["identity.logout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the account of this sign-in
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
+         */
+        get: operations["identity.getAccount"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts/me/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the account’s settings
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
+         */
+        get: operations["identity.getSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change some of the account’s settings
+         * @description Omitted fields are unchanged. When the mails about keys are turned off, a last mail reports it.
+         *
+         *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         */
+        patch: operations["identity.updateSettings"];
+        trace?: never;
+    };
+    "/v1/accounts/me/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the account’s passkeys
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
+         */
+        get: operations["identity.listPasskeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts/me/passkeys/{passkey_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a passkey, which can then no longer sign in
+         * @description Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         */
+        delete: operations["identity.deletePasskey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts/me/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the account’s open sign-ins
+         * @description Credential: the access token of a sign-in. Limit: 120 per minute per account.
+         */
+        get: operations["identity.listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts/me/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a sign-in immediately, on every device that uses it
+         * @description Credential: the access token of a sign-in. Limit: 30 per minute per account.
+         */
+        delete: operations["identity.deleteSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/x402/supported": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The payment kinds of this x402 facilitator
+         * @description Credential: a service key. Limit: 120 per minute per account.
+         */
+        get: operations["settlement.x402Supported"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/x402/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify an x402 payment without settling it
+         * @description Checks the signed bytes, simulates them and writes nothing. A refused payment is answered with 200, `isValid: false`, the reason of x402, and `error`.
+         *
+         *     Credential: a service key. Limit: 600 per minute per account.
+         */
+        post: operations["settlement.x402Verify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/x402/settle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Settle an x402 payment
+         * @description Co-signs, broadcasts and waits for the confirmation. The success of a payment is handed out once. A refused payment is answered with 200, `success: false`, the reason of x402, and `error`. A failure is reported only if no money moved and none will. If the outcome is unknown, the answer is 202 without JSON: repeat the call.
+         *
+         *     Credential: a service key. Limit: 300 per minute per account.
+         */
+        post: operations["settlement.x402Settle"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/settlements/foreign/terms": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a vendor needs to offer its resource to clients of x402 and MPP
+         * @description The values of a 402 of these protocols: network, mint, the fee payer that co-signs, the payout address of the service, and the fee. They change rarely; read them again every few minutes.
+         *
+         *     Credential: a service key. Limit: 120 per minute per account.
+         */
+        get: operations["settlement.foreignTerms"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/settlements/foreign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Settle a payment that a client of x402 or MPP has signed, and redeem it
+         * @description The vendor has verified that the payment answers its own offer, and names the amount and the memo of that offer. The platform checks the signed bytes, co-signs, and waits for the confirmation. The settlement is redeemed in the same step: deliver only if `replayed` is false or the `redeem_id` is yours. A repeat of the same transaction never pays twice. After 202, repeat the call.
+         *
+         *     Credential: a service key. Limit: 300 per minute per account.
+         */
+        post: operations["settlement.acceptForeign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/settlements/{settlement_id}/reissue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Allow the success of an undelivered x402 payment to be handed out once more
+         * @description A payment whose success was handed out, but whose vendor did not deliver. The next settle of the same payload gets the success again.
+         *
+         *     Credential: a service key or the access token of a sign-in. Limit: 30 per minute per account.
+         */
+        post: operations["settlement.reissueForeign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Liveness: the process answers
+         * @description Needs no credential. Limit: 1200 per minute per address.
+         */
+        get: operations["gateway.health"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/health/ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Readiness: the process accepts calls
+         * @description 503 while the process starts or drains. The body shows the state of each environment. An environment that is down does not affect the others.
+         *
+         *     Needs no credential. Limit: 1200 per minute per address.
+         */
+        get: operations["gateway.ready"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/environments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the environments that are served here, each with its USDC mint and its network
+         * @description From the configuration only. A signer compares the mint of a transaction with this mint, never with one from another answer.
+         *
+         *     Needs no credential. Limit: 1200 per minute per address.
+         */
+        get: operations["gateway.environments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/jwks.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the public signing keys
+         * @description A key is valid only for the environment and the use in its kid: <env>.<quote|settlement|session>.<n>.
+         *
+         *     Needs no credential. Limit: 120 per minute per address.
+         */
+        get: operations["gateway.jwks"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2035,7 +1997,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event quote.settling */
+        /**
+         * quote.settling
+         * @description A payment of the quote is under way
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2062,28 +2027,22 @@ export interface webhooks {
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
-                     *         "net_amount": "0"
+                     *         "fee_amount": "12500",
+                     *         "net_amount": "2487500"
                      *       }
                      *     }
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "quote.settling";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            quote_id: components["schemas"]["QuoteId"];
-                            service_id: components["schemas"]["ServiceId"];
-                            /** @description The settlement that pays the quote */
-                            settlement_id: components["schemas"]["SettlementId"];
-                            /** @description What the buyer pays, USDC micro-units */
-                            quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
-                            fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
-                            net_amount: components["schemas"]["MicroUsdcOrZero"];
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["QuoteProgress"];
                     };
                 };
             };
@@ -2112,7 +2071,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event quote.settled */
+        /**
+         * quote.settled
+         * @description The quote is paid
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2139,28 +2101,22 @@ export interface webhooks {
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
-                     *         "net_amount": "0"
+                     *         "fee_amount": "12500",
+                     *         "net_amount": "2487500"
                      *       }
                      *     }
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "quote.settled";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            quote_id: components["schemas"]["QuoteId"];
-                            service_id: components["schemas"]["ServiceId"];
-                            /** @description The settlement that pays the quote */
-                            settlement_id: components["schemas"]["SettlementId"];
-                            /** @description What the buyer pays, USDC micro-units */
-                            quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
-                            fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
-                            net_amount: components["schemas"]["MicroUsdcOrZero"];
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["QuoteProgress"];
                     };
                 };
             };
@@ -2189,7 +2145,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event quote.expired */
+        /**
+         * quote.expired
+         * @description The quote was not paid in time
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2215,23 +2174,32 @@ export interface webhooks {
                      *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
+                     *         "fee_amount": "12500",
                      *         "expires_at": "2026-11-21T10:00:00.000Z"
                      *       }
                      *     }
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "quote.expired";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: {
                             quote_id: components["schemas"]["QuoteId"];
                             service_id: components["schemas"]["ServiceId"];
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description Until when it could be paid */
                             expires_at: components["schemas"]["Timestamp"];
                         };
                     };
@@ -2262,7 +2230,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event settlement.issued */
+        /**
+         * settlement.issued
+         * @description The payment is confirmed on chain, and the settlement can be redeemed
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2290,8 +2261,8 @@ export interface webhooks {
                      *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
-                     *         "net_amount": "0",
+                     *         "fee_amount": "12500",
+                     *         "net_amount": "2487500",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
                      *         "issued_at": "2026-11-21T10:00:00.000Z",
                      *         "role": "vendor",
@@ -2301,9 +2272,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "settlement.issued";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: {
                             settlement_id: components["schemas"]["SettlementId"];
                             rail: components["schemas"]["Rail"];
@@ -2311,15 +2287,26 @@ export interface webhooks {
                             quote_id: components["schemas"]["QuoteId"] | null;
                             /** @description Null for a vendor that does not use Quittance */
                             service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets of it. In USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The transaction on chain */
                             tx_hash: components["schemas"]["TransactionHash"];
+                            /** @description When the payment was confirmed */
                             issued_at: components["schemas"]["Timestamp"];
-                            /** @constant */
+                            /**
+                             * @description The account sells in this payment
+                             * @constant
+                             */
                             role: "vendor";
                             /** @description The address that signed a payment of x402 or MPP. Absent for a payer with an account */
                             payer_address?: components["schemas"]["SolanaAddress"];
@@ -2330,16 +2317,28 @@ export interface webhooks {
                             quote_id: components["schemas"]["QuoteId"] | null;
                             /** @description Null for a vendor that does not use Quittance */
                             service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets of it. In USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The transaction on chain */
                             tx_hash: components["schemas"]["TransactionHash"];
+                            /** @description When the payment was confirmed */
                             issued_at: components["schemas"]["Timestamp"];
-                            /** @constant */
+                            /**
+                             * @description The account pays in this payment
+                             * @constant
+                             */
                             role: "payer";
+                            /** @description The wallet that paid */
                             wallet_id: components["schemas"]["WalletId"] | null;
                             /** @description Null if the owner’s own sign-in has paid */
                             delegate_id: components["schemas"]["DelegateId"] | null;
@@ -2372,7 +2371,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event settlement.finalized */
+        /**
+         * settlement.finalized
+         * @description The payment is final: no fork of the chain can undo it any more
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2400,8 +2402,8 @@ export interface webhooks {
                      *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
-                     *         "net_amount": "0",
+                     *         "fee_amount": "12500",
+                     *         "net_amount": "2487500",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
                      *         "role": "vendor",
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
@@ -2410,9 +2412,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "settlement.finalized";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: {
                             settlement_id: components["schemas"]["SettlementId"];
                             rail: components["schemas"]["Rail"];
@@ -2420,14 +2427,24 @@ export interface webhooks {
                             quote_id: components["schemas"]["QuoteId"] | null;
                             /** @description Null for a vendor that does not use Quittance */
                             service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets of it. In USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The transaction on chain */
                             tx_hash: components["schemas"]["TransactionHash"];
-                            /** @constant */
+                            /**
+                             * @description The account sells in this payment
+                             * @constant
+                             */
                             role: "vendor";
                             /** @description The address that signed a payment of x402 or MPP. Absent for a payer with an account */
                             payer_address?: components["schemas"]["SolanaAddress"];
@@ -2438,15 +2455,26 @@ export interface webhooks {
                             quote_id: components["schemas"]["QuoteId"] | null;
                             /** @description Null for a vendor that does not use Quittance */
                             service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets of it. In USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The transaction on chain */
                             tx_hash: components["schemas"]["TransactionHash"];
-                            /** @constant */
+                            /**
+                             * @description The account pays in this payment
+                             * @constant
+                             */
                             role: "payer";
+                            /** @description The wallet that paid */
                             wallet_id: components["schemas"]["WalletId"] | null;
                             /** @description Null if the owner’s own sign-in has paid */
                             delegate_id: components["schemas"]["DelegateId"] | null;
@@ -2479,7 +2507,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event settlement.redeemed */
+        /**
+         * settlement.redeemed
+         * @description The vendor has redeemed the settlement
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2507,8 +2538,8 @@ export interface webhooks {
                      *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
-                     *         "net_amount": "0",
+                     *         "fee_amount": "12500",
+                     *         "net_amount": "2487500",
                      *         "redeemed_at": "2026-11-21T10:00:00.000Z",
                      *         "role": "vendor",
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
@@ -2518,9 +2549,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "settlement.redeemed";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: {
                             settlement_id: components["schemas"]["SettlementId"];
                             rail: components["schemas"]["Rail"];
@@ -2528,17 +2564,28 @@ export interface webhooks {
                             quote_id: components["schemas"]["QuoteId"] | null;
                             /** @description Null for a vendor that does not use Quittance */
                             service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets of it. In USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description When the vendor redeemed it */
                             redeemed_at: components["schemas"]["Timestamp"];
-                            /** @constant */
+                            /**
+                             * @description The account sells in this payment
+                             * @constant
+                             */
                             role: "vendor";
                             /** @description The address that signed a payment of x402 or MPP. Absent for a payer with an account */
                             payer_address?: components["schemas"]["SolanaAddress"];
+                            /** @description The id that redeemed it. Null: none was sent */
                             redeem_id: components["schemas"]["RedeemId"] | null;
                         } | {
                             settlement_id: components["schemas"]["SettlementId"];
@@ -2547,15 +2594,26 @@ export interface webhooks {
                             quote_id: components["schemas"]["QuoteId"] | null;
                             /** @description Null for a vendor that does not use Quittance */
                             service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets of it. In USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description When the vendor redeemed it */
                             redeemed_at: components["schemas"]["Timestamp"];
-                            /** @constant */
+                            /**
+                             * @description The account pays in this payment
+                             * @constant
+                             */
                             role: "payer";
+                            /** @description The wallet that paid */
                             wallet_id: components["schemas"]["WalletId"] | null;
                             /** @description Null if the owner’s own sign-in has paid */
                             delegate_id: components["schemas"]["DelegateId"] | null;
@@ -2588,7 +2646,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event settlement.expired */
+        /**
+         * settlement.expired
+         * @description The settlement was paid, and not redeemed in time
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2616,8 +2677,8 @@ export interface webhooks {
                      *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
-                     *         "net_amount": "0",
+                     *         "fee_amount": "12500",
+                     *         "net_amount": "2487500",
                      *         "redeem_expires_at": "2026-11-21T10:00:00.000Z",
                      *         "role": "vendor",
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
@@ -2626,9 +2687,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "settlement.expired";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: {
                             settlement_id: components["schemas"]["SettlementId"];
                             rail: components["schemas"]["Rail"];
@@ -2636,14 +2702,24 @@ export interface webhooks {
                             quote_id: components["schemas"]["QuoteId"] | null;
                             /** @description Null for a vendor that does not use Quittance */
                             service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets of it. In USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description Until when it could be redeemed */
                             redeem_expires_at: components["schemas"]["Timestamp"];
-                            /** @constant */
+                            /**
+                             * @description The account sells in this payment
+                             * @constant
+                             */
                             role: "vendor";
                             /** @description The address that signed a payment of x402 or MPP. Absent for a payer with an account */
                             payer_address?: components["schemas"]["SolanaAddress"];
@@ -2654,15 +2730,26 @@ export interface webhooks {
                             quote_id: components["schemas"]["QuoteId"] | null;
                             /** @description Null for a vendor that does not use Quittance */
                             service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets of it. In USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description Until when it could be redeemed */
                             redeem_expires_at: components["schemas"]["Timestamp"];
-                            /** @constant */
+                            /**
+                             * @description The account pays in this payment
+                             * @constant
+                             */
                             role: "payer";
+                            /** @description The wallet that paid */
                             wallet_id: components["schemas"]["WalletId"] | null;
                             /** @description Null if the owner’s own sign-in has paid */
                             delegate_id: components["schemas"]["DelegateId"] | null;
@@ -2695,7 +2782,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event settlement.failed */
+        /**
+         * settlement.failed
+         * @description The payment failed. No money moved
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2723,8 +2813,8 @@ export interface webhooks {
                      *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
-                     *         "net_amount": "0",
+                     *         "fee_amount": "12500",
+                     *         "net_amount": "2487500",
                      *         "failure_code": "insufficient_funds",
                      *         "role": "vendor",
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
@@ -2733,9 +2823,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "settlement.failed";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: {
                             settlement_id: components["schemas"]["SettlementId"];
                             rail: components["schemas"]["Rail"];
@@ -2743,18 +2838,27 @@ export interface webhooks {
                             quote_id: components["schemas"]["QuoteId"] | null;
                             /** @description Null for a vendor that does not use Quittance */
                             service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets of it. In USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             /**
                              * @description Why it failed. No money moved, and the quote may be paid again
                              * @example insufficient_funds
                              */
                             failure_code: string;
-                            /** @constant */
+                            /**
+                             * @description The account sells in this payment
+                             * @constant
+                             */
                             role: "vendor";
                             /** @description The address that signed a payment of x402 or MPP. Absent for a payer with an account */
                             payer_address?: components["schemas"]["SolanaAddress"];
@@ -2765,19 +2869,29 @@ export interface webhooks {
                             quote_id: components["schemas"]["QuoteId"] | null;
                             /** @description Null for a vendor that does not use Quittance */
                             service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets of it. In USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             /**
                              * @description Why it failed. No money moved, and the quote may be paid again
                              * @example insufficient_funds
                              */
                             failure_code: string;
-                            /** @constant */
+                            /**
+                             * @description The account pays in this payment
+                             * @constant
+                             */
                             role: "payer";
+                            /** @description The wallet that paid */
                             wallet_id: components["schemas"]["WalletId"] | null;
                             /** @description Null if the owner’s own sign-in has paid */
                             delegate_id: components["schemas"]["DelegateId"] | null;
@@ -2810,7 +2924,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event settlement.reversed */
+        /**
+         * settlement.reversed
+         * @description A fork of the chain has undone the payment, finally
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2838,8 +2955,8 @@ export interface webhooks {
                      *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
-                     *         "net_amount": "0",
+                     *         "fee_amount": "12500",
+                     *         "net_amount": "2487500",
                      *         "redeemed": false,
                      *         "role": "vendor",
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
@@ -2848,9 +2965,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "settlement.reversed";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: {
                             settlement_id: components["schemas"]["SettlementId"];
                             rail: components["schemas"]["Rail"];
@@ -2858,15 +2980,24 @@ export interface webhooks {
                             quote_id: components["schemas"]["QuoteId"] | null;
                             /** @description Null for a vendor that does not use Quittance */
                             service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets of it. In USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description Whether it was redeemed before the chain reversed it */
                             redeemed: boolean;
-                            /** @constant */
+                            /**
+                             * @description The account sells in this payment
+                             * @constant
+                             */
                             role: "vendor";
                             /** @description The address that signed a payment of x402 or MPP. Absent for a payer with an account */
                             payer_address?: components["schemas"]["SolanaAddress"];
@@ -2877,16 +3008,26 @@ export interface webhooks {
                             quote_id: components["schemas"]["QuoteId"] | null;
                             /** @description Null for a vendor that does not use Quittance */
                             service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description What the buyer pays, USDC micro-units */
+                            /** @description What the payer pays. In USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description What the platform gets of it. In USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets of it. In USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description Whether it was redeemed before the chain reversed it */
                             redeemed: boolean;
-                            /** @constant */
+                            /**
+                             * @description The account pays in this payment
+                             * @constant
+                             */
                             role: "payer";
+                            /** @description The wallet that paid */
                             wallet_id: components["schemas"]["WalletId"] | null;
                             /** @description Null if the owner’s own sign-in has paid */
                             delegate_id: components["schemas"]["DelegateId"] | null;
@@ -2919,7 +3060,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event settlement.declined */
+        /**
+         * settlement.declined
+         * @description A payment was refused before anything was reserved
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2954,29 +3098,44 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "settlement.declined";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: {
                             decline_id: components["schemas"]["DeclineId"];
                             quote_id: components["schemas"]["QuoteId"];
                             service_id: components["schemas"]["ServiceId"];
+                            /** @description What the quote costs. In USDC micro-units */
                             amount: components["schemas"]["MicroUsdc"];
+                            /** @description When the payment was refused first */
                             created_at: components["schemas"]["Timestamp"];
-                            /** @constant */
+                            /**
+                             * @description A vendor does not learn why
+                             * @constant
+                             */
                             code: "payer_declined";
-                            /** @constant */
+                            /**
+                             * @description The account sells in this payment
+                             * @constant
+                             */
                             role: "vendor";
                         } | {
                             decline_id: components["schemas"]["DeclineId"];
                             quote_id: components["schemas"]["QuoteId"];
                             service_id: components["schemas"]["ServiceId"];
+                            /** @description What the quote costs. In USDC micro-units */
                             amount: components["schemas"]["MicroUsdc"];
                             /**
                              * @description The error code that the payer got. A vendor sees `payer_declined` only
                              * @enum {string}
                              */
                             code: "limit_exceeded" | "insufficient_funds" | "delegation_inactive" | "forbidden" | "conflict" | "quote_expired" | "approval_denied" | "approval_expired" | "service_unavailable" | "payer_declined";
+                            /** @description When the payment was refused first */
                             created_at: components["schemas"]["Timestamp"];
                             /** @description The delegate whose key tried to pay; null: a sign-in of the account. Shown only to the payer */
                             delegate_id: components["schemas"]["DelegateId"] | null;
@@ -2986,7 +3145,10 @@ export interface webhooks {
                             reason: components["schemas"]["DeclineReason"];
                             /** @description Null if no limit of delegate or wallet is the reason. Shown only to the payer */
                             limit: components["schemas"]["DeclineLimit"] | null;
-                            /** @constant */
+                            /**
+                             * @description The account pays in this payment
+                             * @constant
+                             */
                             role: "payer";
                         };
                     };
@@ -3017,7 +3179,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event refund.submitted */
+        /**
+         * refund.submitted
+         * @description The refund is signed and sent to the chain
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3049,21 +3214,23 @@ export interface webhooks {
                      *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "failure": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "failure": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "pending_until": "2026-11-21T10:00:00.000Z",
-                     *         "reason": "text"
+                     *         "reason": "The report was empty"
                      *       }
                      *     }
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "refund.submitted";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Refund"];
                     };
                 };
@@ -3093,7 +3260,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event refund.confirmed */
+        /**
+         * refund.confirmed
+         * @description The refund is confirmed on chain
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3125,21 +3295,23 @@ export interface webhooks {
                      *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "failure": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "failure": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "pending_until": "2026-11-21T10:00:00.000Z",
-                     *         "reason": "text"
+                     *         "reason": "The report was empty"
                      *       }
                      *     }
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "refund.confirmed";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Refund"];
                     };
                 };
@@ -3169,7 +3341,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event refund.finalized */
+        /**
+         * refund.finalized
+         * @description The refund is final
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3201,21 +3376,23 @@ export interface webhooks {
                      *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "failure": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "failure": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "pending_until": "2026-11-21T10:00:00.000Z",
-                     *         "reason": "text"
+                     *         "reason": "The report was empty"
                      *       }
                      *     }
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "refund.finalized";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Refund"];
                     };
                 };
@@ -3245,7 +3422,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event refund.failed */
+        /**
+         * refund.failed
+         * @description The refund failed. No money moved
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3277,21 +3457,23 @@ export interface webhooks {
                      *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "failure": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "failure": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "pending_until": "2026-11-21T10:00:00.000Z",
-                     *         "reason": "text"
+                     *         "reason": "The report was empty"
                      *       }
                      *     }
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "refund.failed";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Refund"];
                     };
                 };
@@ -3321,7 +3503,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event refund.cancelled */
+        /**
+         * refund.cancelled
+         * @description The refund was cancelled before it was signed
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3353,21 +3538,23 @@ export interface webhooks {
                      *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "failure": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "failure": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "pending_until": "2026-11-21T10:00:00.000Z",
-                     *         "reason": "text"
+                     *         "reason": "The report was empty"
                      *       }
                      *     }
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "refund.cancelled";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Refund"];
                     };
                 };
@@ -3397,7 +3584,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event refund.expired */
+        /**
+         * refund.expired
+         * @description The refund was not signed in time
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3429,21 +3619,23 @@ export interface webhooks {
                      *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "failure": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "failure": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "pending_until": "2026-11-21T10:00:00.000Z",
-                     *         "reason": "text"
+                     *         "reason": "The report was empty"
                      *       }
                      *     }
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "refund.expired";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Refund"];
                     };
                 };
@@ -3473,7 +3665,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event withdrawal.submitted */
+        /**
+         * withdrawal.submitted
+         * @description The withdrawal is signed and sent to the chain
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3503,10 +3698,7 @@ export interface webhooks {
                      *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "failure": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "failure": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "pending_until": "2026-11-21T10:00:00.000Z"
                      *       }
@@ -3514,9 +3706,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "withdrawal.submitted";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Withdrawal"];
                     };
                 };
@@ -3546,7 +3743,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event withdrawal.confirmed */
+        /**
+         * withdrawal.confirmed
+         * @description The withdrawal is confirmed on chain
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3576,10 +3776,7 @@ export interface webhooks {
                      *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "failure": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "failure": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "pending_until": "2026-11-21T10:00:00.000Z"
                      *       }
@@ -3587,9 +3784,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "withdrawal.confirmed";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Withdrawal"];
                     };
                 };
@@ -3619,7 +3821,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event withdrawal.finalized */
+        /**
+         * withdrawal.finalized
+         * @description The withdrawal is final
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3649,10 +3854,7 @@ export interface webhooks {
                      *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "failure": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "failure": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "pending_until": "2026-11-21T10:00:00.000Z"
                      *       }
@@ -3660,9 +3862,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "withdrawal.finalized";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Withdrawal"];
                     };
                 };
@@ -3692,7 +3899,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event withdrawal.failed */
+        /**
+         * withdrawal.failed
+         * @description The withdrawal failed. No money moved
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3722,10 +3932,7 @@ export interface webhooks {
                      *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "failure": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "failure": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "pending_until": "2026-11-21T10:00:00.000Z"
                      *       }
@@ -3733,9 +3940,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "withdrawal.failed";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Withdrawal"];
                     };
                 };
@@ -3765,7 +3977,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event withdrawal.cancelled */
+        /**
+         * withdrawal.cancelled
+         * @description The withdrawal was cancelled before it was signed
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3795,10 +4010,7 @@ export interface webhooks {
                      *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "failure": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "failure": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "pending_until": "2026-11-21T10:00:00.000Z"
                      *       }
@@ -3806,9 +4018,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "withdrawal.cancelled";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Withdrawal"];
                     };
                 };
@@ -3838,7 +4055,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event withdrawal.expired */
+        /**
+         * withdrawal.expired
+         * @description The withdrawal was not signed in time
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3868,10 +4088,7 @@ export interface webhooks {
                      *         "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "failure": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "failure": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "pending_until": "2026-11-21T10:00:00.000Z"
                      *       }
@@ -3879,9 +4096,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "withdrawal.expired";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Withdrawal"];
                     };
                 };
@@ -3911,7 +4133,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event deposit.awaiting_payment */
+        /**
+         * deposit.awaiting_payment
+         * @description The provider waits for the payment of the customer
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3942,10 +4167,7 @@ export interface webhooks {
                      *         "fiat_amount": "50.00",
                      *         "amount": "2500000",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "problem": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "problem": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "expires_at": "2026-11-21T10:00:00.000Z",
                      *         "completed_at": "2026-11-21T10:00:00.000Z"
@@ -3954,30 +4176,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "deposit.awaiting_payment";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            deposit_id: components["schemas"]["DepositId"];
-                            status: components["schemas"]["DepositStatus"];
-                            wallet_id: components["schemas"]["WalletId"];
-                            provider: components["schemas"]["OnrampProvider"];
-                            fiat_currency: components["schemas"]["FiatCurrency"];
-                            fiat_amount: components["schemas"]["FiatAmount"];
-                            /** @description USDC: the provider’s estimate, and after completion the amount that arrived */
-                            amount: components["schemas"]["MicroUsdc"] | null;
-                            /** @description The transfer on chain, null until it is seen */
-                            tx_hash: components["schemas"]["TransactionHash"] | null;
-                            /** @description Why it failed, or what keeps a settling deposit from completing */
-                            problem: {
-                                code: string;
-                                message: string;
-                            } | null;
-                            created_at: components["schemas"]["Timestamp"];
-                            /** @description When the deposit expires if it is not paid */
-                            expires_at: components["schemas"]["Timestamp"];
-                            completed_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["DepositChange"];
                     };
                 };
             };
@@ -4006,7 +4213,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event deposit.processing */
+        /**
+         * deposit.processing
+         * @description The provider processes the payment of the customer
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4037,10 +4247,7 @@ export interface webhooks {
                      *         "fiat_amount": "50.00",
                      *         "amount": "2500000",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "problem": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "problem": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "expires_at": "2026-11-21T10:00:00.000Z",
                      *         "completed_at": "2026-11-21T10:00:00.000Z"
@@ -4049,30 +4256,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "deposit.processing";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            deposit_id: components["schemas"]["DepositId"];
-                            status: components["schemas"]["DepositStatus"];
-                            wallet_id: components["schemas"]["WalletId"];
-                            provider: components["schemas"]["OnrampProvider"];
-                            fiat_currency: components["schemas"]["FiatCurrency"];
-                            fiat_amount: components["schemas"]["FiatAmount"];
-                            /** @description USDC: the provider’s estimate, and after completion the amount that arrived */
-                            amount: components["schemas"]["MicroUsdc"] | null;
-                            /** @description The transfer on chain, null until it is seen */
-                            tx_hash: components["schemas"]["TransactionHash"] | null;
-                            /** @description Why it failed, or what keeps a settling deposit from completing */
-                            problem: {
-                                code: string;
-                                message: string;
-                            } | null;
-                            created_at: components["schemas"]["Timestamp"];
-                            /** @description When the deposit expires if it is not paid */
-                            expires_at: components["schemas"]["Timestamp"];
-                            completed_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["DepositChange"];
                     };
                 };
             };
@@ -4101,7 +4293,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event deposit.settling */
+        /**
+         * deposit.settling
+         * @description The provider reports that it has sent the USDC
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4132,10 +4327,7 @@ export interface webhooks {
                      *         "fiat_amount": "50.00",
                      *         "amount": "2500000",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "problem": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "problem": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "expires_at": "2026-11-21T10:00:00.000Z",
                      *         "completed_at": "2026-11-21T10:00:00.000Z"
@@ -4144,30 +4336,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "deposit.settling";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            deposit_id: components["schemas"]["DepositId"];
-                            status: components["schemas"]["DepositStatus"];
-                            wallet_id: components["schemas"]["WalletId"];
-                            provider: components["schemas"]["OnrampProvider"];
-                            fiat_currency: components["schemas"]["FiatCurrency"];
-                            fiat_amount: components["schemas"]["FiatAmount"];
-                            /** @description USDC: the provider’s estimate, and after completion the amount that arrived */
-                            amount: components["schemas"]["MicroUsdc"] | null;
-                            /** @description The transfer on chain, null until it is seen */
-                            tx_hash: components["schemas"]["TransactionHash"] | null;
-                            /** @description Why it failed, or what keeps a settling deposit from completing */
-                            problem: {
-                                code: string;
-                                message: string;
-                            } | null;
-                            created_at: components["schemas"]["Timestamp"];
-                            /** @description When the deposit expires if it is not paid */
-                            expires_at: components["schemas"]["Timestamp"];
-                            completed_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["DepositChange"];
                     };
                 };
             };
@@ -4196,7 +4373,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event deposit.completed */
+        /**
+         * deposit.completed
+         * @description The USDC has arrived, finally
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4227,10 +4407,7 @@ export interface webhooks {
                      *         "fiat_amount": "50.00",
                      *         "amount": "2500000",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "problem": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "problem": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "expires_at": "2026-11-21T10:00:00.000Z",
                      *         "completed_at": "2026-11-21T10:00:00.000Z"
@@ -4239,30 +4416,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "deposit.completed";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            deposit_id: components["schemas"]["DepositId"];
-                            status: components["schemas"]["DepositStatus"];
-                            wallet_id: components["schemas"]["WalletId"];
-                            provider: components["schemas"]["OnrampProvider"];
-                            fiat_currency: components["schemas"]["FiatCurrency"];
-                            fiat_amount: components["schemas"]["FiatAmount"];
-                            /** @description USDC: the provider’s estimate, and after completion the amount that arrived */
-                            amount: components["schemas"]["MicroUsdc"] | null;
-                            /** @description The transfer on chain, null until it is seen */
-                            tx_hash: components["schemas"]["TransactionHash"] | null;
-                            /** @description Why it failed, or what keeps a settling deposit from completing */
-                            problem: {
-                                code: string;
-                                message: string;
-                            } | null;
-                            created_at: components["schemas"]["Timestamp"];
-                            /** @description When the deposit expires if it is not paid */
-                            expires_at: components["schemas"]["Timestamp"];
-                            completed_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["DepositChange"];
                     };
                 };
             };
@@ -4291,7 +4453,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event deposit.failed */
+        /**
+         * deposit.failed
+         * @description The deposit failed
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4322,10 +4487,7 @@ export interface webhooks {
                      *         "fiat_amount": "50.00",
                      *         "amount": "2500000",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "problem": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "problem": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "expires_at": "2026-11-21T10:00:00.000Z",
                      *         "completed_at": "2026-11-21T10:00:00.000Z"
@@ -4334,30 +4496,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "deposit.failed";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            deposit_id: components["schemas"]["DepositId"];
-                            status: components["schemas"]["DepositStatus"];
-                            wallet_id: components["schemas"]["WalletId"];
-                            provider: components["schemas"]["OnrampProvider"];
-                            fiat_currency: components["schemas"]["FiatCurrency"];
-                            fiat_amount: components["schemas"]["FiatAmount"];
-                            /** @description USDC: the provider’s estimate, and after completion the amount that arrived */
-                            amount: components["schemas"]["MicroUsdc"] | null;
-                            /** @description The transfer on chain, null until it is seen */
-                            tx_hash: components["schemas"]["TransactionHash"] | null;
-                            /** @description Why it failed, or what keeps a settling deposit from completing */
-                            problem: {
-                                code: string;
-                                message: string;
-                            } | null;
-                            created_at: components["schemas"]["Timestamp"];
-                            /** @description When the deposit expires if it is not paid */
-                            expires_at: components["schemas"]["Timestamp"];
-                            completed_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["DepositChange"];
                     };
                 };
             };
@@ -4386,7 +4533,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event deposit.cancelled */
+        /**
+         * deposit.cancelled
+         * @description The deposit was cancelled
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4417,10 +4567,7 @@ export interface webhooks {
                      *         "fiat_amount": "50.00",
                      *         "amount": "2500000",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "problem": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "problem": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "expires_at": "2026-11-21T10:00:00.000Z",
                      *         "completed_at": "2026-11-21T10:00:00.000Z"
@@ -4429,30 +4576,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "deposit.cancelled";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            deposit_id: components["schemas"]["DepositId"];
-                            status: components["schemas"]["DepositStatus"];
-                            wallet_id: components["schemas"]["WalletId"];
-                            provider: components["schemas"]["OnrampProvider"];
-                            fiat_currency: components["schemas"]["FiatCurrency"];
-                            fiat_amount: components["schemas"]["FiatAmount"];
-                            /** @description USDC: the provider’s estimate, and after completion the amount that arrived */
-                            amount: components["schemas"]["MicroUsdc"] | null;
-                            /** @description The transfer on chain, null until it is seen */
-                            tx_hash: components["schemas"]["TransactionHash"] | null;
-                            /** @description Why it failed, or what keeps a settling deposit from completing */
-                            problem: {
-                                code: string;
-                                message: string;
-                            } | null;
-                            created_at: components["schemas"]["Timestamp"];
-                            /** @description When the deposit expires if it is not paid */
-                            expires_at: components["schemas"]["Timestamp"];
-                            completed_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["DepositChange"];
                     };
                 };
             };
@@ -4481,7 +4613,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event deposit.expired */
+        /**
+         * deposit.expired
+         * @description The deposit was not paid in time
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4512,10 +4647,7 @@ export interface webhooks {
                      *         "fiat_amount": "50.00",
                      *         "amount": "2500000",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *         "problem": {
-                     *           "code": "text",
-                     *           "message": "text"
-                     *         },
+                     *         "problem": null,
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "expires_at": "2026-11-21T10:00:00.000Z",
                      *         "completed_at": "2026-11-21T10:00:00.000Z"
@@ -4524,30 +4656,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "deposit.expired";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            deposit_id: components["schemas"]["DepositId"];
-                            status: components["schemas"]["DepositStatus"];
-                            wallet_id: components["schemas"]["WalletId"];
-                            provider: components["schemas"]["OnrampProvider"];
-                            fiat_currency: components["schemas"]["FiatCurrency"];
-                            fiat_amount: components["schemas"]["FiatAmount"];
-                            /** @description USDC: the provider’s estimate, and after completion the amount that arrived */
-                            amount: components["schemas"]["MicroUsdc"] | null;
-                            /** @description The transfer on chain, null until it is seen */
-                            tx_hash: components["schemas"]["TransactionHash"] | null;
-                            /** @description Why it failed, or what keeps a settling deposit from completing */
-                            problem: {
-                                code: string;
-                                message: string;
-                            } | null;
-                            created_at: components["schemas"]["Timestamp"];
-                            /** @description When the deposit expires if it is not paid */
-                            expires_at: components["schemas"]["Timestamp"];
-                            completed_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["DepositChange"];
                     };
                 };
             };
@@ -4576,7 +4693,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event delegate.created */
+        /**
+         * delegate.created
+         * @description A delegate was created
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4608,17 +4728,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "delegate.created";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            delegate_id: components["schemas"]["DelegateId"];
-                            /** @example Research agent */
-                            name: string;
-                            wallet_id: components["schemas"]["WalletId"];
-                            /** @description When the key ends. Null: never */
-                            expires_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["DelegateChange"];
                     };
                 };
             };
@@ -4647,7 +4765,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event delegate.updated */
+        /**
+         * delegate.updated
+         * @description A delegate was changed
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4679,17 +4800,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "delegate.updated";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            delegate_id: components["schemas"]["DelegateId"];
-                            /** @example Research agent */
-                            name: string;
-                            wallet_id: components["schemas"]["WalletId"];
-                            /** @description When the key ends. Null: never */
-                            expires_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["DelegateChange"];
                     };
                 };
             };
@@ -4718,7 +4837,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event delegate.deleted */
+        /**
+         * delegate.deleted
+         * @description A delegate was deleted, and its keys are revoked
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4750,17 +4872,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "delegate.deleted";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            delegate_id: components["schemas"]["DelegateId"];
-                            /** @example Research agent */
-                            name: string;
-                            wallet_id: components["schemas"]["WalletId"];
-                            /** @description When the key ends. Null: never */
-                            expires_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["DelegateChange"];
                     };
                 };
             };
@@ -4789,7 +4909,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event delegate.exhausted */
+        /**
+         * delegate.exhausted
+         * @description A limit of a delegate leaves less than it wants to pay
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4823,9 +4946,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "delegate.exhausted";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: {
                             delegate_id: components["schemas"]["DelegateId"];
                             /**
@@ -4833,10 +4961,13 @@ export interface webhooks {
                              * @enum {string}
                              */
                             name: "daily" | "monthly" | "total";
+                            /** @description The limit itself. In USDC micro-units */
                             limit: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description Spent, or held by payments that are under way */
+                            /** @description Spent, or held by payments that are under way. In USDC micro-units */
                             used: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description What may still be paid. In USDC micro-units */
                             left: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description When the limit starts again. Null: never */
                             resets_at: components["schemas"]["Timestamp"] | null;
                         };
                     };
@@ -4867,7 +4998,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event approval.requested */
+        /**
+         * approval.requested
+         * @description A payment of a delegate waits for its owner
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4898,9 +5032,9 @@ export interface webhooks {
                      *         "amount": "2500000",
                      *         "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *         "service_name": "text",
+                     *         "service_name": "Weather API",
                      *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *         "resource": "text",
+                     *         "resource": "https://api.example.com/report",
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "expires_at": "2026-11-21T10:00:00.000Z",
                      *         "decided_at": "2026-11-21T10:00:00.000Z",
@@ -4910,9 +5044,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "approval.requested";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Approval"];
                     };
                 };
@@ -4942,7 +5081,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event approval.decided */
+        /**
+         * approval.decided
+         * @description The owner has approved or denied a payment of a delegate
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4973,9 +5115,9 @@ export interface webhooks {
                      *         "amount": "2500000",
                      *         "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *         "service_name": "text",
+                     *         "service_name": "Weather API",
                      *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *         "resource": "text",
+                     *         "resource": "https://api.example.com/report",
                      *         "created_at": "2026-11-21T10:00:00.000Z",
                      *         "expires_at": "2026-11-21T10:00:00.000Z",
                      *         "decided_at": "2026-11-21T10:00:00.000Z",
@@ -4985,9 +5127,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "approval.decided";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: components["schemas"]["Approval"];
                     };
                 };
@@ -5017,7 +5164,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event key.rotated */
+        /**
+         * key.rotated
+         * @description A key was replaced by a rotation
+         */
         post: {
             parameters: {
                 query?: never;
@@ -5048,17 +5198,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "key.rotated";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            /** @description Whose key it is. Null for the key of a delegate */
-                            service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description Whose key it is. Null for the key of a service */
-                            delegate_id: components["schemas"]["DelegateId"] | null;
-                            /** @description Until then the previous key works, too. Null: there is none */
-                            previous_key_expires_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["KeyChange"];
                     };
                 };
             };
@@ -5087,7 +5235,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event key.revealed */
+        /**
+         * key.revealed
+         * @description A key was replaced by a mailed link
+         */
         post: {
             parameters: {
                 query?: never;
@@ -5118,17 +5269,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "key.revealed";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            /** @description Whose key it is. Null for the key of a delegate */
-                            service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description Whose key it is. Null for the key of a service */
-                            delegate_id: components["schemas"]["DelegateId"] | null;
-                            /** @description Until then the previous key works, too. Null: there is none */
-                            previous_key_expires_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["KeyChange"];
                     };
                 };
             };
@@ -5157,7 +5306,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event key.ended */
+        /**
+         * key.ended
+         * @description A key was revoked
+         */
         post: {
             parameters: {
                 query?: never;
@@ -5188,17 +5340,15 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "key.ended";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
-                        data: {
-                            /** @description Whose key it is. Null for the key of a delegate */
-                            service_id: components["schemas"]["ServiceId"] | null;
-                            /** @description Whose key it is. Null for the key of a service */
-                            delegate_id: components["schemas"]["DelegateId"] | null;
-                            /** @description Until then the previous key works, too. Null: there is none */
-                            previous_key_expires_at: components["schemas"]["Timestamp"] | null;
-                        };
+                        /** @description The object of the event, as it was then */
+                        data: components["schemas"]["KeyChange"];
                     };
                 };
             };
@@ -5227,7 +5377,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event webhook.test */
+        /**
+         * webhook.test
+         * @description The owner has asked for a test event
+         */
         post: {
             parameters: {
                 query?: never;
@@ -5256,9 +5409,14 @@ export interface webhooks {
                      */
                     "application/json": {
                         id: components["schemas"]["EventId"];
-                        /** @constant */
+                        /**
+                         * @description What happened
+                         * @constant
+                         */
                         type: "webhook.test";
+                        /** @description When it happened */
                         timestamp: components["schemas"]["Timestamp"];
+                        /** @description The object of the event, as it was then */
                         data: {
                             endpoint_id: components["schemas"]["EndpointId"];
                         };
@@ -5295,8 +5453,12 @@ export interface components {
          *     }
          */
         Error: {
+            /** @description What is wrong, and what to do */
             error: {
-                /** @enum {string} */
+                /**
+                 * @description What is wrong, for programs
+                 * @enum {string}
+                 */
                 code: "validation_error" | "unauthorized" | "payment_required" | "insufficient_funds" | "forbidden" | "limit_exceeded" | "approval_required" | "approval_denied" | "approval_expired" | "reauthentication_required" | "not_found" | "method_not_allowed" | "conflict" | "delegation_inactive" | "quote_already_settled" | "idempotency_mismatch" | "settlement_exhausted" | "payment_failed" | "quote_expired" | "settlement_expired" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "service_unavailable";
                 /** @description What is wrong, then what to do. For people */
                 message: string;
@@ -5309,7 +5471,9 @@ export interface components {
                 docs_url: string;
                 /** @description Which fields are wrong */
                 details?: {
+                    /** @description The field, as `limits.daily` */
                     path: string;
+                    /** @description What is wrong with it */
                     message: string;
                 }[];
                 /**
@@ -5326,23 +5490,34 @@ export interface components {
                 settlement_id?: components["schemas"]["SettlementId"];
                 /** @description The approval that the payment needs, or that was denied or has expired */
                 approval_id?: components["schemas"]["ApprovalId"];
-                /** @description The limit that refused the payment, in micro-units. `asked`: the amount of the payment. `left`: what no other payment has used or holds. `resets_at`: when a daily or monthly limit starts again. */
+                /** @description The limit that refused the payment. Its amounts are in USDC micro-units */
                 limit?: {
-                    /** @enum {unknown} */
+                    /**
+                     * @description Which limit
+                     * @enum {unknown}
+                     */
                     name: "per_payment" | "daily" | "monthly" | "total" | "balance" | "allowance";
+                    /** @description The amount of the payment */
                     asked: components["schemas"]["MicroUsdc"];
+                    /** @description The limit itself */
                     limit: components["schemas"]["MicroUsdcOrZero"];
+                    /** @description What no other payment has used or holds */
                     left: components["schemas"]["MicroUsdcOrZero"];
+                    /** @description When a daily or monthly limit starts again. Null: never */
                     resets_at: components["schemas"]["Timestamp"] | null;
                 };
             };
         };
         /**
-         * @description Identifier beginning with acct_ (TypeID: UUIDv7 in base32)
+         * @description Id of the account, beginning with acct_ (TypeID: UUIDv7 in base32)
          * @example acct_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         AccountId: string;
         AccountSettings: {
+            /**
+             * @description A name for the owner’s own pages. Null: none
+             * @example Ada
+             */
             display_name: string | null;
             /** @description The wallet from which a settle with an access token pays. Default: the first linked wallet. A change takes effect within 2 s */
             default_wallet_id: components["schemas"]["WalletId"] | null;
@@ -5350,7 +5525,7 @@ export interface components {
             mail_key_events: boolean;
             /** @description Whether mails report payments made and received. Default false */
             mail_payments: boolean;
-            /** @description A mail is sent once a day when the payments of a UTC day exceed this amount, and again when they exceed a raised amount. Null: no mail */
+            /** @description A mail is sent once a day when the payments of a UTC day exceed this amount, and again when they exceed a raised amount. Null: no mail. In USDC micro-units */
             spending_alert_threshold: components["schemas"]["MicroUsdc"] | null;
         };
         /** @description A payment of a delegate that its owner must approve. It reserves nothing */
@@ -5360,50 +5535,71 @@ export interface components {
             delegate_id: components["schemas"]["DelegateId"];
             payment_attempt_id: components["schemas"]["PaymentAttemptId"];
             rail: components["schemas"]["Rail"];
+            /** @description What would be paid. In USDC micro-units */
             amount: components["schemas"]["MicroUsdc"];
             /** @description Address that would be paid */
             pay_to: components["schemas"]["SolanaAddress"];
             /** @description Null for a vendor that does not use Quittance */
             service_id: components["schemas"]["ServiceId"] | null;
-            /** @description Name of the service, or host of the vendor */
+            /**
+             * @description Name of the service, or host of the vendor
+             * @example Weather API
+             */
             service_name: string;
+            /** @description The quote to pay. Null for a vendor that does not use Quittance */
             quote_id: components["schemas"]["QuoteId"] | null;
-            /** @description What the delegate says it pays for */
+            /**
+             * @description What the delegate says it pays for
+             * @example https://api.example.com/report
+             */
             resource: string | null;
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
             /** @description It cannot be approved or used after this time */
             expires_at: components["schemas"]["Timestamp"];
+            /** @description When the owner decided. Null: not yet */
             decided_at: components["schemas"]["Timestamp"] | null;
             /** @description The payment that used the approval */
             settlement_id: components["schemas"]["SettlementId"] | null;
         };
         /**
-         * @description Identifier beginning with apr_ (TypeID: UUIDv7 in base32)
+         * @description Id of the approval, beginning with apr_ (TypeID: UUIDv7 in base32)
          * @example apr_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         ApprovalId: string;
-        /** @enum {string} */
+        /**
+         * @description awaiting_approval: the owner has not decided. expired: the owner did not decide in time
+         * @enum {string}
+         */
         ApprovalStatus: "awaiting_approval" | "approved" | "denied" | "expired";
-        /** @enum {string} */
+        /**
+         * @description The state of the payment on chain. finalized: no fork can undo it any more
+         * @enum {string}
+         */
         ChainStatus: "pending" | "confirmed" | "finalized" | "failed";
         /**
          * @description base64url(payload).base64url(signature), Ed25519
          * @example eyJ2IjoxfQ.c2lnbmF0dXJl
          */
         CompactToken: string;
-        /** @constant */
+        /**
+         * @description Always USDC
+         * @constant
+         */
         Currency: "USDC";
         /** @description A settle that was refused, once for each quote, delegate or sign-in, and reason. Nothing was paid. Stored for 90 days */
         Decline: {
             decline_id: components["schemas"]["DeclineId"];
             quote_id: components["schemas"]["QuoteId"];
             service_id: components["schemas"]["ServiceId"];
+            /** @description What the quote costs. In USDC micro-units */
             amount: components["schemas"]["MicroUsdc"];
             /**
              * @description The error code that the payer got. A vendor sees `payer_declined` only
              * @enum {string}
              */
             code: "limit_exceeded" | "insufficient_funds" | "delegation_inactive" | "forbidden" | "conflict" | "quote_expired" | "approval_denied" | "approval_expired" | "service_unavailable" | "payer_declined";
+            /** @description When the payment was refused first */
             created_at: components["schemas"]["Timestamp"];
             /** @description The delegate whose key tried to pay; null: a sign-in of the account. Shown only to the payer */
             delegate_id?: components["schemas"]["DelegateId"] | null;
@@ -5415,15 +5611,17 @@ export interface components {
             limit?: components["schemas"]["DeclineLimit"] | null;
         };
         /**
-         * @description Identifier beginning with dcl_ (TypeID: UUIDv7 in base32)
+         * @description Id of the decline, beginning with dcl_ (TypeID: UUIDv7 in base32)
          * @example dcl_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         DeclineId: string;
+        /** @description The limit that refused the payment */
         DeclineLimit: {
-            /** @description Amount of the payment */
+            /** @description Amount of the payment. In USDC micro-units */
             asked: components["schemas"]["MicroUsdc"];
+            /** @description The limit itself. In USDC micro-units */
             limit: components["schemas"]["MicroUsdcOrZero"];
-            /** @description What no other payment has used or holds */
+            /** @description What no other payment has used or holds. In USDC micro-units */
             left: components["schemas"]["MicroUsdcOrZero"];
             /** @description When a daily or monthly limit starts again */
             resets_at: components["schemas"]["Timestamp"] | null;
@@ -5436,16 +5634,24 @@ export interface components {
         /** @description A key with spending limits */
         Delegate: {
             delegate_id: components["schemas"]["DelegateId"];
+            /**
+             * @description A name for the owner
+             * @example Research agent
+             */
             name: string;
             wallet_id: components["schemas"]["WalletId"];
             limits: components["schemas"]["DelegateLimits"];
+            /** @description How much of the limits is used */
             usage: {
+                /** @description Of this UTC day */
                 daily: components["schemas"]["DelegateUsage"];
+                /** @description Of this UTC month */
                 monthly: components["schemas"]["DelegateUsage"];
+                /** @description Of all time */
                 total: components["schemas"]["DelegateUsage"];
             };
             /**
-             * @description Null: any service
+             * @description The only services that the key may pay. Null or omitted: any
              * @example null
              */
             allowed_service_ids: components["schemas"]["ServiceId"][] | null;
@@ -5456,43 +5662,69 @@ export interface components {
                 /** @description Null: any origin */
                 origins: string[] | null;
             } | null;
-            /** @description A payment above this amount waits for the owner’s approval. Null: none does */
+            /** @description A payment above this amount waits for the owner’s approval. Null: none does. In USDC micro-units */
             approval_above: components["schemas"]["MicroUsdc"] | null;
             expires_at: components["schemas"]["Timestamp"] | null;
-            /** @enum {string} */
+            /**
+             * @description expired: the key can no longer pay
+             * @enum {string}
+             */
             status: "active" | "expired";
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
         };
+        DelegateChange: {
+            delegate_id: components["schemas"]["DelegateId"];
+            /**
+             * @description A name for the owner
+             * @example Research agent
+             */
+            name: string;
+            wallet_id: components["schemas"]["WalletId"];
+            /** @description When the key ends. Null: never */
+            expires_at: components["schemas"]["Timestamp"] | null;
+        };
         /**
-         * @description Identifier beginning with del_ (TypeID: UUIDv7 in base32)
+         * @description Id of the delegate, beginning with del_ (TypeID: UUIDv7 in base32)
          * @example del_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         DelegateId: string;
-        /** @description Null: no limit. Days and months are UTC. */
+        /** @description What the key may spend. Null: no limit */
         DelegateLimits: {
             per_payment: components["schemas"]["MicroUsdc"] | null;
             daily: components["schemas"]["MicroUsdc"] | null;
             monthly: components["schemas"]["MicroUsdc"] | null;
             total: components["schemas"]["MicroUsdc"] | null;
         };
+        /** @description How much of a limit is used */
         DelegateUsage: {
+            /** @description What was paid in this period. In USDC micro-units */
             spent: components["schemas"]["MicroUsdcOrZero"];
-            /** @description Reserved for payments that are under way */
+            /** @description Reserved for payments that are under way. In USDC micro-units */
             held: components["schemas"]["MicroUsdcOrZero"];
+            /** @description What may still be paid. Null: no limit. In USDC micro-units */
             remaining: components["schemas"]["MicroUsdcOrZero"] | null;
+            /** @description When the period ends. Null: never */
             resets_at: components["schemas"]["Timestamp"] | null;
         };
         /** @description Read from the chain */
         Delegation: {
-            /** @enum {string} */
+            /**
+             * @description active: the platform may spend the allowance. pending: submitted, and not seen on chain yet. exhausted: the allowance is used up. overwritten: another program has become the delegate
+             * @enum {string}
+             */
             status: "none" | "pending" | "active" | "exhausted" | "overwritten" | "revoked";
             /** @description The delegate authority on chain now */
             delegate: components["schemas"]["SolanaAddress"] | null;
+            /** @description What the platform may still spend. In USDC micro-units */
             allowance: components["schemas"]["MicroUsdcOrZero"];
             /** @description When the chain was read: now, or earlier if it cannot be read now */
             as_of: components["schemas"]["Timestamp"];
         };
-        /** @enum {string} */
+        /**
+         * @description pending: a further attempt follows. failed: none follows
+         * @enum {string}
+         */
         DeliveryStatus: "pending" | "delivered" | "failed";
         Deposit: {
             deposit_id: components["schemas"]["DepositId"];
@@ -5501,7 +5733,7 @@ export interface components {
             provider: components["schemas"]["OnrampProvider"];
             fiat_currency: components["schemas"]["FiatCurrency"];
             fiat_amount: components["schemas"]["FiatAmount"];
-            /** @description USDC: the provider’s estimate, and after completion the amount that arrived */
+            /** @description The provider’s estimate, and after completion the amount that arrived. In USDC micro-units */
             amount: components["schemas"]["MicroUsdc"] | null;
             /**
              * @description The provider’s payment page, for the customer’s browser
@@ -5510,18 +5742,53 @@ export interface components {
             redirect_url: string | null;
             /** @description The transfer on chain, null until it is seen */
             tx_hash: components["schemas"]["TransactionHash"] | null;
-            /** @description Why it failed, or what keeps a settling deposit from completing */
+            /**
+             * @description Why it failed, or what keeps a settling deposit from completing
+             * @example null
+             */
             problem: {
+                /** @description What happened, for programs */
                 code: string;
+                /** @description What happened, for people */
                 message: string;
             } | null;
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
             /** @description When the deposit expires if it is not paid */
             expires_at: components["schemas"]["Timestamp"];
+            /** @description When the USDC had arrived, finally. Null: not yet */
+            completed_at: components["schemas"]["Timestamp"] | null;
+        };
+        DepositChange: {
+            deposit_id: components["schemas"]["DepositId"];
+            status: components["schemas"]["DepositStatus"];
+            wallet_id: components["schemas"]["WalletId"];
+            provider: components["schemas"]["OnrampProvider"];
+            fiat_currency: components["schemas"]["FiatCurrency"];
+            fiat_amount: components["schemas"]["FiatAmount"];
+            /** @description The provider’s estimate, and after completion the amount that arrived. In USDC micro-units */
+            amount: components["schemas"]["MicroUsdc"] | null;
+            /** @description The transfer on chain, null until it is seen */
+            tx_hash: components["schemas"]["TransactionHash"] | null;
+            /**
+             * @description Why it failed, or what keeps a settling deposit from completing
+             * @example null
+             */
+            problem: {
+                /** @description What happened, for programs */
+                code: string;
+                /** @description What happened, for people */
+                message: string;
+            } | null;
+            /** @description When it was created */
+            created_at: components["schemas"]["Timestamp"];
+            /** @description When the deposit expires if it is not paid */
+            expires_at: components["schemas"]["Timestamp"];
+            /** @description When the USDC had arrived, finally. Null: not yet */
             completed_at: components["schemas"]["Timestamp"] | null;
         };
         /**
-         * @description Identifier beginning with dep_ (TypeID: UUIDv7 in base32)
+         * @description Id of the deposit, beginning with dep_ (TypeID: UUIDv7 in base32)
          * @example dep_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         DepositId: string;
@@ -5530,10 +5797,13 @@ export interface components {
          * @enum {string}
          */
         DepositStatus: "created" | "awaiting_payment" | "processing" | "settling" | "completed" | "failed" | "cancelled" | "expired";
-        /** @example ada@example.com */
+        /**
+         * @description Mail address
+         * @example ada@example.com
+         */
         Email: string;
         /**
-         * @description Identifier beginning with whe_ (TypeID: UUIDv7 in base32)
+         * @description Id of the endpoint, beginning with whe_ (TypeID: UUIDv7 in base32)
          * @example whe_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         EndpointId: string;
@@ -5551,6 +5821,7 @@ export interface components {
              * @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs
              */
             object_id: string;
+            /** @description When it happened */
             created_at: components["schemas"]["Timestamp"];
             /**
              * @description A refund, withdrawal or deposit has the fields of its GET. A settlement has ids, amounts and `role`, the account’s role in it: `payer` or `vendor`. A decline has the fields of GET /v1/declines and `role`. The data never contain a token or a key.
@@ -5564,11 +5835,14 @@ export interface components {
             };
         };
         /**
-         * @description Identifier beginning with evt_ (TypeID: UUIDv7 in base32)
+         * @description Id of the event, beginning with evt_ (TypeID: UUIDv7 in base32)
          * @example evt_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         EventId: string;
-        /** @enum {string} */
+        /**
+         * @description The object and what happened to it
+         * @enum {string}
+         */
         EventType: "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
         ExternalPayment: {
             settlement_id: components["schemas"]["SettlementId"];
@@ -5584,14 +5858,17 @@ export interface components {
             payment_signature: string;
             /** @description The signed transaction, without the fee payer’s signature */
             transaction: components["schemas"]["WireTransaction"];
+            /** @description The transaction on chain. Null until it is seen there */
             tx_hash: components["schemas"]["TransactionHash"] | null;
         };
         Fees: {
-            /** @description Of all payments that are under way or confirmed */
+            /** @description Of all payments that are under way or confirmed. In USDC micro-units */
             accrued: components["schemas"]["MicroUsdcOrZero"];
+            /** @description What the account has paid of them. In USDC micro-units */
             paid: components["schemas"]["MicroUsdcOrZero"];
+            /** @description What is still to pay. In USDC micro-units */
             owed: components["schemas"]["MicroUsdcOrZero"];
-            /** @description How much the account may owe. It rises with the first payment of fees */
+            /** @description How much the account may owe. It rises with the first payment of fees. In USDC micro-units */
             credit: components["schemas"]["MicroUsdcOrZero"];
         };
         /**
@@ -5609,6 +5886,14 @@ export interface components {
          * @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17
          */
         IdempotencyKey: string;
+        KeyChange: {
+            /** @description Whose key it is. Null for the key of a delegate */
+            service_id: components["schemas"]["ServiceId"] | null;
+            /** @description Whose key it is. Null for the key of a service */
+            delegate_id: components["schemas"]["DelegateId"] | null;
+            /** @description Until then the previous key works, too. Null: there is none */
+            previous_key_expires_at: components["schemas"]["Timestamp"] | null;
+        };
         /**
          * @description USDC micro-units (1 USDC = 1,000,000) as decimal digits
          * @example 2500000
@@ -5621,22 +5906,35 @@ export interface components {
         MicroUsdcOrZero: string;
         /** @description The key is shown only in this answer */
         NewKey: {
-            /** @example vendor_test_Zk3mQ9 */
+            /**
+             * @description The key. It is shown only in this answer. Keep it secret
+             * @example vendor_test_Zk3mQ9
+             */
             api_key: string;
+            /** @description Until when the previous key works too. Null: no longer */
             previous_key_expires_at: components["schemas"]["Timestamp"] | null;
         };
-        /** @enum {string} */
+        /**
+         * @description Who sells the USDC: MoonPay or Coinbase Onramp
+         * @enum {string}
+         */
         OnrampProvider: "moonpay" | "coinbase";
         Passkey: {
             passkey_id: components["schemas"]["PasskeyId"];
+            /**
+             * @description A name for the owner
+             * @example Laptop
+             */
             label: string;
             /** @description Synced between devices by its provider */
             backed_up: boolean;
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
+            /** @description When it last signed in or approved. Null: never */
             last_used_at: components["schemas"]["Timestamp"] | null;
         };
         /**
-         * @description Identifier beginning with pk_ (TypeID: UUIDv7 in base32)
+         * @description Id of the passkey, beginning with pk_ (TypeID: UUIDv7 in base32)
          * @example pk_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         PasskeyId: string;
@@ -5647,7 +5945,9 @@ export interface components {
         PaymentAttemptId: string;
         /** @description To be signed by the wallet and sent back before it expires */
         Prepared: {
+            /** @description For the owner to sign. Every signature slot is empty */
             transaction: components["schemas"]["WireTransaction"];
+            /** @description When the transaction expires, after 60 to 90 s. Then have it prepared again */
             expires_at: components["schemas"]["Timestamp"];
         };
         PreparedRefund: {
@@ -5657,17 +5957,32 @@ export interface components {
             service_id: components["schemas"]["ServiceId"];
             /** @description The address that the settlement paid, whose key signs the refund */
             payout_address: components["schemas"]["SolanaAddress"];
+            /** @description What the destination receives. In USDC micro-units */
             amount: components["schemas"]["MicroUsdc"];
+            /** @description The wallet or token account that receives it */
             destination_address: components["schemas"]["SolanaAddress"];
+            /** @description The token account that receives it */
             destination_token_account: components["schemas"]["SolanaAddress"];
+            /** @description The transaction on chain. Null until it is seen there */
             tx_hash: components["schemas"]["TransactionHash"] | null;
+            /**
+             * @description Why it failed. Null: it has not failed
+             * @example null
+             */
             failure: {
+                /** @description Why it failed, for programs */
                 code: string;
+                /** @description Why it failed, for people */
                 message: string;
             } | null;
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
             /** @description Until then it can be signed and submitted. Afterwards it is expired */
             pending_until: components["schemas"]["Timestamp"];
+            /**
+             * @description Why the vendor refunds
+             * @example The report was empty
+             */
             reason: string | null;
             /** @description To be signed by the owner. Every signature slot is empty */
             transaction: components["schemas"]["WireTransaction"];
@@ -5678,14 +5993,25 @@ export interface components {
             withdrawal_id: components["schemas"]["WithdrawalId"];
             status: components["schemas"]["WithdrawalStatus"];
             wallet_id: components["schemas"]["WalletId"];
+            /** @description What the destination receives. In USDC micro-units */
             amount: components["schemas"]["MicroUsdc"];
+            /** @description The wallet or token account that receives it */
             destination_address: components["schemas"]["SolanaAddress"];
+            /** @description The token account that receives it */
             destination_token_account: components["schemas"]["SolanaAddress"];
+            /** @description The transaction on chain. Null until it is seen there */
             tx_hash: components["schemas"]["TransactionHash"] | null;
+            /**
+             * @description Why it failed. Null: it has not failed
+             * @example null
+             */
             failure: {
+                /** @description Why it failed, for programs */
                 code: string;
+                /** @description Why it failed, for people */
                 message: string;
             } | null;
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
             /** @description Until then it can be signed and submitted. Afterwards it is expired */
             pending_until: components["schemas"]["Timestamp"];
@@ -5696,35 +6022,75 @@ export interface components {
         };
         Quote: {
             quote_id: components["schemas"]["QuoteId"];
+            /** @description The signed quote. Give it to the payer */
             quote_token: components["schemas"]["CompactToken"];
+            /** @description What the payer pays. In USDC micro-units */
             quote_amount: components["schemas"]["MicroUsdc"];
+            /**
+             * @description What the platform gets of it. In USDC micro-units
+             * @example 12500
+             */
             fee_amount: components["schemas"]["MicroUsdcOrZero"];
             currency: components["schemas"]["Currency"];
+            /** @description Until when the quote can be paid */
             expires_at: components["schemas"]["Timestamp"];
             status: components["schemas"]["QuoteStatus"];
         };
         /**
-         * @description Identifier beginning with q_ (TypeID: UUIDv7 in base32)
+         * @description Id of the quote, beginning with q_ (TypeID: UUIDv7 in base32)
          * @example q_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         QuoteId: string;
+        QuoteProgress: {
+            quote_id: components["schemas"]["QuoteId"];
+            service_id: components["schemas"]["ServiceId"];
+            /** @description The settlement that pays the quote */
+            settlement_id: components["schemas"]["SettlementId"];
+            /** @description What the payer pays. In USDC micro-units */
+            quote_amount: components["schemas"]["MicroUsdc"];
+            /**
+             * @description What the platform gets of it. In USDC micro-units
+             * @example 12500
+             */
+            fee_amount: components["schemas"]["MicroUsdcOrZero"];
+            /**
+             * @description What the vendor gets of it. In USDC micro-units
+             * @example 2487500
+             */
+            net_amount: components["schemas"]["MicroUsdcOrZero"];
+        };
         /** @description A quote as its vendor reads it */
         QuoteRecord: {
             quote_id: components["schemas"]["QuoteId"];
+            /** @description The signed quote. Give it to the payer */
             quote_token: components["schemas"]["CompactToken"];
+            /** @description What the payer pays. In USDC micro-units */
             quote_amount: components["schemas"]["MicroUsdc"];
+            /**
+             * @description What the platform gets of it. In USDC micro-units
+             * @example 12500
+             */
             fee_amount: components["schemas"]["MicroUsdcOrZero"];
             currency: components["schemas"]["Currency"];
+            /** @description Until when the quote can be paid */
             expires_at: components["schemas"]["Timestamp"];
             status: components["schemas"]["QuoteStatus"];
             service_id: components["schemas"]["ServiceId"];
-            /** @example 900 */
+            /**
+             * @description Seconds to redeem the settlement, after it is paid
+             * @example 900
+             */
             redeem_window_seconds: number;
             scope: components["schemas"]["Scope"] | null;
+            /** @description The settlement that pays the quote. Null: there is none */
             settlement_id: components["schemas"]["SettlementId"] | null;
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
         };
-        /** @enum {string} */
+        /**
+         * @description pending: not paid. settling: a payment is under way. settled: paid. expired: not paid in time
+         * @enum {string}
+         */
         QuoteStatus: "pending" | "settling" | "settled" | "expired";
         /**
          * @description quittance: paid by POST /v1/settle. x402, mpp: paid by a client of that protocol. x402_out: paid by POST /v1/payments to a vendor that does not use Quittance
@@ -5742,6 +6108,7 @@ export interface components {
              * @example https://api.quittance.example
              */
             iss: string;
+            /** @description Of the payment. A payment of test moved no real money */
             env: components["schemas"]["Environment"];
             /**
              * @description When it was signed, in seconds since 1970. It states what was known then
@@ -5761,53 +6128,69 @@ export interface components {
             /** @description Null for a payment of another protocol */
             quote: {
                 quote_id: components["schemas"]["QuoteId"];
+                /** @description When the vendor made the quote */
                 issued_at: components["schemas"]["Timestamp"];
             } | null;
+            /** @description Who was paid */
             vendor: {
                 /** @description Null for an outgoing payment of x402 */
                 service_id: components["schemas"]["ServiceId"] | null;
-                /** @description The name when the payment was priced */
+                /**
+                 * @description The name when the payment was priced
+                 * @example Weather API
+                 */
                 service_name: string;
+                /** @description The address that was paid */
                 payout_address: components["schemas"]["SolanaAddress"];
             };
             /** @description Owner of the wallet that paid. Of a client of another protocol: the address that signed */
             payer_address: components["schemas"]["SolanaAddress"];
+            /** @description How much was paid */
             amount: {
-                /** @description What the payer paid */
+                /** @description What the payer paid. In USDC micro-units */
                 gross: components["schemas"]["MicroUsdc"];
-                /** @description What the transaction paid to the platform */
+                /** @description What the transaction paid to the platform. In USDC micro-units */
                 fee: components["schemas"]["MicroUsdcOrZero"];
-                /** @description What the vendor received */
+                /** @description What the vendor received. In USDC micro-units */
                 net: components["schemas"]["MicroUsdc"];
                 currency: components["schemas"]["Currency"];
                 /** @description The mint of USDC on this network */
                 mint: components["schemas"]["SolanaAddress"];
             };
+            /** @description The transaction on chain */
             transaction: {
+                /** @description Its signature, which names it on chain */
                 signature: components["schemas"]["TransactionHash"];
                 /** @description Earlier transactions of this payment, which a fork replaced */
                 superseded: components["schemas"]["TransactionHash"][];
             };
+            /** @description When the payment was confirmed on chain */
             confirmed_at: components["schemas"]["Timestamp"];
+            /** @description When the vendor redeemed it. Null: not redeemed */
             redeemed_at: components["schemas"]["Timestamp"] | null;
             /** @description The confirmed refunds, oldest first, at most 50 */
             refunds: components["schemas"]["ReceiptRefund"][];
             /** @description Number of all confirmed refunds */
             refund_count: number;
-            /** @description Sum of all confirmed refunds */
+            /** @description Sum of all confirmed refunds. In USDC micro-units */
             refunded: components["schemas"]["MicroUsdcOrZero"];
         };
         ReceiptRefund: {
             refund_id: components["schemas"]["RefundId"];
+            /** @description What the payer got back. In USDC micro-units */
             amount: components["schemas"]["MicroUsdc"];
+            /** @description The transaction on chain */
             signature: components["schemas"]["TransactionHash"];
-            /** @enum {string} */
+            /**
+             * @description finalized: no fork can undo it any more
+             * @enum {string}
+             */
             status: "confirmed" | "finalized";
             /** @description When the refund was requested */
             created_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description Chosen by the vendor’s replica that redeems
+         * @description Chosen by the vendor’s replica that redeems, so that it recognizes its own repeat
          * @example replica-1-request-88
          */
         RedeemId: string;
@@ -5818,25 +6201,43 @@ export interface components {
             service_id: components["schemas"]["ServiceId"];
             /** @description The address that the settlement paid, whose key signs the refund */
             payout_address: components["schemas"]["SolanaAddress"];
+            /** @description What the destination receives. In USDC micro-units */
             amount: components["schemas"]["MicroUsdc"];
+            /** @description The wallet or token account that receives it */
             destination_address: components["schemas"]["SolanaAddress"];
+            /** @description The token account that receives it */
             destination_token_account: components["schemas"]["SolanaAddress"];
+            /** @description The transaction on chain. Null until it is seen there */
             tx_hash: components["schemas"]["TransactionHash"] | null;
+            /**
+             * @description Why it failed. Null: it has not failed
+             * @example null
+             */
             failure: {
+                /** @description Why it failed, for programs */
                 code: string;
+                /** @description Why it failed, for people */
                 message: string;
             } | null;
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
             /** @description Until then it can be signed and submitted. Afterwards it is expired */
             pending_until: components["schemas"]["Timestamp"];
+            /**
+             * @description Why the vendor refunds
+             * @example The report was empty
+             */
             reason: string | null;
         };
         /**
-         * @description Identifier beginning with ref_ (TypeID: UUIDv7 in base32)
+         * @description Id of the refund, beginning with ref_ (TypeID: UUIDv7 in base32)
          * @example ref_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         RefundId: string;
-        /** @enum {string} */
+        /**
+         * @description pending_signature: waits for the signature of the payout address. submitted: sent to the chain. confirmed, finalized: the money has arrived. failed, cancelled, expired: no money moved and none will
+         * @enum {string}
+         */
         RefundStatus: "pending_signature" | "submitted" | "confirmed" | "finalized" | "failed" | "cancelled" | "expired";
         /**
          * @description Chosen by the vendor for each delivery, unique within the settlement
@@ -5844,7 +6245,7 @@ export interface components {
          */
         RequestId: string;
         /**
-         * @description JSON object, at most 4096 bytes
+         * @description What the quote is for: any JSON object, at most 4096 bytes. The token signs it
          * @example {
          *       "resource": "https://api.example.com/report"
          *     }
@@ -5854,52 +6255,82 @@ export interface components {
         };
         Service: {
             service_id: components["schemas"]["ServiceId"];
+            /**
+             * @description Payers see it
+             * @example Weather API
+             */
             name: string;
+            /** @description What the payer pays, unless a quote has its own amount. In USDC micro-units */
             price: components["schemas"]["MicroUsdc"];
+            /** @description The wallet that is paid */
             payout_address: components["schemas"]["SolanaAddress"];
+            /** @description A change of the payout address that is not effective yet. Null: none */
             next_payout: {
+                /** @description The wallet that is paid */
                 payout_address: components["schemas"]["SolanaAddress"];
+                /** @description From when payments go there */
                 effective_at: components["schemas"]["Timestamp"];
             } | null;
-            /** @example 900 */
+            /**
+             * @description Seconds to redeem a settlement, after it is paid
+             * @example 900
+             */
             redeem_window_seconds: number;
-            /** @example 24 */
+            /**
+             * @description Hours for which a key remains valid after its rotation
+             * @example 24
+             */
             key_grace_hours: number;
-            /** @enum {string} */
+            /**
+             * @description closing: no new quotes. Payments can still be redeemed and refunded
+             * @enum {string}
+             */
             status: "active" | "closing";
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
-            /** @description The fee of a quote for the price, in micro-units */
+            /** @description The fee of a quote for the price. In USDC micro-units */
             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-            /** @description What you receive of a quote for the price, in micro-units: the price less the fee */
+            /** @description What you receive of a quote for the price: the price less the fee. In USDC micro-units */
             net_amount: components["schemas"]["MicroUsdcOrZero"];
         };
         /**
-         * @description UUID of a vendor service
+         * @description Id of the vendor’s service, a UUID
          * @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17
          */
         ServiceId: string;
         Session: {
-            /** @example eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl */
+            /**
+             * @description The credential of this person: a JWT, valid for `expires_in`
+             * @example eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl
+             */
             access_token: string;
-            /** @constant */
+            /**
+             * @description How the access token is sent: `Authorization: Bearer …`
+             * @constant
+             */
             token_type: "Bearer";
             /**
-             * @description Seconds
+             * @description Seconds until the access token expires
              * @example 900
              */
             expires_in: number;
             /**
-             * @description Absent if it was set in the cookie
+             * @description Gets the next access token, once. Absent if it was set in the cookie
              * @example rt_test_Zk3mQ9
              */
             refresh_token?: string;
+            /** @description Who signed in */
             account: {
                 account_id: components["schemas"]["AccountId"];
+                /**
+                 * @description The mail address that signs in
+                 * @example ada@example.com
+                 */
                 email: string;
             };
         };
         /**
-         * @description Identifier beginning with ses_ (TypeID: UUIDv7 in base32)
+         * @description Id of the session, beginning with ses_ (TypeID: UUIDv7 in base32)
          * @example ses_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         SessionId: string;
@@ -5912,61 +6343,96 @@ export interface components {
             quote_id: components["schemas"]["QuoteId"] | null;
             /** @description Null for an outgoing payment of x402 */
             service_id: components["schemas"]["ServiceId"] | null;
-            /** @description The name when the payment was priced. Of an outgoing payment of x402: the host that was paid */
+            /**
+             * @description The name when the payment was priced. Of an outgoing payment of x402: the host that was paid
+             * @example Weather API
+             */
             service_name: string;
+            /** @description What the payer pays. In USDC micro-units */
             quote_amount: components["schemas"]["MicroUsdc"];
+            /**
+             * @description What the platform gets of it. In USDC micro-units
+             * @example 12500
+             */
             fee_amount: components["schemas"]["MicroUsdcOrZero"];
+            /**
+             * @description What the vendor gets of it. In USDC micro-units
+             * @example 2487500
+             */
             net_amount: components["schemas"]["MicroUsdc"];
             scope: components["schemas"]["Scope"] | null;
-            /** @description Only of a prepaid settlement */
+            /** @description Units that were paid. Only of a prepaid settlement */
             units_total?: number;
-            /** @description Only of a prepaid settlement */
+            /** @description Units that are left. Only of a prepaid settlement */
             units_remaining?: number;
+            /** @description The transaction on chain. Null until it is seen there */
             tx_hash: components["schemas"]["TransactionHash"] | null;
+            /** @description Earlier transactions of this payment, which a fork replaced */
             superseded_tx_hashes: components["schemas"]["TransactionHash"][];
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
+            /** @description Until when the vendor can redeem it. Null: not paid yet */
             redeem_expires_at: components["schemas"]["Timestamp"] | null;
+            /** @description When the vendor redeemed it. Null: not redeemed */
             redeemed_at: components["schemas"]["Timestamp"] | null;
+            /**
+             * @description Why it failed. Null: it has not failed
+             * @example null
+             */
             failure: {
+                /** @description Why it failed, for programs */
                 code: string;
+                /** @description Why it failed, for people */
                 message: string;
             } | null;
             /** @description Address that signed. Only of a payment of another protocol */
             payer_address?: components["schemas"]["SolanaAddress"];
-            /** @description What the client said it pays for. Only of a payment of another protocol */
+            /**
+             * @description What the client said it pays for. Only of a payment of another protocol
+             * @example https://api.example.com/report
+             */
             resource?: string;
-            /** @description Fee that the vendor owes for an x402 payment, in micro-units. Shown only to the vendor */
+            /** @description Fee that the vendor owes for an x402 payment. Shown only to the vendor. In USDC micro-units */
             accrued_fee?: components["schemas"]["MicroUsdcOrZero"];
             /** @description Address that is paid. Only of an outgoing payment of x402 */
             pay_to?: components["schemas"]["SolanaAddress"];
-            /** @description Shown only to the payer */
+            /** @description The id that the payer chose. Shown only to the payer */
             payment_attempt_id?: components["schemas"]["PaymentAttemptId"];
-            /** @description Shown only to the payer */
+            /** @description The wallet that pays. Shown only to the payer */
             wallet_id?: components["schemas"]["WalletId"];
             /** @description The delegate whose key paid; null: the account itself. Shown only to the payer */
             delegate_id?: components["schemas"]["DelegateId"] | null;
-            /** @description Shown only to the payer, after it is issued */
+            /** @description Proof of the payment, for the vendor. Shown only to the payer, after it is issued */
             settlement_token?: components["schemas"]["CompactToken"];
             /** @description The quote that was paid. Shown only to the payer, and not in lists */
             quote_token?: components["schemas"]["CompactToken"];
         };
         /**
-         * @description Identifier beginning with stl_ (TypeID: UUIDv7 in base32)
+         * @description Id of the settlement, beginning with stl_ (TypeID: UUIDv7 in base32)
          * @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         SettlementId: string;
-        /** @enum {string} */
+        /**
+         * @description pending: the payment is under way. issued: it is confirmed and can be redeemed. redeemed: the vendor delivers. expired: paid, and not redeemed in time. failed: no money moved and none will
+         * @enum {string}
+         */
         SettlementStatus: "pending" | "issued" | "redeemed" | "expired" | "failed";
         SignIn: {
             session_id: components["schemas"]["SessionId"];
             /** @description Whether this call was made with it */
             current: boolean;
-            /** @enum {string} */
+            /**
+             * @description How it was made. device: confirmed in the console for a command line
+             * @enum {string}
+             */
             method: "email" | "passkey" | "device";
             /** @description Of a device: the name that it gave itself */
             client_name: string | null;
+            /** @description When the person signed in */
             signed_in_at: components["schemas"]["Timestamp"];
+            /** @description When it was last used to get an access token */
             last_refreshed_at: components["schemas"]["Timestamp"];
+            /** @description When it ends if it is not refreshed */
             expires_at: components["schemas"]["Timestamp"];
         };
         /**
@@ -5975,19 +6441,25 @@ export interface components {
          */
         SolanaAddress: string;
         SpendingSummary: {
+            /** @description Begin of the range */
             from: components["schemas"]["Timestamp"];
+            /** @description End of the range, which is not part of it */
             to: components["schemas"]["Timestamp"];
-            /** @description Gross, fees included */
+            /** @description Gross, fees included. In USDC micro-units */
             total_spent: components["schemas"]["MicroUsdcOrZero"];
-            /** @description Refunds that arrived in this range */
+            /** @description Refunds that arrived in this range. In USDC micro-units */
             total_refunded: components["schemas"]["MicroUsdcOrZero"];
+            /** @description What the platform got of the payments. In USDC micro-units */
             total_fees: components["schemas"]["MicroUsdcOrZero"];
+            /** @description Number of payments */
             payment_count: number;
             /** @description At most 1,000 groups, those with the most spent. The totals include all groups */
             groups: {
                 /** @description Day, service_id or delegate_id; null: paid by the account itself and not by a delegate, or to vendors that do not use Quittance and have no service_id */
                 key: (string | components["schemas"]["ServiceId"] | components["schemas"]["DelegateId"]) | null;
+                /** @description Gross, fees included. In USDC micro-units */
                 spent: components["schemas"]["MicroUsdc"];
+                /** @description Number of payments of this group */
                 payment_count: number;
             }[];
         };
@@ -6001,16 +6473,26 @@ export interface components {
         Transaction: {
             transaction_id: components["schemas"]["TransactionId"];
             type: components["schemas"]["TransactionType"];
-            /** @enum {string} */
+            /**
+             * @description in: the account received it. out: the account sent it
+             * @enum {string}
+             */
             direction: "in" | "out";
-            /** @description The amount that left or reached the account. Of a payment: the gross amount for its payer, the net amount for its vendor */
+            /** @description The amount that left or reached the account. Of a payment: the gross amount for its payer, the net amount for its vendor. In USDC micro-units */
             amount: components["schemas"]["MicroUsdc"];
-            /** @description The platform’s fee on the payment. It is included in the payer’s amount and not in the vendor’s */
+            /** @description The platform’s fee on the payment. It is included in the payer’s amount and not in the vendor’s. In USDC micro-units */
             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-            /** @enum {string} */
+            /**
+             * @description finalized: no fork can undo it any more. reversed: a fork has undone it
+             * @enum {string}
+             */
             status: "confirmed" | "finalized" | "reversed";
+            /** @description The transaction on chain */
             tx_hash: components["schemas"]["TransactionHash"] | null;
-            /** @description The settlement, deposit, withdrawal, refund or test funding */
+            /**
+             * @description The settlement, deposit, withdrawal, refund or test funding
+             * @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs
+             */
             object_id: string;
             /** @description Set for a payment and its refund */
             service_id: components["schemas"]["ServiceId"] | null;
@@ -6025,29 +6507,46 @@ export interface components {
          */
         TransactionHash: string;
         /**
-         * @description Identifier beginning with txn_ (TypeID: UUIDv7 in base32)
+         * @description Id of the transaction, beginning with txn_ (TypeID: UUIDv7 in base32)
          * @example txn_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         TransactionId: string;
-        /** @enum {string} */
+        /**
+         * @description What the transfer is. dev_fund: test USDC
+         * @enum {string}
+         */
         TransactionType: "payment" | "deposit" | "withdrawal" | "refund" | "dev_fund";
-        /** @example WDJB-MJHT */
+        /**
+         * @description The code that the device shows and the person types
+         * @example WDJB-MJHT
+         */
         UserCode: string;
         Wallet: {
             wallet_id: components["schemas"]["WalletId"];
-            /** @enum {string} */
+            /**
+             * @description external: linked by its owner. provisioned: made by a client of ours
+             * @enum {string}
+             */
             kind: "external" | "provisioned";
+            /** @description The public key of the wallet */
             address: components["schemas"]["SolanaAddress"];
+            /** @description The account on chain that holds its USDC */
             token_account: components["schemas"]["SolanaAddress"];
+            /**
+             * @description Chosen by the owner
+             * @example Main wallet
+             */
             label: string | null;
             /** @description Whether the token account existed and was closed, or was given to another owner */
             token_account_closed: boolean;
+            /** @description The USDC in the wallet, as of `delegation.as_of`. In USDC micro-units */
             balance: components["schemas"]["MicroUsdcOrZero"];
             delegation: components["schemas"]["Delegation"];
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description Identifier beginning with wal_ (TypeID: UUIDv7 in base32)
+         * @description Id of the wallet, beginning with wal_ (TypeID: UUIDv7 in base32)
          * @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         WalletId: string;
@@ -6057,16 +6556,29 @@ export interface components {
             status: components["schemas"]["DeliveryStatus"];
             /** @description The last 16 attempts, oldest first */
             attempts: {
+                /** @description When it was made */
                 at: components["schemas"]["Timestamp"];
-                /** @example 200 */
+                /**
+                 * @description HTTP status of the answer. Null: there was none
+                 * @example 200
+                 */
                 status_code: number | null;
+                /** @description Why it failed. Null: it succeeded */
                 error: ("timeout" | "unreachable" | "not_resolved" | "address_refused" | "tls" | "redirect" | "status") | null;
-                /** @example 84 */
+                /**
+                 * @description Milliseconds until the answer or the failure
+                 * @example 84
+                 */
                 duration_ms: number;
-                /** @description The beginning of the answer’s body, at most 200 characters */
+                /**
+                 * @description The beginning of the answer’s body, at most 200 characters
+                 * @example ok
+                 */
                 response: string | null;
             }[];
+            /** @description When the next attempt is made. Null: none */
             next_attempt_at: components["schemas"]["Timestamp"] | null;
+            /** @description When the event happened */
             created_at: components["schemas"]["Timestamp"];
         };
         WebhookEndpoint: {
@@ -6076,6 +6588,7 @@ export interface components {
              * @example https://api.example.com/quittance
              */
             url: string;
+            /** @description A note for the owner */
             description: string | null;
             /**
              * @description Types, groups like `settlement.*`, or `*` for all
@@ -6084,7 +6597,10 @@ export interface components {
              *     ]
              */
             event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
-            /** @example true */
+            /**
+             * @description Whether events are delivered
+             * @example true
+             */
             enabled: boolean;
             /** @description owner: disabled by PATCH. failing: every attempt failed for five days. gone: the endpoint answered 410 */
             disabled_reason: ("owner" | "failing" | "gone") | null;
@@ -6092,6 +6608,7 @@ export interface components {
             failing_since: components["schemas"]["Timestamp"] | null;
             /** @description Until then deliveries are also signed with the previous secret */
             previous_secret_expires_at: components["schemas"]["Timestamp"] | null;
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
         };
         /**
@@ -6103,26 +6620,41 @@ export interface components {
             withdrawal_id: components["schemas"]["WithdrawalId"];
             status: components["schemas"]["WithdrawalStatus"];
             wallet_id: components["schemas"]["WalletId"];
+            /** @description What the destination receives. In USDC micro-units */
             amount: components["schemas"]["MicroUsdc"];
+            /** @description The wallet or token account that receives it */
             destination_address: components["schemas"]["SolanaAddress"];
+            /** @description The token account that receives it */
             destination_token_account: components["schemas"]["SolanaAddress"];
+            /** @description The transaction on chain. Null until it is seen there */
             tx_hash: components["schemas"]["TransactionHash"] | null;
+            /**
+             * @description Why it failed. Null: it has not failed
+             * @example null
+             */
             failure: {
+                /** @description Why it failed, for programs */
                 code: string;
+                /** @description Why it failed, for people */
                 message: string;
             } | null;
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
             /** @description Until then it can be signed and submitted. Afterwards it is expired */
             pending_until: components["schemas"]["Timestamp"];
         };
         /**
-         * @description Identifier beginning with wd_ (TypeID: UUIDv7 in base32)
+         * @description Id of the withdrawal, beginning with wd_ (TypeID: UUIDv7 in base32)
          * @example wd_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         WithdrawalId: string;
-        /** @enum {string} */
+        /**
+         * @description pending_approval: waits for the owner’s signature. submitted: sent to the chain. confirmed, finalized: the money has arrived. failed, cancelled, expired: no money moved and none will
+         * @enum {string}
+         */
         WithdrawalStatus: "pending_approval" | "submitted" | "confirmed" | "finalized" | "failed" | "cancelled" | "expired";
         /**
+         * @description What the client sent in its header
          * @example {
          *       "x402Version": 2,
          *       "accepted": {
@@ -6142,21 +6674,31 @@ export interface components {
          *     }
          */
         X402PaymentPayload: {
+            /** @description The version of x402 */
             x402Version?: number;
+            /** @description Always `exact` */
             scheme?: string;
+            /** @description CAIP-2 id of the chain, or its name in version 1 */
             network?: string;
+            /** @description What the client pays for */
             resource?: {
+                /** @description Its URL */
                 url?: string;
             } | null;
+            /** @description The offer that the client has accepted, in version 2 */
             accepted?: components["schemas"]["X402PaymentRequirements"];
+            /** @description The payment itself */
             payload: {
+                /** @description The signed transaction, base64 */
                 transaction: string;
             };
+            /** @description Extensions of x402, for instance `payment-identifier` */
             extensions?: {
                 [key: string]: components["schemas"]["__schema0"];
             } | null;
         };
         /**
+         * @description The offer of the vendor’s 402
          * @example {
          *       "scheme": "exact",
          *       "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
@@ -6170,19 +6712,29 @@ export interface components {
          *     }
          */
         X402PaymentRequirements: {
+            /** @description Always `exact` */
             scheme: string;
+            /** @description CAIP-2 id of the chain, or its name in version 1 */
             network: string;
+            /** @description The mint of USDC */
             asset: string;
+            /** @description The address that is paid */
             payTo: string;
+            /** @description The price in micro-units, in version 2 */
             amount?: string;
+            /** @description The price in micro-units, in version 1 */
             maxAmountRequired?: string;
+            /** @description What is paid for, in version 1 */
             resource?: string;
+            /** @description How long the vendor waits for the payment */
             maxTimeoutSeconds?: number;
+            /** @description What the scheme needs besides: the fee payer, a memo */
             extra?: {
                 [key: string]: components["schemas"]["__schema0"];
             } | null;
         };
         /**
+         * @description One entry of `accepts` of the vendor’s 402, unchanged
          * @example {
          *       "scheme": "exact",
          *       "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
@@ -6196,14 +6748,23 @@ export interface components {
          *     }
          */
         X402Requirement: {
+            /** @description Always `exact` */
             scheme: string;
+            /** @description CAIP-2 id of the chain, or its name in version 1 */
             network: string;
+            /** @description The mint of USDC */
             asset: string;
+            /** @description The address that is paid */
             payTo: components["schemas"]["SolanaAddress"];
+            /** @description The price, in version 2. In USDC micro-units */
             amount?: components["schemas"]["MicroUsdc"];
+            /** @description The price, in version 1. In USDC micro-units */
             maxAmountRequired?: components["schemas"]["MicroUsdc"];
+            /** @description What the scheme needs besides */
             extra: {
+                /** @description Who pays the fee of the transaction */
                 feePayer: components["schemas"]["SolanaAddress"];
+                /** @description The memo that the transaction must have */
                 memo?: string;
             } & {
                 [key: string]: unknown;
@@ -6226,23 +6787,39 @@ export interface components {
          *     }
          */
         X402SettleResponse: {
+            /** @description Whether this call got the payment. Deliver only if it is true */
             success: boolean;
+            /** @description The transaction on chain. Empty: none */
             transaction: string;
+            /** @description CAIP-2 id of the chain, or its name in version 1 */
             network: string;
+            /** @description The address that signed the payment */
             payer?: string;
+            /** @description What was paid, in micro-units */
             amount?: string;
+            /** @description Why not: a reason of x402 */
             errorReason?: string;
+            /** @description Why not, for people */
             errorMessage?: string;
+            /** @description Fields beyond x402 */
             extra?: {
+                /** @description The payment in this API */
                 quittance: {
                     settlement_id: components["schemas"]["SettlementId"];
+                    /** @description Identifies this hand-out of the success */
                     hand_out_id?: string;
                 };
             };
+            /** @description Why it was refused. Absent: it was not */
             error?: {
+                /** @description Code of the error, as other calls answer it */
                 code: string;
+                /** @description What is wrong, then what to do. For people */
                 message: string;
-                /** @enum {string} */
+                /**
+                 * @description Whether money moved
+                 * @enum {string}
+                 */
                 money_moved: "no" | "yes" | "unknown";
             };
         };
@@ -6253,14 +6830,24 @@ export interface components {
          *     }
          */
         X402VerifyResponse: {
+            /** @description Whether settle would accept it now */
             isValid: boolean;
+            /** @description Why not: a reason of x402 */
             invalidReason?: string;
+            /** @description Why not, for people */
             invalidMessage?: string;
+            /** @description The address that signed the payment */
             payer?: string;
+            /** @description Why it was refused. Absent: it was not */
             error?: {
+                /** @description Code of the error, as other calls answer it */
                 code: string;
+                /** @description What is wrong, then what to do. For people */
                 message: string;
-                /** @enum {string} */
+                /**
+                 * @description Whether money moved
+                 * @enum {string}
+                 */
                 money_moved: "no" | "yes" | "unknown";
             };
         };
@@ -6274,111 +6861,13 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    "gateway.health": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "ok",
-                     *       "time": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        status: "ok";
-                        time: components["schemas"]["Timestamp"];
-                    };
-                };
-            };
-        };
-    };
-    "gateway.ready": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "ready",
-                     *       "environments": {}
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        status: "ready";
-                        environments: {
-                            [key: string]: {
-                                [key: string]: "up" | "down";
-                            };
-                        };
-                    };
-                };
-            };
-        };
-    };
-    "gateway.environments": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "environments": {}
-                     *     }
-                     */
-                    "application/json": {
-                        environments: {
-                            [key: string]: {
-                                usdc_mint: components["schemas"]["SolanaAddress"];
-                                /**
-                                 * @description CAIP-2 id of the chain, as x402 names it. Null: not configured
-                                 * @example solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1
-                                 */
-                                x402_network: string | null;
-                            };
-                        };
-                    };
-                };
-            };
-        };
-    };
-    "gateway.jwks": {
+    "identity.listServices": {
         parameters: {
             query?: {
-                environment?: components["schemas"]["Environment"];
-                all?: "true" | "false";
+                /** @description `next_cursor` of the previous page. Without it: the first page */
+                cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
+                limit?: string;
             };
             header?: never;
             path?: never;
@@ -6394,34 +6883,200 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "keys": [
+                     *       "data": [
                      *         {
-                     *           "kty": "OKP",
-                     *           "crv": "Ed25519",
-                     *           "alg": "EdDSA",
-                     *           "use": "sig",
-                     *           "kid": "test.quote.1",
-                     *           "x": "text",
-                     *           "env": "test"
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "name": "Weather API",
+                     *           "price": "2500000",
+                     *           "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "next_payout": {
+                     *             "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *             "effective_at": "2026-11-21T10:00:00.000Z"
+                     *           },
+                     *           "redeem_window_seconds": 900,
+                     *           "key_grace_hours": 24,
+                     *           "status": "active",
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "fee_amount": "0",
+                     *           "net_amount": "0"
                      *         }
-                     *       ]
+                     *       ],
+                     *       "next_cursor": null
                      *     }
                      */
                     "application/json": {
-                        keys: {
-                            /** @constant */
-                            kty: "OKP";
-                            /** @constant */
-                            crv: "Ed25519";
-                            /** @constant */
-                            alg: "EdDSA";
-                            /** @constant */
-                            use: "sig";
-                            /** @example test.quote.1 */
-                            kid: string;
-                            x: string;
-                            env: components["schemas"]["Environment"];
-                        }[];
+                        /** @description The items of this page, newest first */
+                        data: components["schemas"]["Service"][];
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "identity.createService": {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Weather API",
+                 *       "price": "2500000",
+                 *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *       "redeem_window_seconds": 900,
+                 *       "key_grace_hours": 24,
+                 *       "allow_off_curve": false
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Payers see it
+                     * @example Weather API
+                     */
+                    name: string;
+                    /** @description What the payer pays. It must exceed the fee, which the vendor absorbs: `net_amount` of the answer is what you receive. Prices of x402 routes may be lower. In USDC micro-units */
+                    price: components["schemas"]["MicroUsdc"];
+                    /** @description The wallet that is paid */
+                    payout_address: components["schemas"]["SolanaAddress"];
+                    /**
+                     * @description Seconds to redeem a settlement, after it is paid. Default 900
+                     * @example 900
+                     */
+                    redeem_window_seconds?: number;
+                    /**
+                     * @description Hours for which a key remains valid after its rotation. Default 24
+                     * @example 24
+                     */
+                    key_grace_hours?: number;
+                    /** @description Needed for a multisig vault as payout address */
+                    allow_off_curve?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "name": "Weather API",
+                     *       "price": "2500000",
+                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "next_payout": {
+                     *         "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "effective_at": "2026-11-21T10:00:00.000Z"
+                     *       },
+                     *       "redeem_window_seconds": 900,
+                     *       "key_grace_hours": 24,
+                     *       "status": "active",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "fee_amount": "0",
+                     *       "net_amount": "0",
+                     *       "api_key": "vendor_test_Zk3mQ9"
+                     *     }
+                     */
+                    "application/json": {
+                        service_id: components["schemas"]["ServiceId"];
+                        /**
+                         * @description Payers see it
+                         * @example Weather API
+                         */
+                        name: string;
+                        /** @description What the payer pays, unless a quote has its own amount. In USDC micro-units */
+                        price: components["schemas"]["MicroUsdc"];
+                        /** @description The wallet that is paid */
+                        payout_address: components["schemas"]["SolanaAddress"];
+                        /** @description A change of the payout address that is not effective yet. Null: none */
+                        next_payout: {
+                            /** @description The wallet that is paid */
+                            payout_address: components["schemas"]["SolanaAddress"];
+                            /** @description From when payments go there */
+                            effective_at: components["schemas"]["Timestamp"];
+                        } | null;
+                        /**
+                         * @description Seconds to redeem a settlement, after it is paid
+                         * @example 900
+                         */
+                        redeem_window_seconds: number;
+                        /**
+                         * @description Hours for which a key remains valid after its rotation
+                         * @example 24
+                         */
+                        key_grace_hours: number;
+                        /**
+                         * @description closing: no new quotes. Payments can still be redeemed and refunded
+                         * @enum {string}
+                         */
+                        status: "active" | "closing";
+                        /** @description When it was created */
+                        created_at: components["schemas"]["Timestamp"];
+                        /** @description The fee of a quote for the price. In USDC micro-units */
+                        fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                        /** @description What you receive of a quote for the price: the price less the fee. In USDC micro-units */
+                        net_amount: components["schemas"]["MicroUsdcOrZero"];
+                        /**
+                         * @description The key. It is shown only in this answer. Keep it secret
+                         * @example vendor_test_Zk3mQ9
+                         */
+                        api_key: string;
+                    } | {
+                        service_id: components["schemas"]["ServiceId"];
+                        /**
+                         * @description Payers see it
+                         * @example Weather API
+                         */
+                        name: string;
+                        /** @description What the payer pays, unless a quote has its own amount. In USDC micro-units */
+                        price: components["schemas"]["MicroUsdc"];
+                        /** @description The wallet that is paid */
+                        payout_address: components["schemas"]["SolanaAddress"];
+                        /** @description A change of the payout address that is not effective yet. Null: none */
+                        next_payout: {
+                            /** @description The wallet that is paid */
+                            payout_address: components["schemas"]["SolanaAddress"];
+                            /** @description From when payments go there */
+                            effective_at: components["schemas"]["Timestamp"];
+                        } | null;
+                        /**
+                         * @description Seconds to redeem a settlement, after it is paid
+                         * @example 900
+                         */
+                        redeem_window_seconds: number;
+                        /**
+                         * @description Hours for which a key remains valid after its rotation
+                         * @example 24
+                         */
+                        key_grace_hours: number;
+                        /**
+                         * @description closing: no new quotes. Payments can still be redeemed and refunded
+                         * @enum {string}
+                         */
+                        status: "active" | "closing";
+                        /** @description When it was created */
+                        created_at: components["schemas"]["Timestamp"];
+                        /** @description The fee of a quote for the price. In USDC micro-units */
+                        fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                        /** @description What you receive of a quote for the price: the price less the fee. In USDC micro-units */
+                        net_amount: components["schemas"]["MicroUsdcOrZero"];
+                        /**
+                         * @description A repeat by Idempotency-Key. The secret was in the first answer and is not stored
+                         * @constant
+                         */
+                        secret_already_shown: true;
                     };
                 };
             };
@@ -6452,16 +7107,16 @@ export interface operations {
                  */
                 "application/json": {
                     service_id: components["schemas"]["ServiceId"];
-                    /** @description Default: the price of the service */
+                    /** @description What the payer pays. Default: the price of the service. In USDC micro-units */
                     quote_amount?: components["schemas"]["MicroUsdc"];
                     currency?: components["schemas"]["Currency"];
                     /**
-                     * @description Default 600
+                     * @description Seconds until the quote expires. Default 600
                      * @example 600
                      */
                     expires_in_seconds?: number;
                     /**
-                     * @description Default: the redeem window of the service, which is 900 unless changed
+                     * @description Seconds to redeem the settlement, after it is paid. Default: those of the service, 900 unless changed
                      * @example 900
                      */
                     redeem_window_seconds?: number;
@@ -6481,180 +7136,13 @@ export interface operations {
                      *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
                      *       "quote_amount": "2500000",
-                     *       "fee_amount": "0",
+                     *       "fee_amount": "12500",
                      *       "currency": "USDC",
                      *       "expires_at": "2026-11-21T10:00:00.000Z",
                      *       "status": "pending"
                      *     }
                      */
                     "application/json": components["schemas"]["Quote"];
-                };
-            };
-        };
-    };
-    "quote.list": {
-        parameters: {
-            query?: {
-                cursor?: string;
-                limit?: string;
-                service_id?: components["schemas"]["ServiceId"];
-                status?: components["schemas"]["QuoteStatus"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
-                     *           "quote_amount": "2500000",
-                     *           "fee_amount": "0",
-                     *           "currency": "USDC",
-                     *           "expires_at": "2026-11-21T10:00:00.000Z",
-                     *           "status": "pending",
-                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *           "redeem_window_seconds": 900,
-                     *           "scope": {
-                     *             "resource": "https://api.example.com/report"
-                     *           },
-                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "created_at": "2026-11-21T10:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": {
-                        data: components["schemas"]["QuoteRecord"][];
-                        /** @example null */
-                        next_cursor: string | null;
-                    };
-                };
-            };
-        };
-    };
-    "quote.get": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example q_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                quote_id: components["schemas"]["QuoteId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
-                     *       "quote_amount": "2500000",
-                     *       "fee_amount": "0",
-                     *       "currency": "USDC",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z",
-                     *       "status": "pending",
-                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "redeem_window_seconds": 900,
-                     *       "scope": {
-                     *         "resource": "https://api.example.com/report"
-                     *       },
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "created_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["QuoteRecord"];
-                };
-            };
-        };
-    };
-    "settlement.settle": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
-                 *       "payment_attempt_id": "order-1042-1"
-                 *     }
-                 */
-                "application/json": {
-                    quote_token: components["schemas"]["CompactToken"];
-                    payment_attempt_id: components["schemas"]["PaymentAttemptId"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
-                     *       "status": "confirmed",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "redeem_expires_at": "2026-11-21T10:00:00.000Z",
-                     *       "superseded_tx_hashes": [
-                     *         "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                     *       ]
-                     *     }
-                     */
-                    "application/json": {
-                        settlement_id: components["schemas"]["SettlementId"];
-                        settlement_token: components["schemas"]["CompactToken"];
-                        /** @constant */
-                        status: "confirmed";
-                        tx_hash: components["schemas"]["TransactionHash"];
-                        redeem_expires_at: components["schemas"]["Timestamp"];
-                        superseded_tx_hashes?: components["schemas"]["TransactionHash"][];
-                    };
-                };
-            };
-            /** @description Accepted, not final yet */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "pending",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                     *     }
-                     */
-                    "application/json": {
-                        settlement_id: components["schemas"]["SettlementId"];
-                        /** @constant */
-                        status: "pending";
-                        tx_hash: components["schemas"]["TransactionHash"] | null;
-                    };
                 };
             };
         };
@@ -6678,6 +7166,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description The settlement token, as the payer gave it */
                     settlement_token: components["schemas"]["CompactToken"];
                     redeem_id?: components["schemas"]["RedeemId"];
                 };
@@ -6701,62 +7190,17 @@ export interface operations {
                      */
                     "application/json": {
                         settlement_id: components["schemas"]["SettlementId"];
-                        /** @constant */
+                        /**
+                         * @description Also of a repeat, so read `replayed`
+                         * @constant
+                         */
                         status: "redeemed";
+                        /** @description When it was redeemed first */
                         redeemed_at: components["schemas"]["Timestamp"];
+                        /** @description The id that redeemed it first. Null: none was sent */
                         redeem_id: components["schemas"]["RedeemId"] | null;
+                        /** @description Whether an earlier call has redeemed it. If it has, do not deliver again */
                         replayed: boolean;
-                    };
-                };
-            };
-        };
-    };
-    "settlement.consume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                settlement_id: components["schemas"]["SettlementId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
-                 *       "units": 1,
-                 *       "request_id": "Weather API"
-                 *     }
-                 */
-                "application/json": {
-                    settlement_token: components["schemas"]["CompactToken"];
-                    units: number;
-                    request_id: components["schemas"]["RequestId"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "units_consumed": 1,
-                     *       "units_remaining": 0
-                     *     }
-                     */
-                    "application/json": {
-                        settlement_id: components["schemas"]["SettlementId"];
-                        /** @description Units of the settlement consumed by this request and all earlier ones */
-                        units_consumed: number;
-                        /** @description Units of the settlement that remain after this request */
-                        units_remaining: number;
                     };
                 };
             };
@@ -6787,8 +7231,8 @@ export interface operations {
                      *       "chain_status": "pending",
                      *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
                      *       "quote_amount": "2500000",
-                     *       "fee_amount": "0",
-                     *       "net_amount": "2500000",
+                     *       "fee_amount": "12500",
+                     *       "net_amount": "2487500",
                      *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *       "scope": {
                      *         "resource": "https://api.example.com/report"
@@ -6803,33 +7247,99 @@ export interface operations {
                         settlement_id: components["schemas"]["SettlementId"];
                         status: components["schemas"]["SettlementStatus"];
                         chain_status: components["schemas"]["ChainStatus"];
+                        /** @description The transaction on chain. Null until it is seen there */
                         tx_hash: components["schemas"]["TransactionHash"] | null;
+                        /** @description What the payer pays. In USDC micro-units */
                         quote_amount: components["schemas"]["MicroUsdc"];
+                        /**
+                         * @description What the platform gets of it. In USDC micro-units
+                         * @example 12500
+                         */
                         fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                        /**
+                         * @description What the vendor gets of it. In USDC micro-units
+                         * @example 2487500
+                         */
                         net_amount: components["schemas"]["MicroUsdc"];
                         service_id: components["schemas"]["ServiceId"];
                         scope: components["schemas"]["Scope"] | null;
-                        /** @description Only of a prepaid settlement */
+                        /** @description Units that were paid. Only of a prepaid settlement */
                         units_total?: number;
-                        /** @description Only of a prepaid settlement */
+                        /** @description Units that are left. Only of a prepaid settlement */
                         units_remaining?: number;
+                        /** @description Until when the vendor can redeem it. Null: not paid yet */
                         redeem_expires_at: components["schemas"]["Timestamp"] | null;
+                        /** @description When the vendor redeemed it. Null: not redeemed */
                         redeemed_at: components["schemas"]["Timestamp"] | null;
                     };
                 };
             };
         };
     };
-    "settlement.list": {
+    "settlement.consume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                settlement_id: components["schemas"]["SettlementId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                 *       "units": 1,
+                 *       "request_id": "Weather API"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The settlement token, as the payer gave it */
+                    settlement_token: components["schemas"]["CompactToken"];
+                    /** @description How many units to consume */
+                    units: number;
+                    request_id: components["schemas"]["RequestId"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "units_consumed": 1,
+                     *       "units_remaining": 0
+                     *     }
+                     */
+                    "application/json": {
+                        settlement_id: components["schemas"]["SettlementId"];
+                        /** @description Units of the settlement consumed by this request and all earlier ones */
+                        units_consumed: number;
+                        /** @description Units of the settlement that remain after this request */
+                        units_remaining: number;
+                    };
+                };
+            };
+        };
+    };
+    "quote.list": {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
                 cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
                 limit?: string;
-                status?: components["schemas"]["SettlementStatus"];
-                rail?: components["schemas"]["Rail"];
+                /** @description Only quotes of this service */
                 service_id?: components["schemas"]["ServiceId"];
-                payment_attempt_id?: components["schemas"]["PaymentAttemptId"];
-                role?: "payer" | "vendor";
+                /** @description Only quotes of this status */
+                status?: components["schemas"]["QuoteStatus"];
             };
             header?: never;
             path?: never;
@@ -6847,50 +7357,463 @@ export interface operations {
                      * @example {
                      *       "data": [
                      *         {
-                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "status": "pending",
-                     *           "chain_status": "pending",
-                     *           "rail": "quittance",
                      *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *           "service_name": "text",
+                     *           "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
                      *           "quote_amount": "2500000",
-                     *           "fee_amount": "0",
-                     *           "net_amount": "2500000",
+                     *           "fee_amount": "12500",
+                     *           "currency": "USDC",
+                     *           "expires_at": "2026-11-21T10:00:00.000Z",
+                     *           "status": "pending",
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "redeem_window_seconds": 900,
                      *           "scope": {
                      *             "resource": "https://api.example.com/report"
                      *           },
-                     *           "units_total": 1,
-                     *           "units_remaining": 0,
-                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *           "superseded_tx_hashes": [
-                     *             "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                     *           ],
-                     *           "created_at": "2026-11-21T10:00:00.000Z",
-                     *           "redeem_expires_at": "2026-11-21T10:00:00.000Z",
-                     *           "redeemed_at": "2026-11-21T10:00:00.000Z",
-                     *           "failure": {
-                     *             "code": "text",
-                     *             "message": "text"
-                     *           },
-                     *           "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *           "resource": "text",
-                     *           "accrued_fee": "0",
-                     *           "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *           "payment_attempt_id": "order-1042-1",
-                     *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
-                     *           "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl"
+                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
                      *     }
                      */
                     "application/json": {
-                        data: components["schemas"]["Settlement"][];
-                        /** @example null */
+                        /** @description The items of this page, newest first */
+                        data: components["schemas"]["QuoteRecord"][];
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
                         next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "quote.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example q_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                quote_id: components["schemas"]["QuoteId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                     *       "quote_amount": "2500000",
+                     *       "fee_amount": "12500",
+                     *       "currency": "USDC",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "status": "pending",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "redeem_window_seconds": 900,
+                     *       "scope": {
+                     *         "resource": "https://api.example.com/report"
+                     *       },
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["QuoteRecord"];
+                };
+            };
+        };
+    };
+    "identity.getService": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17 */
+                service_id: components["schemas"]["ServiceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "name": "Weather API",
+                     *       "price": "2500000",
+                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "next_payout": {
+                     *         "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "effective_at": "2026-11-21T10:00:00.000Z"
+                     *       },
+                     *       "redeem_window_seconds": 900,
+                     *       "key_grace_hours": 24,
+                     *       "status": "active",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "fee_amount": "0",
+                     *       "net_amount": "0"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Service"];
+                };
+            };
+        };
+    };
+    "identity.deleteService": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17 */
+                service_id: components["schemas"]["ServiceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "mode": "close"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Closes the service if it cannot be deleted yet
+                     * @constant
+                     */
+                    mode?: "close";
+                };
+            };
+        };
+        responses: {
+            /** @description OK, no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "identity.updateService": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17 */
+                service_id: components["schemas"]["ServiceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Weather API",
+                 *       "price": "2500000",
+                 *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *       "redeem_window_seconds": 900,
+                 *       "key_grace_hours": 24,
+                 *       "allow_off_curve": false
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Payers see it
+                     * @example Weather API
+                     */
+                    name?: string;
+                    /** @description What the payer pays. It must exceed the fee, which the vendor absorbs: `net_amount` of the answer is what you receive. Prices of x402 routes may be lower. In USDC micro-units */
+                    price?: components["schemas"]["MicroUsdc"];
+                    /** @description The wallet that is paid */
+                    payout_address?: components["schemas"]["SolanaAddress"];
+                    /**
+                     * @description Seconds to redeem a settlement, after it is paid. Default 900
+                     * @example 900
+                     */
+                    redeem_window_seconds?: number;
+                    /**
+                     * @description Hours for which a key remains valid after its rotation. Default 24
+                     * @example 24
+                     */
+                    key_grace_hours?: number;
+                    /** @description Needed for a multisig vault as payout address */
+                    allow_off_curve?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "name": "Weather API",
+                     *       "price": "2500000",
+                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "next_payout": {
+                     *         "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "effective_at": "2026-11-21T10:00:00.000Z"
+                     *       },
+                     *       "redeem_window_seconds": 900,
+                     *       "key_grace_hours": 24,
+                     *       "status": "active",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "fee_amount": "0",
+                     *       "net_amount": "0"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Service"];
+                };
+            };
+        };
+    };
+    "identity.rotateServiceKey": {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17 */
+                service_id: components["schemas"]["ServiceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "revoke_previous": false
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Revoke all other keys immediately. Without it the previous key stays valid for its grace period */
+                    revoke_previous?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "previous_key_expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "api_key": "vendor_test_Zk3mQ9"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Until when the previous key works too. Null: no longer */
+                        previous_key_expires_at: components["schemas"]["Timestamp"] | null;
+                        /**
+                         * @description The key. It is shown only in this answer. Keep it secret
+                         * @example vendor_test_Zk3mQ9
+                         */
+                        api_key: string;
+                    } | {
+                        /** @description Until when the previous key works too. Null: no longer */
+                        previous_key_expires_at: components["schemas"]["Timestamp"] | null;
+                        /**
+                         * @description A repeat by Idempotency-Key. The secret was in the first answer and is not stored
+                         * @constant
+                         */
+                        secret_already_shown: true;
+                    };
+                };
+            };
+        };
+    };
+    "identity.revealServiceKey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17 */
+                service_id: components["schemas"]["ServiceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "revoke_previous": false
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Revoke all other keys immediately. Without it the previous key stays valid for its grace period */
+                    revoke_previous?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "sent"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The mail is on its way
+                         * @constant
+                         */
+                        status: "sent";
+                    };
+                };
+            };
+        };
+    };
+    "identity.verifyServiceReveal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17 */
+                service_id: components["schemas"]["ServiceId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "rv_test_Zk3mQ9"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The token of the mailed link
+                     * @example rv_test_Zk3mQ9
+                     */
+                    token: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "api_key": "vendor_test_Zk3mQ9",
+                     *       "previous_key_expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NewKey"];
+                };
+            };
+        };
+    };
+    "settlement.settle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                 *       "payment_attempt_id": "order-1042-1"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The signed quote, as the vendor gave it */
+                    quote_token: components["schemas"]["CompactToken"];
+                    payment_attempt_id: components["schemas"]["PaymentAttemptId"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                     *       "status": "confirmed",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "redeem_expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "superseded_tx_hashes": [
+                     *         "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        settlement_id: components["schemas"]["SettlementId"];
+                        /** @description Proof of the payment. The payer gives it to the vendor */
+                        settlement_token: components["schemas"]["CompactToken"];
+                        /**
+                         * @description The payment is on chain
+                         * @constant
+                         */
+                        status: "confirmed";
+                        /** @description The transaction on chain */
+                        tx_hash: components["schemas"]["TransactionHash"];
+                        /** @description Until when the vendor can redeem it */
+                        redeem_expires_at: components["schemas"]["Timestamp"];
+                        /** @description Earlier transactions of this payment, which a fork replaced */
+                        superseded_tx_hashes?: components["schemas"]["TransactionHash"][];
+                    };
+                };
+            };
+            /** @description Accepted, not final yet */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                     *     }
+                     */
+                    "application/json": {
+                        settlement_id: components["schemas"]["SettlementId"];
+                        /**
+                         * @description The payment is under way. Repeat the call with the same id
+                         * @constant
+                         */
+                        status: "pending";
+                        /** @description The transaction on chain. Null until it is seen there */
+                        tx_hash: components["schemas"]["TransactionHash"] | null;
                     };
                 };
             };
@@ -6922,10 +7845,10 @@ export interface operations {
                      *       "rail": "quittance",
                      *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "service_name": "text",
+                     *       "service_name": "Weather API",
                      *       "quote_amount": "2500000",
-                     *       "fee_amount": "0",
-                     *       "net_amount": "2500000",
+                     *       "fee_amount": "12500",
+                     *       "net_amount": "2487500",
                      *       "scope": {
                      *         "resource": "https://api.example.com/report"
                      *       },
@@ -6938,12 +7861,9 @@ export interface operations {
                      *       "created_at": "2026-11-21T10:00:00.000Z",
                      *       "redeem_expires_at": "2026-11-21T10:00:00.000Z",
                      *       "redeemed_at": "2026-11-21T10:00:00.000Z",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
+                     *       "failure": null,
                      *       "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "resource": "text",
+                     *       "resource": "https://api.example.com/report",
                      *       "accrued_fee": "0",
                      *       "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "payment_attempt_id": "order-1042-1",
@@ -6958,12 +7878,23 @@ export interface operations {
             };
         };
     };
-    "settlement.listApprovals": {
+    "settlement.list": {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
                 cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
                 limit?: string;
-                status?: components["schemas"]["ApprovalStatus"];
+                /** @description Only settlements of this status */
+                status?: components["schemas"]["SettlementStatus"];
+                /** @description Only settlements that were paid in this way */
+                rail?: components["schemas"]["Rail"];
+                /** @description Only payments of this service */
+                service_id?: components["schemas"]["ServiceId"];
+                /** @description Only the payment of this attempt. For the payer */
+                payment_attempt_id?: components["schemas"]["PaymentAttemptId"];
+                /** @description Which side of the payments to list. For an access token. Default payer */
+                role?: "payer" | "vendor";
             };
             header?: never;
             path?: never;
@@ -6981,42 +7912,63 @@ export interface operations {
                      * @example {
                      *       "data": [
                      *         {
-                     *           "approval_id": "apr_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "status": "awaiting_approval",
-                     *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "payment_attempt_id": "order-1042-1",
+                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "status": "pending",
+                     *           "chain_status": "pending",
                      *           "rail": "quittance",
-                     *           "amount": "2500000",
-                     *           "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *           "service_name": "text",
                      *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "resource": "text",
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "service_name": "Weather API",
+                     *           "quote_amount": "2500000",
+                     *           "fee_amount": "12500",
+                     *           "net_amount": "2487500",
+                     *           "scope": {
+                     *             "resource": "https://api.example.com/report"
+                     *           },
+                     *           "units_total": 1,
+                     *           "units_remaining": 0,
+                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *           "superseded_tx_hashes": [
+                     *             "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                     *           ],
                      *           "created_at": "2026-11-21T10:00:00.000Z",
-                     *           "expires_at": "2026-11-21T10:00:00.000Z",
-                     *           "decided_at": "2026-11-21T10:00:00.000Z",
-                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
+                     *           "redeem_expires_at": "2026-11-21T10:00:00.000Z",
+                     *           "redeemed_at": "2026-11-21T10:00:00.000Z",
+                     *           "failure": null,
+                     *           "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "resource": "https://api.example.com/report",
+                     *           "accrued_fee": "0",
+                     *           "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "payment_attempt_id": "order-1042-1",
+                     *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                     *           "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl"
                      *         }
                      *       ],
                      *       "next_cursor": null
                      *     }
                      */
                     "application/json": {
-                        data: components["schemas"]["Approval"][];
-                        /** @example null */
+                        /** @description The items of this page, newest first */
+                        data: components["schemas"]["Settlement"][];
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
                         next_cursor: string | null;
                     };
                 };
             };
         };
     };
-    "settlement.getApproval": {
+    "settlement.getReceipt": {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                /** @example apr_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                approval_id: components["schemas"]["ApprovalId"];
+                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                settlement_id: components["schemas"]["SettlementId"];
             };
             cookie?: never;
         };
@@ -7030,66 +7982,66 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "approval_id": "apr_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "awaiting_approval",
-                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "payment_attempt_id": "order-1042-1",
-                     *       "rail": "quittance",
-                     *       "amount": "2500000",
-                     *       "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "service_name": "text",
-                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "resource": "text",
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z",
-                     *       "decided_at": "2026-11-21T10:00:00.000Z",
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
+                     *       "receipt": "eyJhbGciOiJFZERTQSIsImtpZCI6InRlc3Quc2V0dGxlbWVudC4xIn0.eyJpc3MiOiJodHRwczovL2FwaSJ9.c2lnbmF0dXJl",
+                     *       "receipt_url": "https://api.quittance.example/receipt#eyJhbGciOiJFZERTQSJ9.e30.c2lnbmF0dXJl",
+                     *       "claims": {
+                     *         "iss": "https://api.quittance.example",
+                     *         "env": "test",
+                     *         "iat": 1795255200,
+                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "rail": "quittance",
+                     *         "status": "pending",
+                     *         "chain_status": "pending",
+                     *         "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+                     *         "quote": {
+                     *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "issued_at": "2026-11-21T10:00:00.000Z"
+                     *         },
+                     *         "vendor": {
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "service_name": "Weather API",
+                     *           "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                     *         },
+                     *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "amount": {
+                     *           "gross": "2500000",
+                     *           "fee": "0",
+                     *           "net": "2500000",
+                     *           "currency": "USDC",
+                     *           "mint": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                     *         },
+                     *         "transaction": {
+                     *           "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *           "superseded": [
+                     *             "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                     *           ]
+                     *         },
+                     *         "confirmed_at": "2026-11-21T10:00:00.000Z",
+                     *         "redeemed_at": "2026-11-21T10:00:00.000Z",
+                     *         "refunds": [
+                     *           {
+                     *             "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *             "amount": "2500000",
+                     *             "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *             "status": "confirmed",
+                     *             "created_at": "2026-11-21T10:00:00.000Z"
+                     *           }
+                     *         ],
+                     *         "refund_count": 0,
+                     *         "refunded": "0"
+                     *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Approval"];
-                };
-            };
-        };
-    };
-    "settlement.denyApproval": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example apr_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                approval_id: components["schemas"]["ApprovalId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "approval_id": "apr_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "awaiting_approval",
-                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "payment_attempt_id": "order-1042-1",
-                     *       "rail": "quittance",
-                     *       "amount": "2500000",
-                     *       "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "service_name": "text",
-                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "resource": "text",
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z",
-                     *       "decided_at": "2026-11-21T10:00:00.000Z",
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Approval"];
+                    "application/json": {
+                        receipt: components["schemas"]["Receipt"];
+                        /**
+                         * @description A page that verifies and shows the receipt, for people. Its fragment is the receipt, which no server sees
+                         * @example https://api.quittance.example/receipt#eyJhbGciOiJFZERTQSJ9.e30.c2lnbmF0dXJl
+                         */
+                        receipt_url: string;
+                        /** @description The content of the receipt */
+                        claims: components["schemas"]["ReceiptClaims"];
+                    };
                 };
             };
         };
@@ -7097,12 +8049,19 @@ export interface operations {
     "settlement.listDeclines": {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
                 cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
                 limit?: string;
+                /** @description Only declines of this quote */
                 quote_id?: components["schemas"]["QuoteId"];
+                /** @description Only declines of quotes of this service */
                 service_id?: components["schemas"]["ServiceId"];
+                /** @description Only declines of this delegate. For the payer */
                 delegate_id?: components["schemas"]["DelegateId"];
+                /** @description Only declines with this error code. For the payer */
                 code?: "limit_exceeded" | "insufficient_funds" | "delegation_inactive" | "forbidden" | "conflict" | "quote_expired" | "approval_denied" | "approval_expired" | "service_unavailable";
+                /** @description Which side of the payments to list. For an access token. Default payer */
                 role?: "payer" | "vendor";
             };
             header?: never;
@@ -7142,8 +8101,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The items of this page, newest first */
                         data: components["schemas"]["Decline"][];
-                        /** @example null */
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
                         next_cursor: string | null;
                     };
                 };
@@ -7184,7 +8147,7 @@ export interface operations {
                      * @example https://api.example.com/report
                      */
                     resource: string;
-                    /** @description Default 2 */
+                    /** @description The version of x402 that the vendor speaks. Default 2 */
                     x402_version?: 1 | 2;
                     requirement: components["schemas"]["X402Requirement"];
                 };
@@ -7253,3511 +8216,14 @@ export interface operations {
                      */
                     "application/json": {
                         settlement_id: components["schemas"]["SettlementId"];
-                        /** @enum {string} */
+                        /**
+                         * @description failed: the payment can no longer be included
+                         * @enum {string}
+                         */
                         status: "pending" | "confirmed" | "failed";
+                        /** @description The transaction on chain. Null until it is seen there */
                         tx_hash: components["schemas"]["TransactionHash"] | null;
                     };
-                };
-            };
-        };
-    };
-    "settlement.getFees": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "accrued": "0",
-                     *       "paid": "0",
-                     *       "owed": "0",
-                     *       "credit": "0"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Fees"];
-                };
-            };
-        };
-    };
-    "settlement.createFeeQuote": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Created */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
-                     *       "quote_amount": "2500000",
-                     *       "fee_amount": "0",
-                     *       "currency": "USDC",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z",
-                     *       "status": "pending"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Quote"];
-                };
-            };
-        };
-    };
-    "settlement.foreignTerms": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
-                     *       "mpp_network": "mainnet-beta",
-                     *       "mint": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "decimals": 6,
-                     *       "token_program": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "fee_payer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "fee": {
-                     *         "bps": 0,
-                     *         "min": "0",
-                     *         "fee_wallet": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @example solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1 */
-                        network: string;
-                        /** @enum {string} */
-                        mpp_network: "mainnet-beta" | "devnet" | "localnet";
-                        mint: components["schemas"]["SolanaAddress"];
-                        /** @constant */
-                        decimals: 6;
-                        token_program: components["schemas"]["SolanaAddress"];
-                        fee_payer: components["schemas"]["SolanaAddress"];
-                        payout_address: components["schemas"]["SolanaAddress"];
-                        fee: {
-                            bps: number;
-                            min: components["schemas"]["MicroUsdcOrZero"];
-                            fee_wallet: components["schemas"]["SolanaAddress"];
-                        };
-                    };
-                };
-            };
-        };
-    };
-    "settlement.acceptForeign": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "rail": "x402",
-                 *       "quote_amount": "2500000",
-                 *       "memo": "b3f1…",
-                 *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
-                 *       "redeem_id": "replica-1-request-88",
-                 *       "resource": "https://api.example.com/report"
-                 *     }
-                 */
-                "application/json": {
-                    /** @enum {string} */
-                    rail: "x402" | "mpp";
-                    quote_amount: components["schemas"]["MicroUsdc"];
-                    /**
-                     * @description The memo that the offer requires. Without it any single memo or none is accepted, because clients of x402 version 1 write none
-                     * @example b3f1…
-                     */
-                    memo?: string;
-                    transaction: components["schemas"]["WireTransaction"];
-                    redeem_id: components["schemas"]["RedeemId"];
-                    /** @example https://api.example.com/report */
-                    resource?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "confirmed",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "quote_amount": "2500000",
-                     *       "fee_amount": "0",
-                     *       "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "source_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "redeemed_at": "2026-11-21T10:00:00.000Z",
-                     *       "redeem_id": "replica-1-request-88",
-                     *       "replayed": false
-                     *     }
-                     */
-                    "application/json": {
-                        settlement_id: components["schemas"]["SettlementId"];
-                        /** @constant */
-                        status: "confirmed";
-                        tx_hash: components["schemas"]["TransactionHash"];
-                        quote_amount: components["schemas"]["MicroUsdc"];
-                        fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                        /** @description Address that signed the payment */
-                        payer_address: components["schemas"]["SolanaAddress"];
-                        /** @description Token account that paid */
-                        source_account: components["schemas"]["SolanaAddress"];
-                        redeemed_at: components["schemas"]["Timestamp"];
-                        redeem_id: components["schemas"]["RedeemId"];
-                        replayed: boolean;
-                    };
-                };
-            };
-            /** @description Accepted, not final yet */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "pending",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                     *     }
-                     */
-                    "application/json": {
-                        settlement_id: components["schemas"]["SettlementId"];
-                        /** @constant */
-                        status: "pending";
-                        tx_hash: components["schemas"]["TransactionHash"] | null;
-                    };
-                };
-            };
-        };
-    };
-    "settlement.reissueForeign": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                settlement_id: components["schemas"]["SettlementId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "issued"
-                     *     }
-                     */
-                    "application/json": {
-                        settlement_id: components["schemas"]["SettlementId"];
-                        /** @constant */
-                        status: "issued";
-                    };
-                };
-            };
-        };
-    };
-    "settlement.getReceipt": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                settlement_id: components["schemas"]["SettlementId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "receipt": "eyJhbGciOiJFZERTQSIsImtpZCI6InRlc3Quc2V0dGxlbWVudC4xIn0.eyJpc3MiOiJodHRwczovL2FwaSJ9.c2lnbmF0dXJl",
-                     *       "receipt_url": "https://api.quittance.example/receipt#eyJhbGciOiJFZERTQSJ9.e30.c2lnbmF0dXJl",
-                     *       "claims": {
-                     *         "iss": "https://api.quittance.example",
-                     *         "env": "test",
-                     *         "iat": 1795255200,
-                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *         "rail": "quittance",
-                     *         "status": "pending",
-                     *         "chain_status": "pending",
-                     *         "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
-                     *         "quote": {
-                     *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "issued_at": "2026-11-21T10:00:00.000Z"
-                     *         },
-                     *         "vendor": {
-                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *           "service_name": "text",
-                     *           "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
-                     *         },
-                     *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *         "amount": {
-                     *           "gross": "2500000",
-                     *           "fee": "0",
-                     *           "net": "2500000",
-                     *           "currency": "USDC",
-                     *           "mint": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
-                     *         },
-                     *         "transaction": {
-                     *           "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *           "superseded": [
-                     *             "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                     *           ]
-                     *         },
-                     *         "confirmed_at": "2026-11-21T10:00:00.000Z",
-                     *         "redeemed_at": "2026-11-21T10:00:00.000Z",
-                     *         "refunds": [
-                     *           {
-                     *             "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *             "amount": "2500000",
-                     *             "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *             "status": "confirmed",
-                     *             "created_at": "2026-11-21T10:00:00.000Z"
-                     *           }
-                     *         ],
-                     *         "refund_count": 0,
-                     *         "refunded": "0"
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        receipt: components["schemas"]["Receipt"];
-                        /**
-                         * @description A page that verifies and shows the receipt, for people. Its fragment is the receipt, which no server sees
-                         * @example https://api.quittance.example/receipt#eyJhbGciOiJFZERTQSJ9.e30.c2lnbmF0dXJl
-                         */
-                        receipt_url: string;
-                        /** @description The content of the receipt */
-                        claims: components["schemas"]["ReceiptClaims"];
-                    };
-                };
-            };
-        };
-    };
-    "settlement.x402Supported": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "kinds": [
-                     *         {
-                     *           "x402Version": 2,
-                     *           "scheme": "exact",
-                     *           "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
-                     *           "extra": {
-                     *             "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
-                     *           }
-                     *         }
-                     *       ],
-                     *       "extensions": [
-                     *         "payment-identifier"
-                     *       ],
-                     *       "signers": {
-                     *         "solana:*": [
-                     *           "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
-                     *         ]
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        kinds: {
-                            /** @example 2 */
-                            x402Version: number;
-                            /** @example exact */
-                            scheme: string;
-                            /** @example solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1 */
-                            network: string;
-                            extra: {
-                                /** @example Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u */
-                                feePayer: string;
-                            };
-                        }[];
-                        /**
-                         * @example [
-                         *       "payment-identifier"
-                         *     ]
-                         */
-                        extensions: string[];
-                        /**
-                         * @example {
-                         *       "solana:*": [
-                         *         "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
-                         *       ]
-                         *     }
-                         */
-                        signers: {
-                            [key: string]: string[];
-                        };
-                    };
-                };
-            };
-        };
-    };
-    "settlement.x402Verify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "x402Version": 2,
-                 *       "paymentPayload": {
-                 *         "x402Version": 2,
-                 *         "accepted": {
-                 *           "scheme": "exact",
-                 *           "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
-                 *           "amount": "50000",
-                 *           "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
-                 *           "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                 *           "maxTimeoutSeconds": 60,
-                 *           "extra": {
-                 *             "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
-                 *           }
-                 *         },
-                 *         "payload": {
-                 *           "transaction": "AgAAAAAAAAAAAAAAAAAAAA=="
-                 *         }
-                 *       },
-                 *       "paymentRequirements": {
-                 *         "scheme": "exact",
-                 *         "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
-                 *         "amount": "50000",
-                 *         "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
-                 *         "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                 *         "maxTimeoutSeconds": 60,
-                 *         "extra": {
-                 *           "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
-                 *         }
-                 *       }
-                 *     }
-                 */
-                "application/json": {
-                    /** @example 2 */
-                    x402Version?: number;
-                    paymentPayload: components["schemas"]["X402PaymentPayload"];
-                    paymentRequirements: components["schemas"]["X402PaymentRequirements"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "isValid": true,
-                     *       "payer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["X402VerifyResponse"];
-                };
-            };
-        };
-    };
-    "settlement.x402Settle": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "x402Version": 2,
-                 *       "paymentPayload": {
-                 *         "x402Version": 2,
-                 *         "accepted": {
-                 *           "scheme": "exact",
-                 *           "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
-                 *           "amount": "50000",
-                 *           "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
-                 *           "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                 *           "maxTimeoutSeconds": 60,
-                 *           "extra": {
-                 *             "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
-                 *           }
-                 *         },
-                 *         "payload": {
-                 *           "transaction": "AgAAAAAAAAAAAAAAAAAAAA=="
-                 *         }
-                 *       },
-                 *       "paymentRequirements": {
-                 *         "scheme": "exact",
-                 *         "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
-                 *         "amount": "50000",
-                 *         "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
-                 *         "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                 *         "maxTimeoutSeconds": 60,
-                 *         "extra": {
-                 *           "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
-                 *         }
-                 *       }
-                 *     }
-                 */
-                "application/json": {
-                    /** @example 2 */
-                    x402Version?: number;
-                    paymentPayload: components["schemas"]["X402PaymentPayload"];
-                    paymentRequirements: components["schemas"]["X402PaymentRequirements"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "success": true,
-                     *       "transaction": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
-                     *       "payer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "amount": "50000",
-                     *       "extra": {
-                     *         "quittance": {
-                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
-                     *         }
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["X402SettleResponse"];
-                };
-            };
-        };
-    };
-    "wallet.list": {
-        parameters: {
-            query?: {
-                cursor?: string;
-                limit?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "kind": "external",
-                     *           "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *           "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *           "label": "text",
-                     *           "token_account_closed": false,
-                     *           "balance": "0",
-                     *           "delegation": {
-                     *             "status": "none",
-                     *             "delegate": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *             "allowance": "0",
-                     *             "as_of": "2026-11-21T10:00:00.000Z"
-                     *           },
-                     *           "created_at": "2026-11-21T10:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": {
-                        data: components["schemas"]["Wallet"][];
-                        /** @example null */
-                        next_cursor: string | null;
-                    };
-                };
-            };
-        };
-    };
-    "wallet.link": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "public_key": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                 *       "proof": {
-                 *         "message": "Quittance wallet proof\naccount: acct_01kaj5w0c0e8h9x2m4n6p8q0rs\nwallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at: 2026-11-21T10:00:00.000Z",
-                 *         "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                 *       },
-                 *       "label": "Main wallet"
-                 *     }
-                 */
-                "application/json": {
-                    public_key: components["schemas"]["SolanaAddress"];
-                    proof: {
-                        /**
-                         * @description Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"
-                         * @example Quittance wallet proof
-                         *     account: acct_01kaj5w0c0e8h9x2m4n6p8q0rs
-                         *     wallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u
-                         *     issued_at: 2026-11-21T10:00:00.000Z
-                         */
-                        message: string;
-                        /**
-                         * @description Base58 of the Ed25519 signature over the UTF-8 bytes of message
-                         * @example 5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW
-                         */
-                        signature: string;
-                    };
-                    /** @example Main wallet */
-                    label?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Created */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "kind": "external",
-                     *       "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "label": "text",
-                     *       "token_account_closed": false,
-                     *       "balance": "0",
-                     *       "delegation": {
-                     *         "status": "none",
-                     *         "delegate": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *         "allowance": "0",
-                     *         "as_of": "2026-11-21T10:00:00.000Z"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Wallet"];
-                };
-            };
-        };
-    };
-    "wallet.provision": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "public_key": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                 *       "proof": {
-                 *         "message": "Quittance wallet proof\naccount: acct_01kaj5w0c0e8h9x2m4n6p8q0rs\nwallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at: 2026-11-21T10:00:00.000Z",
-                 *         "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                 *       },
-                 *       "label": "Main wallet",
-                 *       "backup": "eyJhbGciOiJkaXIifQ..Zk3mQ9"
-                 *     }
-                 */
-                "application/json": {
-                    public_key: components["schemas"]["SolanaAddress"];
-                    proof: {
-                        /**
-                         * @description Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"
-                         * @example Quittance wallet proof
-                         *     account: acct_01kaj5w0c0e8h9x2m4n6p8q0rs
-                         *     wallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u
-                         *     issued_at: 2026-11-21T10:00:00.000Z
-                         */
-                        message: string;
-                        /**
-                         * @description Base58 of the Ed25519 signature over the UTF-8 bytes of message
-                         * @example 5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW
-                         */
-                        signature: string;
-                    };
-                    /** @example Main wallet */
-                    label?: string;
-                    /**
-                     * @description Ciphertext of the key, which the service cannot read
-                     * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
-                     */
-                    backup?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Created */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "kind": "external",
-                     *       "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "label": "text",
-                     *       "token_account_closed": false,
-                     *       "balance": "0",
-                     *       "delegation": {
-                     *         "status": "none",
-                     *         "delegate": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *         "allowance": "0",
-                     *         "as_of": "2026-11-21T10:00:00.000Z"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Wallet"];
-                };
-            };
-        };
-    };
-    "wallet.backup": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                wallet_id: components["schemas"]["WalletId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "backup": "text"
-                     *     }
-                     */
-                    "application/json": {
-                        wallet_id: components["schemas"]["WalletId"];
-                        backup: string;
-                    };
-                };
-            };
-        };
-    };
-    "wallet.replaceBackup": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                wallet_id: components["schemas"]["WalletId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "proof": {
-                 *         "message": "Quittance wallet proof\naccount: acct_01kaj5w0c0e8h9x2m4n6p8q0rs\nwallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at: 2026-11-21T10:00:00.000Z",
-                 *         "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
-                 *       },
-                 *       "replaces": "eyJhbGciOiJkaXIifQ..Zk3mQ9",
-                 *       "backup": "eyJhbGciOiJkaXIifQ..Zk3mQ9"
-                 *     }
-                 */
-                "application/json": {
-                    proof: {
-                        /**
-                         * @description Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"
-                         * @example Quittance wallet proof
-                         *     account: acct_01kaj5w0c0e8h9x2m4n6p8q0rs
-                         *     wallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u
-                         *     issued_at: 2026-11-21T10:00:00.000Z
-                         */
-                        message: string;
-                        /**
-                         * @description Base58 of the Ed25519 signature over the UTF-8 bytes of message
-                         * @example 5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW
-                         */
-                        signature: string;
-                    };
-                    /**
-                     * @description The backup as it was read. If it was replaced since, the answer is conflict
-                     * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
-                     */
-                    replaces: string;
-                    /** @example eyJhbGciOiJkaXIifQ..Zk3mQ9 */
-                    backup: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "backup": "text"
-                     *     }
-                     */
-                    "application/json": {
-                        wallet_id: components["schemas"]["WalletId"];
-                        backup: string;
-                    };
-                };
-            };
-        };
-    };
-    "wallet.onboarding": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                wallet_id: components["schemas"]["WalletId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "allowance": "2500000"
-                 *     }
-                 */
-                "application/json": {
-                    allowance: components["schemas"]["MicroUsdc"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Prepared"];
-                };
-            };
-        };
-    };
-    "wallet.delegate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                wallet_id: components["schemas"]["WalletId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA=="
-                 *     }
-                 */
-                "application/json": {
-                    /** @description Signed by the owner. Omit it to have a transaction prepared again */
-                    transaction?: components["schemas"]["WireTransaction"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "kind": "external",
-                     *       "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "label": "text",
-                     *       "token_account_closed": false,
-                     *       "balance": "0",
-                     *       "delegation": {
-                     *         "status": "none",
-                     *         "delegate": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *         "allowance": "0",
-                     *         "as_of": "2026-11-21T10:00:00.000Z"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Wallet"] | components["schemas"]["Prepared"];
-                };
-            };
-        };
-    };
-    "wallet.revoke": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                wallet_id: components["schemas"]["WalletId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA=="
-                 *     }
-                 */
-                "application/json": {
-                    /** @description Signed by the owner. Omit it to have a transaction prepared again */
-                    transaction?: components["schemas"]["WireTransaction"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "kind": "external",
-                     *       "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "label": "text",
-                     *       "token_account_closed": false,
-                     *       "balance": "0",
-                     *       "delegation": {
-                     *         "status": "none",
-                     *         "delegate": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *         "allowance": "0",
-                     *         "as_of": "2026-11-21T10:00:00.000Z"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Wallet"] | components["schemas"]["Prepared"];
-                };
-            };
-        };
-    };
-    "wallet.listTransactions": {
-        parameters: {
-            query?: {
-                cursor?: string;
-                limit?: string;
-                type?: components["schemas"]["TransactionType"];
-                direction?: "in" | "out";
-                status?: "confirmed" | "finalized" | "reversed";
-                service_id?: components["schemas"]["ServiceId"];
-                delegate_id?: components["schemas"]["DelegateId"];
-                from?: components["schemas"]["Timestamp"];
-                to?: components["schemas"]["Timestamp"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "transaction_id": "txn_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "type": "payment",
-                     *           "direction": "in",
-                     *           "amount": "2500000",
-                     *           "fee_amount": "0",
-                     *           "status": "confirmed",
-                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *           "object_id": "text",
-                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "created_at": "2026-11-21T10:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": {
-                        data: components["schemas"]["Transaction"][];
-                        /** @example null */
-                        next_cursor: string | null;
-                    };
-                };
-            };
-        };
-    };
-    "wallet.spendingSummary": {
-        parameters: {
-            query?: {
-                from?: components["schemas"]["Timestamp"];
-                to?: components["schemas"]["Timestamp"];
-                group_by?: "day" | "service" | "delegate";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "from": "2026-11-21T10:00:00.000Z",
-                     *       "to": "2026-11-21T10:00:00.000Z",
-                     *       "total_spent": "0",
-                     *       "total_refunded": "0",
-                     *       "total_fees": "0",
-                     *       "payment_count": 0,
-                     *       "groups": [
-                     *         {
-                     *           "key": "2026-01-31",
-                     *           "spent": "2500000",
-                     *           "payment_count": 1
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["SpendingSummary"];
-                };
-            };
-        };
-    };
-    "funding.devFund": {
-        parameters: {
-            query?: never;
-            header?: {
-                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                 *       "amount": "2500000"
-                 *     }
-                 */
-                "application/json": {
-                    wallet_id: components["schemas"]["WalletId"];
-                    amount: components["schemas"]["MicroUsdc"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "amount": "2500000",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "balance": "0"
-                     *     }
-                     */
-                    "application/json": {
-                        wallet_id: components["schemas"]["WalletId"];
-                        amount: components["schemas"]["MicroUsdc"];
-                        tx_hash: components["schemas"]["TransactionHash"];
-                        balance: components["schemas"]["MicroUsdcOrZero"];
-                    };
-                };
-            };
-        };
-    };
-    "funding.createDeposit": {
-        parameters: {
-            query?: never;
-            header?: {
-                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                 *       "provider": "moonpay",
-                 *       "fiat_currency": "USD",
-                 *       "fiat_amount": "50.00",
-                 *       "redirect_url": "https://shop.example.com/thanks"
-                 *     }
-                 */
-                "application/json": {
-                    wallet_id: components["schemas"]["WalletId"];
-                    provider: components["schemas"]["OnrampProvider"];
-                    fiat_currency: components["schemas"]["FiatCurrency"];
-                    fiat_amount: components["schemas"]["FiatAmount"];
-                    /**
-                     * @description Where the browser is sent after the payment
-                     * @example https://shop.example.com/thanks
-                     */
-                    redirect_url?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Created */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "created",
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "provider": "moonpay",
-                     *       "fiat_currency": "USD",
-                     *       "fiat_amount": "50.00",
-                     *       "amount": "2500000",
-                     *       "redirect_url": "https://buy.moonpay.com/?signature=Zk3mQ9",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "problem": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z",
-                     *       "completed_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Deposit"];
-                };
-            };
-        };
-    };
-    "funding.listDeposits": {
-        parameters: {
-            query?: {
-                cursor?: string;
-                limit?: string;
-                status?: components["schemas"]["DepositStatus"];
-                wallet_id?: components["schemas"]["WalletId"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "status": "created",
-                     *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "provider": "moonpay",
-                     *           "fiat_currency": "USD",
-                     *           "fiat_amount": "50.00",
-                     *           "amount": "2500000",
-                     *           "redirect_url": "https://buy.moonpay.com/?signature=Zk3mQ9",
-                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *           "problem": {
-                     *             "code": "text",
-                     *             "message": "text"
-                     *           },
-                     *           "created_at": "2026-11-21T10:00:00.000Z",
-                     *           "expires_at": "2026-11-21T10:00:00.000Z",
-                     *           "completed_at": "2026-11-21T10:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": {
-                        data: components["schemas"]["Deposit"][];
-                        /** @example null */
-                        next_cursor: string | null;
-                    };
-                };
-            };
-        };
-    };
-    "funding.getDeposit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example dep_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                deposit_id: components["schemas"]["DepositId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "created",
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "provider": "moonpay",
-                     *       "fiat_currency": "USD",
-                     *       "fiat_amount": "50.00",
-                     *       "amount": "2500000",
-                     *       "redirect_url": "https://buy.moonpay.com/?signature=Zk3mQ9",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "problem": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z",
-                     *       "completed_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Deposit"];
-                };
-            };
-        };
-    };
-    "funding.providerWebhook": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example moonpay */
-                provider: components["schemas"]["OnrampProvider"];
-                /** @example test */
-                environment: components["schemas"]["Environment"];
-            };
-            cookie?: never;
-        };
-        /** @description The bytes that the sender signed. The signature is checked over them */
-        requestBody: {
-            content: {
-                "application/json": Record<string, never>;
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "received": true
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        received: true;
-                    };
-                };
-            };
-        };
-    };
-    "funding.listWithdrawals": {
-        parameters: {
-            query?: {
-                cursor?: string;
-                limit?: string;
-                wallet_id?: components["schemas"]["WalletId"];
-                status?: components["schemas"]["WithdrawalStatus"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "status": "pending_approval",
-                     *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "amount": "2500000",
-                     *           "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *           "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *           "failure": {
-                     *             "code": "text",
-                     *             "message": "text"
-                     *           },
-                     *           "created_at": "2026-11-21T10:00:00.000Z",
-                     *           "pending_until": "2026-11-21T10:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": {
-                        data: components["schemas"]["Withdrawal"][];
-                        /** @example null */
-                        next_cursor: string | null;
-                    };
-                };
-            };
-        };
-    };
-    "funding.createWithdrawal": {
-        parameters: {
-            query?: never;
-            header?: {
-                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                 *       "amount": "2500000",
-                 *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
-                 *     }
-                 */
-                "application/json": {
-                    wallet_id: components["schemas"]["WalletId"];
-                    amount: components["schemas"]["MicroUsdc"];
-                    destination_address: components["schemas"]["SolanaAddress"];
-                };
-            };
-        };
-        responses: {
-            /** @description Created */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "pending_approval",
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "amount": "2500000",
-                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "pending_until": "2026-11-21T10:00:00.000Z",
-                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["PreparedWithdrawal"];
-                };
-            };
-        };
-    };
-    "funding.approveWithdrawal": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example wd_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                withdrawal_id: components["schemas"]["WithdrawalId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA=="
-                 *     }
-                 */
-                "application/json": {
-                    /** @description Signed by the owner. Omit it to have a transaction prepared again */
-                    transaction?: components["schemas"]["WireTransaction"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "pending_approval",
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "amount": "2500000",
-                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "pending_until": "2026-11-21T10:00:00.000Z",
-                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["PreparedWithdrawal"] | components["schemas"]["Withdrawal"];
-                };
-            };
-        };
-    };
-    "funding.cancelWithdrawal": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example wd_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                withdrawal_id: components["schemas"]["WithdrawalId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "pending_approval",
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "amount": "2500000",
-                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "pending_until": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Withdrawal"];
-                };
-            };
-        };
-    };
-    "funding.getWithdrawal": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example wd_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                withdrawal_id: components["schemas"]["WithdrawalId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "pending_approval",
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "amount": "2500000",
-                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "pending_until": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Withdrawal"];
-                };
-            };
-        };
-    };
-    "funding.listRefunds": {
-        parameters: {
-            query?: {
-                cursor?: string;
-                limit?: string;
-                settlement_id?: components["schemas"]["SettlementId"];
-                status?: components["schemas"]["RefundStatus"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "status": "pending_signature",
-                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *           "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *           "amount": "2500000",
-                     *           "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *           "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *           "failure": {
-                     *             "code": "text",
-                     *             "message": "text"
-                     *           },
-                     *           "created_at": "2026-11-21T10:00:00.000Z",
-                     *           "pending_until": "2026-11-21T10:00:00.000Z",
-                     *           "reason": "text"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": {
-                        data: components["schemas"]["Refund"][];
-                        /** @example null */
-                        next_cursor: string | null;
-                    };
-                };
-            };
-        };
-    };
-    "funding.createRefund": {
-        parameters: {
-            query?: never;
-            header?: {
-                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                 *       "amount": "2500000",
-                 *       "reason": "The report was empty"
-                 *     }
-                 */
-                "application/json": {
-                    settlement_id: components["schemas"]["SettlementId"];
-                    /** @description Default: the rest of the net amount */
-                    amount?: components["schemas"]["MicroUsdc"];
-                    /** @example The report was empty */
-                    reason?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Created */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "pending_signature",
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "amount": "2500000",
-                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "pending_until": "2026-11-21T10:00:00.000Z",
-                     *       "reason": "text",
-                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["PreparedRefund"];
-                };
-            };
-        };
-    };
-    "funding.submitRefund": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example ref_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                refund_id: components["schemas"]["RefundId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA=="
-                 *     }
-                 */
-                "application/json": {
-                    /** @description Signed by the owner. Omit it to have a transaction prepared again */
-                    transaction?: components["schemas"]["WireTransaction"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "pending_signature",
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "amount": "2500000",
-                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "pending_until": "2026-11-21T10:00:00.000Z",
-                     *       "reason": "text",
-                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["PreparedRefund"] | components["schemas"]["Refund"];
-                };
-            };
-        };
-    };
-    "funding.cancelRefund": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example ref_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                refund_id: components["schemas"]["RefundId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "pending_signature",
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "amount": "2500000",
-                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "pending_until": "2026-11-21T10:00:00.000Z",
-                     *       "reason": "text"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Refund"];
-                };
-            };
-        };
-    };
-    "funding.getRefund": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example ref_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                refund_id: components["schemas"]["RefundId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "pending_signature",
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "amount": "2500000",
-                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-                     *       "failure": {
-                     *         "code": "text",
-                     *         "message": "text"
-                     *       },
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "pending_until": "2026-11-21T10:00:00.000Z",
-                     *       "reason": "text"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Refund"];
-                };
-            };
-        };
-    };
-    "identity.createAccount": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "email": "ada@example.com",
-                 *       "environment": "test",
-                 *       "browser_nonce": "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
-                 *     }
-                 */
-                "application/json": {
-                    email: components["schemas"]["Email"];
-                    /** @description Default test */
-                    environment?: components["schemas"]["Environment"];
-                    /**
-                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
-                     * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
-                     */
-                    browser_nonce?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Accepted, not final yet */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "sent"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        status: "sent";
-                    };
-                };
-            };
-        };
-    };
-    "identity.requestMagicLink": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "email": "ada@example.com",
-                 *       "environment": "test",
-                 *       "browser_nonce": "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
-                 *     }
-                 */
-                "application/json": {
-                    email: components["schemas"]["Email"];
-                    /** @description Default test */
-                    environment?: components["schemas"]["Environment"];
-                    /**
-                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
-                     * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
-                     */
-                    browser_nonce?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Accepted, not final yet */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "sent"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        status: "sent";
-                    };
-                };
-            };
-        };
-    };
-    "identity.readMagicLink": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "token": "ml_test_Zk3mQ9",
-                 *       "browser_nonce": "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
-                 *     }
-                 */
-                "application/json": {
-                    /** @example ml_test_Zk3mQ9 */
-                    token: string;
-                    /**
-                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
-                     * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
-                     */
-                    browser_nonce?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "email": "ada@example.com",
-                     *       "same_browser": false
-                     *     }
-                     */
-                    "application/json": {
-                        /** @example ada@example.com */
-                        email: string;
-                        same_browser: boolean;
-                    };
-                };
-            };
-        };
-    };
-    "identity.verifyMagicLink": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "token": "ml_test_Zk3mQ9",
-                 *       "refresh_in": "body",
-                 *       "email": "ada@example.com",
-                 *       "browser_nonce": "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
-                 *     }
-                 */
-                "application/json": {
-                    /** @example ml_test_Zk3mQ9 */
-                    token: string;
-                    /**
-                     * @description Where the refresh token is returned. Default body. cookie: an HttpOnly, SameSite=Strict cookie that is sent only to POST /v1/auth/refresh, for pages of our own origins.
-                     * @enum {string}
-                     */
-                    refresh_in?: "body" | "cookie";
-                    /** @description The address that the person was shown and has confirmed */
-                    email?: components["schemas"]["Email"];
-                    /**
-                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
-                     * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
-                     */
-                    browser_nonce?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl",
-                     *       "token_type": "Bearer",
-                     *       "expires_in": 900,
-                     *       "refresh_token": "rt_test_Zk3mQ9",
-                     *       "account": {
-                     *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *         "email": "text"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Session"];
-                };
-            };
-        };
-    };
-    "identity.passkeyRegisterOptions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "environment": "test"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description Must be the environment of the access token */
-                    environment?: components["schemas"]["Environment"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "challenge": "text",
-                     *       "rp": {
-                     *         "id": "text",
-                     *         "name": "text"
-                     *       },
-                     *       "user": {
-                     *         "id": "text",
-                     *         "name": "text",
-                     *         "displayName": "text"
-                     *       },
-                     *       "pubKeyCredParams": [
-                     *         {
-                     *           "type": "public-key",
-                     *           "alg": 0
-                     *         }
-                     *       ],
-                     *       "timeout": 0,
-                     *       "excludeCredentials": [
-                     *         {
-                     *           "id": "text",
-                     *           "type": "public-key",
-                     *           "transports": [
-                     *             "text"
-                     *           ]
-                     *         }
-                     *       ],
-                     *       "authenticatorSelection": {
-                     *         "residentKey": "required",
-                     *         "requireResidentKey": true,
-                     *         "userVerification": "required"
-                     *       },
-                     *       "attestation": "none",
-                     *       "extensions": {
-                     *         "credProps": true
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        challenge: string;
-                        rp: {
-                            id: string;
-                            name: string;
-                        };
-                        user: {
-                            id: string;
-                            name: string;
-                            displayName: string;
-                        };
-                        pubKeyCredParams: {
-                            /** @constant */
-                            type: "public-key";
-                            alg: number;
-                        }[];
-                        /** @description Milliseconds */
-                        timeout: number;
-                        excludeCredentials: {
-                            id: string;
-                            /** @constant */
-                            type: "public-key";
-                            transports?: string[];
-                        }[];
-                        authenticatorSelection: {
-                            /** @constant */
-                            residentKey: "required";
-                            /** @constant */
-                            requireResidentKey: true;
-                            /** @constant */
-                            userVerification: "required";
-                        };
-                        /** @constant */
-                        attestation: "none";
-                        extensions: {
-                            /** @constant */
-                            credProps: true;
-                        };
-                    };
-                };
-            };
-        };
-    };
-    "identity.passkeyRegisterVerify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "environment": "test",
-                 *       "response": {
-                 *         "id": "Zk3mQ9",
-                 *         "rawId": "Zk3mQ9",
-                 *         "type": "public-key",
-                 *         "clientExtensionResults": {},
-                 *         "authenticatorAttachment": "platform",
-                 *         "response": {
-                 *           "clientDataJSON": "Zk3mQ9",
-                 *           "attestationObject": "Zk3mQ9",
-                 *           "authenticatorData": "Zk3mQ9",
-                 *           "transports": [
-                 *             "internal"
-                 *           ],
-                 *           "publicKey": "Zk3mQ9",
-                 *           "publicKeyAlgorithm": -7
-                 *         }
-                 *       },
-                 *       "label": "Laptop"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description Must be the environment of the access token */
-                    environment?: components["schemas"]["Environment"];
-                    response: {
-                        /** @example Zk3mQ9 */
-                        id: string;
-                        /** @example Zk3mQ9 */
-                        rawId: string;
-                        /** @constant */
-                        type: "public-key";
-                        clientExtensionResults: {
-                            [key: string]: unknown;
-                        };
-                        authenticatorAttachment?: ("platform" | "cross-platform") | null;
-                        response: {
-                            /** @example Zk3mQ9 */
-                            clientDataJSON: string;
-                            /** @example Zk3mQ9 */
-                            attestationObject: string;
-                            /** @example Zk3mQ9 */
-                            authenticatorData?: string;
-                            transports?: string[];
-                            /** @example Zk3mQ9 */
-                            publicKey?: string;
-                            /** @example -7 */
-                            publicKeyAlgorithm?: number;
-                        };
-                    };
-                    /** @example Laptop */
-                    label?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Created */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "passkey_id": "pk_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "label": "text",
-                     *       "backed_up": false,
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "last_used_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Passkey"];
-                };
-            };
-        };
-    };
-    "identity.passkeyLoginOptions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "environment": "test"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description Default test */
-                    environment?: components["schemas"]["Environment"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "challenge": "text",
-                     *       "rpId": "text",
-                     *       "timeout": 0,
-                     *       "userVerification": "required"
-                     *     }
-                     */
-                    "application/json": {
-                        challenge: string;
-                        rpId: string;
-                        /** @description Milliseconds */
-                        timeout: number;
-                        /** @constant */
-                        userVerification: "required";
-                    };
-                };
-            };
-        };
-    };
-    "identity.passkeyLoginVerify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "environment": "test",
-                 *       "response": {
-                 *         "id": "Zk3mQ9",
-                 *         "rawId": "Zk3mQ9",
-                 *         "type": "public-key",
-                 *         "clientExtensionResults": {},
-                 *         "authenticatorAttachment": "platform",
-                 *         "response": {
-                 *           "clientDataJSON": "Zk3mQ9",
-                 *           "authenticatorData": "Zk3mQ9",
-                 *           "signature": "Zk3mQ9",
-                 *           "userHandle": "Zk3mQ9"
-                 *         }
-                 *       },
-                 *       "refresh_in": "body"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description Default test */
-                    environment?: components["schemas"]["Environment"];
-                    response: {
-                        /** @example Zk3mQ9 */
-                        id: string;
-                        /** @example Zk3mQ9 */
-                        rawId: string;
-                        /** @constant */
-                        type: "public-key";
-                        clientExtensionResults: {
-                            [key: string]: unknown;
-                        };
-                        authenticatorAttachment?: ("platform" | "cross-platform") | null;
-                        response: {
-                            /** @example Zk3mQ9 */
-                            clientDataJSON: string;
-                            /** @example Zk3mQ9 */
-                            authenticatorData: string;
-                            /** @example Zk3mQ9 */
-                            signature: string;
-                            userHandle?: string | null;
-                        };
-                    };
-                    /**
-                     * @description Where the refresh token is returned. Default body. cookie: an HttpOnly, SameSite=Strict cookie that is sent only to POST /v1/auth/refresh, for pages of our own origins.
-                     * @enum {string}
-                     */
-                    refresh_in?: "body" | "cookie";
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl",
-                     *       "token_type": "Bearer",
-                     *       "expires_in": 900,
-                     *       "refresh_token": "rt_test_Zk3mQ9",
-                     *       "account": {
-                     *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *         "email": "text"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Session"];
-                };
-            };
-        };
-    };
-    "identity.refresh": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "refresh_token": "rt_test_Zk3mQ9",
-                 *       "environment": "test"
-                 *     }
-                 */
-                "application/json": {
-                    /** @example rt_test_Zk3mQ9 */
-                    refresh_token?: string;
-                    /** @description The environment of the cookie. Default test */
-                    environment?: components["schemas"]["Environment"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl",
-                     *       "token_type": "Bearer",
-                     *       "expires_in": 900,
-                     *       "refresh_token": "rt_test_Zk3mQ9",
-                     *       "account": {
-                     *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *         "email": "text"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Session"];
-                };
-            };
-        };
-    };
-    "identity.logout": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "refresh_token": "rt_test_Zk3mQ9"
-                 *     }
-                 */
-                "application/json": {
-                    /** @example rt_test_Zk3mQ9 */
-                    refresh_token?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK, no content */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    "identity.startDeviceSignIn": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "client_name": "quittance on build-7",
-                 *       "environment": "test"
-                 *     }
-                 */
-                "application/json": {
-                    /**
-                     * @description Shown to the person who confirms
-                     * @example quittance on build-7
-                     */
-                    client_name: string;
-                    /** @description Default test */
-                    environment?: components["schemas"]["Environment"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "device_code": "dc_test_Zk3mQ9",
-                     *       "user_code": "WDJB-MJHT",
-                     *       "verification_uri": "https://console.example.com/device",
-                     *       "verification_uri_complete": "https://console.example.com/device?code=WDJB-MJHT",
-                     *       "expires_in": 600,
-                     *       "interval": 2
-                     *     }
-                     */
-                    "application/json": {
-                        /** @example dc_test_Zk3mQ9 */
-                        device_code: string;
-                        user_code: components["schemas"]["UserCode"];
-                        /** @example https://console.example.com/device */
-                        verification_uri: string;
-                        /** @example https://console.example.com/device?code=WDJB-MJHT */
-                        verification_uri_complete: string;
-                        /**
-                         * @description Seconds
-                         * @example 600
-                         */
-                        expires_in: number;
-                        /**
-                         * @description Seconds
-                         * @example 2
-                         */
-                        interval: number;
-                    };
-                };
-            };
-        };
-    };
-    "identity.pollDeviceSignIn": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "device_code": "dc_test_Zk3mQ9"
-                 *     }
-                 */
-                "application/json": {
-                    /** @example dc_test_Zk3mQ9 */
-                    device_code: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "authorized",
-                     *       "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl",
-                     *       "token_type": "Bearer",
-                     *       "expires_in": 900,
-                     *       "refresh_token": "rt_test_Zk3mQ9",
-                     *       "account": {
-                     *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *         "email": "text"
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        status: "authorized";
-                        /** @example eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl */
-                        access_token: string;
-                        /** @constant */
-                        token_type: "Bearer";
-                        /**
-                         * @description Seconds
-                         * @example 900
-                         */
-                        expires_in: number;
-                        /**
-                         * @description Absent if it was set in the cookie
-                         * @example rt_test_Zk3mQ9
-                         */
-                        refresh_token?: string;
-                        account: {
-                            account_id: components["schemas"]["AccountId"];
-                            email: string;
-                        };
-                    };
-                };
-            };
-            /** @description Accepted, not final yet */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "pending"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        status: "pending";
-                    };
-                };
-            };
-        };
-    };
-    "identity.readDeviceSignIn": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "user_code": "WDJB-MJHT"
-                 *     }
-                 */
-                "application/json": {
-                    user_code: components["schemas"]["UserCode"];
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "client_name": "quittance on build-7",
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": {
-                        /**
-                         * @description Shown to the person who confirms
-                         * @example quittance on build-7
-                         */
-                        client_name: string;
-                        created_at: components["schemas"]["Timestamp"];
-                        expires_at: components["schemas"]["Timestamp"];
-                    };
-                };
-            };
-        };
-    };
-    "identity.decideDeviceSignIn": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "user_code": "WDJB-MJHT",
-                 *       "allow": false
-                 *     }
-                 */
-                "application/json": {
-                    user_code: components["schemas"]["UserCode"];
-                    allow: boolean;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "allowed"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @enum {string} */
-                        status: "allowed" | "denied";
-                    };
-                };
-            };
-        };
-    };
-    "identity.approvalOptions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example apr_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                approval_id: components["schemas"]["ApprovalId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "challenge": "text",
-                     *       "rpId": "text",
-                     *       "timeout": 0,
-                     *       "userVerification": "required",
-                     *       "allowCredentials": [
-                     *         {
-                     *           "id": "text",
-                     *           "type": "public-key",
-                     *           "transports": [
-                     *             "text"
-                     *           ]
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": {
-                        challenge: string;
-                        rpId: string;
-                        /** @description Milliseconds */
-                        timeout: number;
-                        /** @constant */
-                        userVerification: "required";
-                        allowCredentials: {
-                            id: string;
-                            /** @constant */
-                            type: "public-key";
-                            transports?: string[];
-                        }[];
-                    };
-                };
-            };
-        };
-    };
-    "identity.approve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example apr_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                approval_id: components["schemas"]["ApprovalId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "response": {
-                 *         "id": "Zk3mQ9",
-                 *         "rawId": "Zk3mQ9",
-                 *         "type": "public-key",
-                 *         "clientExtensionResults": {},
-                 *         "authenticatorAttachment": "platform",
-                 *         "response": {
-                 *           "clientDataJSON": "Zk3mQ9",
-                 *           "authenticatorData": "Zk3mQ9",
-                 *           "signature": "Zk3mQ9",
-                 *           "userHandle": "Zk3mQ9"
-                 *         }
-                 *       }
-                 *     }
-                 */
-                "application/json": {
-                    response: {
-                        /** @example Zk3mQ9 */
-                        id: string;
-                        /** @example Zk3mQ9 */
-                        rawId: string;
-                        /** @constant */
-                        type: "public-key";
-                        clientExtensionResults: {
-                            [key: string]: unknown;
-                        };
-                        authenticatorAttachment?: ("platform" | "cross-platform") | null;
-                        response: {
-                            /** @example Zk3mQ9 */
-                            clientDataJSON: string;
-                            /** @example Zk3mQ9 */
-                            authenticatorData: string;
-                            /** @example Zk3mQ9 */
-                            signature: string;
-                            userHandle?: string | null;
-                        };
-                    };
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "approval_id": "apr_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "status": "awaiting_approval",
-                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "payment_attempt_id": "order-1042-1",
-                     *       "rail": "quittance",
-                     *       "amount": "2500000",
-                     *       "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "service_name": "text",
-                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "resource": "text",
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z",
-                     *       "decided_at": "2026-11-21T10:00:00.000Z",
-                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Approval"];
-                };
-            };
-        };
-    };
-    "identity.getAccount": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "email": "text",
-                     *       "display_name": "text",
-                     *       "created_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": {
-                        account_id: components["schemas"]["AccountId"];
-                        email: string;
-                        display_name: string | null;
-                        created_at: components["schemas"]["Timestamp"];
-                    };
-                };
-            };
-        };
-    };
-    "identity.getSettings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "display_name": "text",
-                     *       "default_wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "mail_key_events": false,
-                     *       "mail_payments": false,
-                     *       "spending_alert_threshold": "2500000"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["AccountSettings"];
-                };
-            };
-        };
-    };
-    "identity.updateSettings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "display_name": "Ada",
-                 *       "default_wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                 *       "mail_key_events": false,
-                 *       "mail_payments": false,
-                 *       "spending_alert_threshold": "2500000"
-                 *     }
-                 */
-                "application/json": {
-                    display_name?: string | null;
-                    /** @description The wallet from which a settle with an access token pays. Default: the first linked wallet. A change takes effect within 2 s */
-                    default_wallet_id?: components["schemas"]["WalletId"] | null;
-                    /** @description Whether mails report new, removed and replaced keys and passkeys */
-                    mail_key_events?: boolean;
-                    /** @description Whether mails report payments made and received. Default false */
-                    mail_payments?: boolean;
-                    /** @description A mail is sent once a day when the payments of a UTC day exceed this amount, and again when they exceed a raised amount. Null: no mail */
-                    spending_alert_threshold?: components["schemas"]["MicroUsdc"] | null;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "display_name": "text",
-                     *       "default_wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "mail_key_events": false,
-                     *       "mail_payments": false,
-                     *       "spending_alert_threshold": "2500000"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["AccountSettings"];
-                };
-            };
-        };
-    };
-    "identity.listPasskeys": {
-        parameters: {
-            query?: {
-                cursor?: string;
-                limit?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "passkey_id": "pk_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "label": "text",
-                     *           "backed_up": false,
-                     *           "created_at": "2026-11-21T10:00:00.000Z",
-                     *           "last_used_at": "2026-11-21T10:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": {
-                        data: components["schemas"]["Passkey"][];
-                        /** @example null */
-                        next_cursor: string | null;
-                    };
-                };
-            };
-        };
-    };
-    "identity.deletePasskey": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example pk_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                passkey_id: components["schemas"]["PasskeyId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK, no content */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    "identity.listSessions": {
-        parameters: {
-            query?: {
-                cursor?: string;
-                limit?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "session_id": "ses_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "current": false,
-                     *           "method": "email",
-                     *           "client_name": "quittance on build-7",
-                     *           "signed_in_at": "2026-11-21T10:00:00.000Z",
-                     *           "last_refreshed_at": "2026-11-21T10:00:00.000Z",
-                     *           "expires_at": "2026-11-21T10:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": {
-                        data: components["schemas"]["SignIn"][];
-                        /** @example null */
-                        next_cursor: string | null;
-                    };
-                };
-            };
-        };
-    };
-    "identity.deleteSession": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example ses_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                session_id: components["schemas"]["SessionId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK, no content */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    "identity.listServices": {
-        parameters: {
-            query?: {
-                cursor?: string;
-                limit?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *           "name": "text",
-                     *           "price": "2500000",
-                     *           "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *           "next_payout": {
-                     *             "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *             "effective_at": "2026-11-21T10:00:00.000Z"
-                     *           },
-                     *           "redeem_window_seconds": 900,
-                     *           "key_grace_hours": 24,
-                     *           "status": "active",
-                     *           "created_at": "2026-11-21T10:00:00.000Z",
-                     *           "fee_amount": "0",
-                     *           "net_amount": "0"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": {
-                        data: components["schemas"]["Service"][];
-                        /** @example null */
-                        next_cursor: string | null;
-                    };
-                };
-            };
-        };
-    };
-    "identity.createService": {
-        parameters: {
-            query?: never;
-            header?: {
-                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "name": "Weather API",
-                 *       "price": "2500000",
-                 *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                 *       "redeem_window_seconds": 900,
-                 *       "key_grace_hours": 24,
-                 *       "allow_off_curve": false
-                 *     }
-                 */
-                "application/json": {
-                    /** @example Weather API */
-                    name: string;
-                    /** @description What the payer pays, as micro-units. It must exceed the fee, which the vendor absorbs: `net_amount` of the answer is what you receive. Prices of x402 routes may be lower */
-                    price: components["schemas"]["MicroUsdc"];
-                    payout_address: components["schemas"]["SolanaAddress"];
-                    /**
-                     * @description Default 900
-                     * @example 900
-                     */
-                    redeem_window_seconds?: number;
-                    /**
-                     * @description How long a key remains valid after its rotation. Default 24
-                     * @example 24
-                     */
-                    key_grace_hours?: number;
-                    /** @description Needed for a multisig vault as payout address */
-                    allow_off_curve?: boolean;
-                };
-            };
-        };
-        responses: {
-            /** @description Created */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "name": "text",
-                     *       "price": "2500000",
-                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "next_payout": {
-                     *         "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *         "effective_at": "2026-11-21T10:00:00.000Z"
-                     *       },
-                     *       "redeem_window_seconds": 900,
-                     *       "key_grace_hours": 24,
-                     *       "status": "active",
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "fee_amount": "0",
-                     *       "net_amount": "0",
-                     *       "api_key": "vendor_test_Zk3mQ9"
-                     *     }
-                     */
-                    "application/json": {
-                        service_id: components["schemas"]["ServiceId"];
-                        name: string;
-                        price: components["schemas"]["MicroUsdc"];
-                        payout_address: components["schemas"]["SolanaAddress"];
-                        next_payout: {
-                            payout_address: components["schemas"]["SolanaAddress"];
-                            effective_at: components["schemas"]["Timestamp"];
-                        } | null;
-                        /** @example 900 */
-                        redeem_window_seconds: number;
-                        /** @example 24 */
-                        key_grace_hours: number;
-                        /** @enum {string} */
-                        status: "active" | "closing";
-                        created_at: components["schemas"]["Timestamp"];
-                        /** @description The fee of a quote for the price, in micro-units */
-                        fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                        /** @description What you receive of a quote for the price, in micro-units: the price less the fee */
-                        net_amount: components["schemas"]["MicroUsdcOrZero"];
-                        /** @example vendor_test_Zk3mQ9 */
-                        api_key: string;
-                    } | {
-                        service_id: components["schemas"]["ServiceId"];
-                        name: string;
-                        price: components["schemas"]["MicroUsdc"];
-                        payout_address: components["schemas"]["SolanaAddress"];
-                        next_payout: {
-                            payout_address: components["schemas"]["SolanaAddress"];
-                            effective_at: components["schemas"]["Timestamp"];
-                        } | null;
-                        /** @example 900 */
-                        redeem_window_seconds: number;
-                        /** @example 24 */
-                        key_grace_hours: number;
-                        /** @enum {string} */
-                        status: "active" | "closing";
-                        created_at: components["schemas"]["Timestamp"];
-                        /** @description The fee of a quote for the price, in micro-units */
-                        fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                        /** @description What you receive of a quote for the price, in micro-units: the price less the fee */
-                        net_amount: components["schemas"]["MicroUsdcOrZero"];
-                        /**
-                         * @description A repeat by Idempotency-Key. The secret was in the first answer and is not stored
-                         * @constant
-                         */
-                        secret_already_shown: true;
-                    };
-                };
-            };
-        };
-    };
-    "identity.getService": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17 */
-                service_id: components["schemas"]["ServiceId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "name": "text",
-                     *       "price": "2500000",
-                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "next_payout": {
-                     *         "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *         "effective_at": "2026-11-21T10:00:00.000Z"
-                     *       },
-                     *       "redeem_window_seconds": 900,
-                     *       "key_grace_hours": 24,
-                     *       "status": "active",
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "fee_amount": "0",
-                     *       "net_amount": "0"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Service"];
-                };
-            };
-        };
-    };
-    "identity.deleteService": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17 */
-                service_id: components["schemas"]["ServiceId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "mode": "close"
-                 *     }
-                 */
-                "application/json": {
-                    /** @constant */
-                    mode?: "close";
-                };
-            };
-        };
-        responses: {
-            /** @description OK, no content */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    "identity.updateService": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17 */
-                service_id: components["schemas"]["ServiceId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "name": "Weather API",
-                 *       "price": "2500000",
-                 *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                 *       "redeem_window_seconds": 900,
-                 *       "key_grace_hours": 24,
-                 *       "allow_off_curve": false
-                 *     }
-                 */
-                "application/json": {
-                    /** @example Weather API */
-                    name?: string;
-                    /** @description What the payer pays, as micro-units. It must exceed the fee, which the vendor absorbs: `net_amount` of the answer is what you receive. Prices of x402 routes may be lower */
-                    price?: components["schemas"]["MicroUsdc"];
-                    payout_address?: components["schemas"]["SolanaAddress"];
-                    /**
-                     * @description Default 900
-                     * @example 900
-                     */
-                    redeem_window_seconds?: number;
-                    /**
-                     * @description How long a key remains valid after its rotation. Default 24
-                     * @example 24
-                     */
-                    key_grace_hours?: number;
-                    /** @description Needed for a multisig vault as payout address */
-                    allow_off_curve?: boolean;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
-                     *       "name": "text",
-                     *       "price": "2500000",
-                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *       "next_payout": {
-                     *         "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
-                     *         "effective_at": "2026-11-21T10:00:00.000Z"
-                     *       },
-                     *       "redeem_window_seconds": 900,
-                     *       "key_grace_hours": 24,
-                     *       "status": "active",
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "fee_amount": "0",
-                     *       "net_amount": "0"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Service"];
-                };
-            };
-        };
-    };
-    "identity.rotateServiceKey": {
-        parameters: {
-            query?: never;
-            header?: {
-                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
-            };
-            path: {
-                /** @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17 */
-                service_id: components["schemas"]["ServiceId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "revoke_previous": false
-                 *     }
-                 */
-                "application/json": {
-                    /** @description Revoke all other keys immediately. Without it the previous key stays valid for its grace period */
-                    revoke_previous?: boolean;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "previous_key_expires_at": "2026-11-21T10:00:00.000Z",
-                     *       "api_key": "vendor_test_Zk3mQ9"
-                     *     }
-                     */
-                    "application/json": {
-                        previous_key_expires_at: components["schemas"]["Timestamp"] | null;
-                        /** @example vendor_test_Zk3mQ9 */
-                        api_key: string;
-                    } | {
-                        previous_key_expires_at: components["schemas"]["Timestamp"] | null;
-                        /**
-                         * @description A repeat by Idempotency-Key. The secret was in the first answer and is not stored
-                         * @constant
-                         */
-                        secret_already_shown: true;
-                    };
-                };
-            };
-        };
-    };
-    "identity.revealServiceKey": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17 */
-                service_id: components["schemas"]["ServiceId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "revoke_previous": false
-                 *     }
-                 */
-                "application/json": {
-                    /** @description Revoke all other keys immediately. Without it the previous key stays valid for its grace period */
-                    revoke_previous?: boolean;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "sent"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        status: "sent";
-                    };
-                };
-            };
-        };
-    };
-    "identity.verifyServiceReveal": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17 */
-                service_id: components["schemas"]["ServiceId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "token": "rv_test_Zk3mQ9"
-                 *     }
-                 */
-                "application/json": {
-                    /** @example rv_test_Zk3mQ9 */
-                    token: string;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "api_key": "vendor_test_Zk3mQ9",
-                     *       "previous_key_expires_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["NewKey"];
                 };
             };
         };
@@ -10765,7 +8231,9 @@ export interface operations {
     "identity.listDelegates": {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
                 cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
                 limit?: string;
             };
             header?: never;
@@ -10785,7 +8253,7 @@ export interface operations {
                      *       "data": [
                      *         {
                      *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "name": "text",
+                     *           "name": "Research agent",
                      *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *           "limits": {
                      *             "per_payment": "2500000",
@@ -10830,8 +8298,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The items of this page, newest first */
                         data: components["schemas"]["Delegate"][];
-                        /** @example null */
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
                         next_cursor: string | null;
                     };
                 };
@@ -10870,15 +8342,24 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @example Research agent */
+                    /**
+                     * @description A name for the owner
+                     * @example Research agent
+                     */
                     name: string;
                     wallet_id: components["schemas"]["WalletId"];
+                    /** @description What the key may spend. An omitted limit does not exist */
                     limits: {
+                        /** @description Largest single payment. In USDC micro-units */
                         per_payment?: components["schemas"]["MicroUsdc"];
+                        /** @description Sum of a UTC day. In USDC micro-units */
                         daily?: components["schemas"]["MicroUsdc"];
+                        /** @description Sum of a UTC month. In USDC micro-units */
                         monthly?: components["schemas"]["MicroUsdc"];
+                        /** @description Sum of all payments. In USDC micro-units */
                         total?: components["schemas"]["MicroUsdc"];
                     };
+                    /** @description The only services that the key may pay. Null or omitted: any */
                     allowed_service_ids?: components["schemas"]["ServiceId"][];
                     /** @description Payments to vendors of x402 that do not use Quittance. Null: none. Not together with allowed_service_ids */
                     external?: {
@@ -10887,9 +8368,12 @@ export interface operations {
                         /** @description Null: any origin */
                         origins: string[] | null;
                     } | null;
-                    /** @description A payment above this amount waits for the owner’s approval. Null: none does */
+                    /** @description A payment above this amount waits for the owner’s approval. Null: none does. In USDC micro-units */
                     approval_above?: components["schemas"]["MicroUsdc"] | null;
-                    /** @example 2099-12-31T00:00:00.000Z */
+                    /**
+                     * @description When the key ends. Null or omitted: never
+                     * @example 2099-12-31T00:00:00.000Z
+                     */
                     expires_at?: components["schemas"]["Timestamp"];
                 };
             };
@@ -10904,7 +8388,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "name": "text",
+                     *       "name": "Research agent",
                      *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *       "limits": {
                      *         "per_payment": "2500000",
@@ -10948,16 +8432,24 @@ export interface operations {
                      */
                     "application/json": {
                         delegate_id: components["schemas"]["DelegateId"];
+                        /**
+                         * @description A name for the owner
+                         * @example Research agent
+                         */
                         name: string;
                         wallet_id: components["schemas"]["WalletId"];
                         limits: components["schemas"]["DelegateLimits"];
+                        /** @description How much of the limits is used */
                         usage: {
+                            /** @description Of this UTC day */
                             daily: components["schemas"]["DelegateUsage"];
+                            /** @description Of this UTC month */
                             monthly: components["schemas"]["DelegateUsage"];
+                            /** @description Of all time */
                             total: components["schemas"]["DelegateUsage"];
                         };
                         /**
-                         * @description Null: any service
+                         * @description The only services that the key may pay. Null or omitted: any
                          * @example null
                          */
                         allowed_service_ids: components["schemas"]["ServiceId"][] | null;
@@ -10968,26 +8460,41 @@ export interface operations {
                             /** @description Null: any origin */
                             origins: string[] | null;
                         } | null;
-                        /** @description A payment above this amount waits for the owner’s approval. Null: none does */
+                        /** @description A payment above this amount waits for the owner’s approval. Null: none does. In USDC micro-units */
                         approval_above: components["schemas"]["MicroUsdc"] | null;
                         expires_at: components["schemas"]["Timestamp"] | null;
-                        /** @enum {string} */
+                        /**
+                         * @description expired: the key can no longer pay
+                         * @enum {string}
+                         */
                         status: "active" | "expired";
+                        /** @description When it was created */
                         created_at: components["schemas"]["Timestamp"];
-                        /** @example dk_test_Zk3mQ9 */
+                        /**
+                         * @description The key. It is shown only in this answer. Keep it secret
+                         * @example dk_test_Zk3mQ9
+                         */
                         api_key: string;
                     } | {
                         delegate_id: components["schemas"]["DelegateId"];
+                        /**
+                         * @description A name for the owner
+                         * @example Research agent
+                         */
                         name: string;
                         wallet_id: components["schemas"]["WalletId"];
                         limits: components["schemas"]["DelegateLimits"];
+                        /** @description How much of the limits is used */
                         usage: {
+                            /** @description Of this UTC day */
                             daily: components["schemas"]["DelegateUsage"];
+                            /** @description Of this UTC month */
                             monthly: components["schemas"]["DelegateUsage"];
+                            /** @description Of all time */
                             total: components["schemas"]["DelegateUsage"];
                         };
                         /**
-                         * @description Null: any service
+                         * @description The only services that the key may pay. Null or omitted: any
                          * @example null
                          */
                         allowed_service_ids: components["schemas"]["ServiceId"][] | null;
@@ -10998,11 +8505,15 @@ export interface operations {
                             /** @description Null: any origin */
                             origins: string[] | null;
                         } | null;
-                        /** @description A payment above this amount waits for the owner’s approval. Null: none does */
+                        /** @description A payment above this amount waits for the owner’s approval. Null: none does. In USDC micro-units */
                         approval_above: components["schemas"]["MicroUsdc"] | null;
                         expires_at: components["schemas"]["Timestamp"] | null;
-                        /** @enum {string} */
+                        /**
+                         * @description expired: the key can no longer pay
+                         * @enum {string}
+                         */
                         status: "active" | "expired";
+                        /** @description When it was created */
                         created_at: components["schemas"]["Timestamp"];
                         /**
                          * @description A repeat by Idempotency-Key. The secret was in the first answer and is not stored
@@ -11010,70 +8521,6 @@ export interface operations {
                          */
                         secret_already_shown: true;
                     };
-                };
-            };
-        };
-    };
-    "identity.getOwnDelegate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "name": "text",
-                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "limits": {
-                     *         "per_payment": "2500000",
-                     *         "daily": "2500000",
-                     *         "monthly": "2500000",
-                     *         "total": "2500000"
-                     *       },
-                     *       "usage": {
-                     *         "daily": {
-                     *           "spent": "0",
-                     *           "held": "0",
-                     *           "remaining": "0",
-                     *           "resets_at": "2026-11-21T10:00:00.000Z"
-                     *         },
-                     *         "monthly": {
-                     *           "spent": "0",
-                     *           "held": "0",
-                     *           "remaining": "0",
-                     *           "resets_at": "2026-11-21T10:00:00.000Z"
-                     *         },
-                     *         "total": {
-                     *           "spent": "0",
-                     *           "held": "0",
-                     *           "remaining": "0",
-                     *           "resets_at": "2026-11-21T10:00:00.000Z"
-                     *         }
-                     *       },
-                     *       "allowed_service_ids": null,
-                     *       "external": {
-                     *         "pay_to": "any",
-                     *         "origins": [
-                     *           "https://api.example.com"
-                     *         ]
-                     *       },
-                     *       "approval_above": "2500000",
-                     *       "expires_at": "2026-11-21T10:00:00.000Z",
-                     *       "status": "active",
-                     *       "created_at": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Delegate"];
                 };
             };
         };
@@ -11099,7 +8546,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "name": "text",
+                     *       "name": "Research agent",
                      *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *       "limits": {
                      *         "per_payment": "2500000",
@@ -11198,14 +8645,19 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @example Research agent */
+                    /**
+                     * @description A name for the owner
+                     * @example Research agent
+                     */
                     name?: string;
+                    /** @description The limits to change. Null removes one */
                     limits?: {
                         per_payment?: components["schemas"]["MicroUsdc"] | null;
                         daily?: components["schemas"]["MicroUsdc"] | null;
                         monthly?: components["schemas"]["MicroUsdc"] | null;
                         total?: components["schemas"]["MicroUsdc"] | null;
                     };
+                    /** @description The only services that the key may pay. Null or omitted: any */
                     allowed_service_ids?: components["schemas"]["ServiceId"][] | null;
                     /** @description Payments to vendors of x402 that do not use Quittance. Null: none. Not together with allowed_service_ids */
                     external?: {
@@ -11214,7 +8666,7 @@ export interface operations {
                         /** @description Null: any origin */
                         origins: string[] | null;
                     } | null;
-                    /** @description A payment above this amount waits for the owner’s approval. Null: none does */
+                    /** @description A payment above this amount waits for the owner’s approval. Null: none does. In USDC micro-units */
                     approval_above?: components["schemas"]["MicroUsdc"] | null;
                     /** @example 2099-12-31T00:00:00.000Z */
                     expires_at?: components["schemas"]["Timestamp"] | null;
@@ -11231,7 +8683,71 @@ export interface operations {
                     /**
                      * @example {
                      *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "name": "text",
+                     *       "name": "Research agent",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "limits": {
+                     *         "per_payment": "2500000",
+                     *         "daily": "2500000",
+                     *         "monthly": "2500000",
+                     *         "total": "2500000"
+                     *       },
+                     *       "usage": {
+                     *         "daily": {
+                     *           "spent": "0",
+                     *           "held": "0",
+                     *           "remaining": "0",
+                     *           "resets_at": "2026-11-21T10:00:00.000Z"
+                     *         },
+                     *         "monthly": {
+                     *           "spent": "0",
+                     *           "held": "0",
+                     *           "remaining": "0",
+                     *           "resets_at": "2026-11-21T10:00:00.000Z"
+                     *         },
+                     *         "total": {
+                     *           "spent": "0",
+                     *           "held": "0",
+                     *           "remaining": "0",
+                     *           "resets_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       },
+                     *       "allowed_service_ids": null,
+                     *       "external": {
+                     *         "pay_to": "any",
+                     *         "origins": [
+                     *           "https://api.example.com"
+                     *         ]
+                     *       },
+                     *       "approval_above": "2500000",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "status": "active",
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Delegate"];
+                };
+            };
+        };
+    };
+    "identity.getOwnDelegate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "name": "Research agent",
                      *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *       "limits": {
                      *         "per_payment": "2500000",
@@ -11316,10 +8832,15 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description Until when the previous key works too. Null: no longer */
                         previous_key_expires_at: components["schemas"]["Timestamp"] | null;
-                        /** @example vendor_test_Zk3mQ9 */
+                        /**
+                         * @description The key. It is shown only in this answer. Keep it secret
+                         * @example vendor_test_Zk3mQ9
+                         */
                         api_key: string;
                     } | {
+                        /** @description Until when the previous key works too. Null: no longer */
                         previous_key_expires_at: components["schemas"]["Timestamp"] | null;
                         /**
                          * @description A repeat by Idempotency-Key. The secret was in the first answer and is not stored
@@ -11367,7 +8888,10 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @constant */
+                        /**
+                         * @description The mail is on its way
+                         * @constant
+                         */
                         status: "sent";
                     };
                 };
@@ -11392,7 +8916,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @example rv_test_Zk3mQ9 */
+                    /**
+                     * @description The token of the mailed link
+                     * @example rv_test_Zk3mQ9
+                     */
                     token: string;
                 };
             };
@@ -11415,10 +8942,1732 @@ export interface operations {
             };
         };
     };
+    "settlement.listApprovals": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
+                cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
+                limit?: string;
+                /** @description Only approvals of this status */
+                status?: components["schemas"]["ApprovalStatus"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "approval_id": "apr_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "status": "awaiting_approval",
+                     *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "payment_attempt_id": "order-1042-1",
+                     *           "rail": "quittance",
+                     *           "amount": "2500000",
+                     *           "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "service_name": "Weather API",
+                     *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "resource": "https://api.example.com/report",
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "expires_at": "2026-11-21T10:00:00.000Z",
+                     *           "decided_at": "2026-11-21T10:00:00.000Z",
+                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The items of this page, newest first */
+                        data: components["schemas"]["Approval"][];
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "settlement.getApproval": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example apr_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                approval_id: components["schemas"]["ApprovalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "approval_id": "apr_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "awaiting_approval",
+                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "payment_attempt_id": "order-1042-1",
+                     *       "rail": "quittance",
+                     *       "amount": "2500000",
+                     *       "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "service_name": "Weather API",
+                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "resource": "https://api.example.com/report",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "decided_at": "2026-11-21T10:00:00.000Z",
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+        };
+    };
+    "identity.approvalOptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example apr_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                approval_id: components["schemas"]["ApprovalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "challenge": "Zk3mQ9",
+                     *       "rpId": "quittance.example",
+                     *       "timeout": 0,
+                     *       "userVerification": "required",
+                     *       "allowCredentials": [
+                     *         {
+                     *           "id": "Zk3mQ9",
+                     *           "type": "public-key",
+                     *           "transports": [
+                     *             "internal"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The value to sign, base64url
+                         * @example Zk3mQ9
+                         */
+                        challenge: string;
+                        /**
+                         * @description The domain of the passkeys
+                         * @example quittance.example
+                         */
+                        rpId: string;
+                        /** @description Milliseconds that the person has */
+                        timeout: number;
+                        /**
+                         * @description The person must unlock the passkey
+                         * @constant
+                         */
+                        userVerification: "required";
+                        /** @description The passkeys of the account */
+                        allowCredentials: {
+                            /**
+                             * @description Id of the passkey, base64url
+                             * @example Zk3mQ9
+                             */
+                            id: string;
+                            /**
+                             * @description Kind of the credential
+                             * @constant
+                             */
+                            type: "public-key";
+                            /**
+                             * @description How the passkey can be reached
+                             * @example [
+                             *       "internal"
+                             *     ]
+                             */
+                            transports?: string[];
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    "identity.approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example apr_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                approval_id: components["schemas"]["ApprovalId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "response": {
+                 *         "id": "Zk3mQ9",
+                 *         "rawId": "Zk3mQ9",
+                 *         "type": "public-key",
+                 *         "clientExtensionResults": {},
+                 *         "authenticatorAttachment": "platform",
+                 *         "response": {
+                 *           "clientDataJSON": "Zk3mQ9",
+                 *           "authenticatorData": "Zk3mQ9",
+                 *           "signature": "Zk3mQ9",
+                 *           "userHandle": "Zk3mQ9"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description What the browser returned, as JSON */
+                    response: {
+                        /**
+                         * @description Id of the passkey, base64url
+                         * @example Zk3mQ9
+                         */
+                        id: string;
+                        /**
+                         * @description The same id, base64url
+                         * @example Zk3mQ9
+                         */
+                        rawId: string;
+                        /**
+                         * @description Kind of the credential
+                         * @constant
+                         */
+                        type: "public-key";
+                        /** @description Accepted and not used */
+                        clientExtensionResults: {
+                            [key: string]: unknown;
+                        };
+                        /** @description Whether the passkey is part of the device */
+                        authenticatorAttachment?: ("platform" | "cross-platform") | null;
+                        /** @description The passkey’s answer */
+                        response: {
+                            /**
+                             * @description What the browser has signed, base64url
+                             * @example Zk3mQ9
+                             */
+                            clientDataJSON: string;
+                            /**
+                             * @description What the authenticator has signed, base64url
+                             * @example Zk3mQ9
+                             */
+                            authenticatorData: string;
+                            /**
+                             * @description The signature, base64url
+                             * @example Zk3mQ9
+                             */
+                            signature: string;
+                            userHandle?: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "approval_id": "apr_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "awaiting_approval",
+                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "payment_attempt_id": "order-1042-1",
+                     *       "rail": "quittance",
+                     *       "amount": "2500000",
+                     *       "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "service_name": "Weather API",
+                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "resource": "https://api.example.com/report",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "decided_at": "2026-11-21T10:00:00.000Z",
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+        };
+    };
+    "settlement.denyApproval": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example apr_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                approval_id: components["schemas"]["ApprovalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "approval_id": "apr_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "awaiting_approval",
+                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "payment_attempt_id": "order-1042-1",
+                     *       "rail": "quittance",
+                     *       "amount": "2500000",
+                     *       "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "service_name": "Weather API",
+                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "resource": "https://api.example.com/report",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "decided_at": "2026-11-21T10:00:00.000Z",
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+        };
+    };
+    "wallet.list": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
+                cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "kind": "external",
+                     *           "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "label": "Main wallet",
+                     *           "token_account_closed": false,
+                     *           "balance": "0",
+                     *           "delegation": {
+                     *             "status": "none",
+                     *             "delegate": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *             "allowance": "0",
+                     *             "as_of": "2026-11-21T10:00:00.000Z"
+                     *           },
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The items of this page, newest first */
+                        data: components["schemas"]["Wallet"][];
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "wallet.link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "public_key": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *       "proof": {
+                 *         "message": "Quittance wallet proof\naccount: acct_01kaj5w0c0e8h9x2m4n6p8q0rs\nwallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at: 2026-11-21T10:00:00.000Z",
+                 *         "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                 *       },
+                 *       "label": "Main wallet"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The public key of the wallet */
+                    public_key: components["schemas"]["SolanaAddress"];
+                    /** @description Shows that the caller holds the private key. Valid for 5 minutes */
+                    proof: {
+                        /**
+                         * @description Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"
+                         * @example Quittance wallet proof
+                         *     account: acct_01kaj5w0c0e8h9x2m4n6p8q0rs
+                         *     wallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u
+                         *     issued_at: 2026-11-21T10:00:00.000Z
+                         */
+                        message: string;
+                        /**
+                         * @description Base58 of the Ed25519 signature over the UTF-8 bytes of message
+                         * @example 5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW
+                         */
+                        signature: string;
+                    };
+                    /**
+                     * @description A name for the owner
+                     * @example Main wallet
+                     */
+                    label?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "kind": "external",
+                     *       "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "label": "Main wallet",
+                     *       "token_account_closed": false,
+                     *       "balance": "0",
+                     *       "delegation": {
+                     *         "status": "none",
+                     *         "delegate": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "allowance": "0",
+                     *         "as_of": "2026-11-21T10:00:00.000Z"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Wallet"];
+                };
+            };
+        };
+    };
+    "wallet.provision": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "public_key": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *       "proof": {
+                 *         "message": "Quittance wallet proof\naccount: acct_01kaj5w0c0e8h9x2m4n6p8q0rs\nwallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at: 2026-11-21T10:00:00.000Z",
+                 *         "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                 *       },
+                 *       "label": "Main wallet",
+                 *       "backup": "eyJhbGciOiJkaXIifQ..Zk3mQ9"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The public key of the wallet */
+                    public_key: components["schemas"]["SolanaAddress"];
+                    /** @description Shows that the caller holds the private key. Valid for 5 minutes */
+                    proof: {
+                        /**
+                         * @description Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"
+                         * @example Quittance wallet proof
+                         *     account: acct_01kaj5w0c0e8h9x2m4n6p8q0rs
+                         *     wallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u
+                         *     issued_at: 2026-11-21T10:00:00.000Z
+                         */
+                        message: string;
+                        /**
+                         * @description Base58 of the Ed25519 signature over the UTF-8 bytes of message
+                         * @example 5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW
+                         */
+                        signature: string;
+                    };
+                    /**
+                     * @description A name for the owner
+                     * @example Main wallet
+                     */
+                    label?: string;
+                    /**
+                     * @description Ciphertext of the private key, which the service cannot read
+                     * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
+                     */
+                    backup?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "kind": "external",
+                     *       "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "label": "Main wallet",
+                     *       "token_account_closed": false,
+                     *       "balance": "0",
+                     *       "delegation": {
+                     *         "status": "none",
+                     *         "delegate": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "allowance": "0",
+                     *         "as_of": "2026-11-21T10:00:00.000Z"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Wallet"];
+                };
+            };
+        };
+    };
+    "wallet.onboarding": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                wallet_id: components["schemas"]["WalletId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "allowance": "2500000"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description What the platform may spend in total. In USDC micro-units */
+                    allowance: components["schemas"]["MicroUsdc"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Prepared"];
+                };
+            };
+        };
+    };
+    "wallet.delegate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                wallet_id: components["schemas"]["WalletId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA=="
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Signed by the owner. Omit it to have a transaction prepared again */
+                    transaction?: components["schemas"]["WireTransaction"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "kind": "external",
+                     *       "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "label": "Main wallet",
+                     *       "token_account_closed": false,
+                     *       "balance": "0",
+                     *       "delegation": {
+                     *         "status": "none",
+                     *         "delegate": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "allowance": "0",
+                     *         "as_of": "2026-11-21T10:00:00.000Z"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Wallet"] | components["schemas"]["Prepared"];
+                };
+            };
+        };
+    };
+    "wallet.revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                wallet_id: components["schemas"]["WalletId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA=="
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Signed by the owner. Omit it to have a transaction prepared again */
+                    transaction?: components["schemas"]["WireTransaction"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "kind": "external",
+                     *       "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "label": "Main wallet",
+                     *       "token_account_closed": false,
+                     *       "balance": "0",
+                     *       "delegation": {
+                     *         "status": "none",
+                     *         "delegate": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "allowance": "0",
+                     *         "as_of": "2026-11-21T10:00:00.000Z"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Wallet"] | components["schemas"]["Prepared"];
+                };
+            };
+        };
+    };
+    "wallet.backup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                wallet_id: components["schemas"]["WalletId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "backup": "eyJhbGciOiJkaXIifQ..Zk3mQ9"
+                     *     }
+                     */
+                    "application/json": {
+                        wallet_id: components["schemas"]["WalletId"];
+                        /**
+                         * @description Ciphertext of the private key, which the service cannot read
+                         * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
+                         */
+                        backup: string;
+                    };
+                };
+            };
+        };
+    };
+    "wallet.replaceBackup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                wallet_id: components["schemas"]["WalletId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "proof": {
+                 *         "message": "Quittance wallet proof\naccount: acct_01kaj5w0c0e8h9x2m4n6p8q0rs\nwallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at: 2026-11-21T10:00:00.000Z",
+                 *         "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                 *       },
+                 *       "replaces": "eyJhbGciOiJkaXIifQ..Zk3mQ9",
+                 *       "backup": "eyJhbGciOiJkaXIifQ..Zk3mQ9"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Shows that the caller holds the private key. Valid for 5 minutes */
+                    proof: {
+                        /**
+                         * @description Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"
+                         * @example Quittance wallet proof
+                         *     account: acct_01kaj5w0c0e8h9x2m4n6p8q0rs
+                         *     wallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u
+                         *     issued_at: 2026-11-21T10:00:00.000Z
+                         */
+                        message: string;
+                        /**
+                         * @description Base58 of the Ed25519 signature over the UTF-8 bytes of message
+                         * @example 5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW
+                         */
+                        signature: string;
+                    };
+                    /**
+                     * @description The backup as it was read. If it was replaced since, the answer is conflict
+                     * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
+                     */
+                    replaces: string;
+                    /**
+                     * @description Ciphertext of the private key, which the service cannot read
+                     * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
+                     */
+                    backup: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "backup": "eyJhbGciOiJkaXIifQ..Zk3mQ9"
+                     *     }
+                     */
+                    "application/json": {
+                        wallet_id: components["schemas"]["WalletId"];
+                        /**
+                         * @description Ciphertext of the private key, which the service cannot read
+                         * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
+                         */
+                        backup: string;
+                    };
+                };
+            };
+        };
+    };
+    "funding.devFund": {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                 *       "amount": "2500000"
+                 *     }
+                 */
+                "application/json": {
+                    wallet_id: components["schemas"]["WalletId"];
+                    /** @description How much, at most "10000000000". In USDC micro-units */
+                    amount: components["schemas"]["MicroUsdc"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "amount": "2500000",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "balance": "0"
+                     *     }
+                     */
+                    "application/json": {
+                        wallet_id: components["schemas"]["WalletId"];
+                        /** @description What arrived. In USDC micro-units */
+                        amount: components["schemas"]["MicroUsdc"];
+                        /** @description The transaction on chain */
+                        tx_hash: components["schemas"]["TransactionHash"];
+                        /** @description The USDC in the wallet afterwards. In USDC micro-units */
+                        balance: components["schemas"]["MicroUsdcOrZero"];
+                    };
+                };
+            };
+        };
+    };
+    "wallet.listTransactions": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
+                cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
+                limit?: string;
+                /** @description Only transfers of this type */
+                type?: components["schemas"]["TransactionType"];
+                /** @description Only transfers in this direction */
+                direction?: "in" | "out";
+                /** @description Only transfers of this status */
+                status?: "confirmed" | "finalized" | "reversed";
+                /** @description Only payments of this service and their refunds */
+                service_id?: components["schemas"]["ServiceId"];
+                /** @description Only payments of this delegate and their refunds */
+                delegate_id?: components["schemas"]["DelegateId"];
+                /** @description This time and later */
+                from?: components["schemas"]["Timestamp"];
+                /** @description Before this time */
+                to?: components["schemas"]["Timestamp"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "transaction_id": "txn_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "type": "payment",
+                     *           "direction": "in",
+                     *           "amount": "2500000",
+                     *           "fee_amount": "0",
+                     *           "status": "confirmed",
+                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *           "object_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The items of this page, newest first */
+                        data: components["schemas"]["Transaction"][];
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "wallet.spendingSummary": {
+        parameters: {
+            query?: {
+                /** @description This time and later */
+                from?: components["schemas"]["Timestamp"];
+                /** @description Before this time */
+                to?: components["schemas"]["Timestamp"];
+                /** @description Default day (UTC). Days are in their order, other groups in the order of what was spent */
+                group_by?: "day" | "service" | "delegate";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "from": "2026-11-21T10:00:00.000Z",
+                     *       "to": "2026-11-21T10:00:00.000Z",
+                     *       "total_spent": "0",
+                     *       "total_refunded": "0",
+                     *       "total_fees": "0",
+                     *       "payment_count": 0,
+                     *       "groups": [
+                     *         {
+                     *           "key": "2026-01-31",
+                     *           "spent": "2500000",
+                     *           "payment_count": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SpendingSummary"];
+                };
+            };
+        };
+    };
+    "funding.createDeposit": {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                 *       "provider": "moonpay",
+                 *       "fiat_currency": "USD",
+                 *       "fiat_amount": "50.00",
+                 *       "redirect_url": "https://shop.example.com/thanks"
+                 *     }
+                 */
+                "application/json": {
+                    wallet_id: components["schemas"]["WalletId"];
+                    provider: components["schemas"]["OnrampProvider"];
+                    fiat_currency: components["schemas"]["FiatCurrency"];
+                    fiat_amount: components["schemas"]["FiatAmount"];
+                    /**
+                     * @description Where the browser is sent after the payment
+                     * @example https://shop.example.com/thanks
+                     */
+                    redirect_url?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "created",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "provider": "moonpay",
+                     *       "fiat_currency": "USD",
+                     *       "fiat_amount": "50.00",
+                     *       "amount": "2500000",
+                     *       "redirect_url": "https://buy.moonpay.com/?signature=Zk3mQ9",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "problem": null,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "completed_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Deposit"];
+                };
+            };
+        };
+    };
+    "funding.listDeposits": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
+                cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
+                limit?: string;
+                /** @description Only deposits of this status */
+                status?: components["schemas"]["DepositStatus"];
+                /** @description Only deposits into this wallet */
+                wallet_id?: components["schemas"]["WalletId"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "status": "created",
+                     *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "provider": "moonpay",
+                     *           "fiat_currency": "USD",
+                     *           "fiat_amount": "50.00",
+                     *           "amount": "2500000",
+                     *           "redirect_url": "https://buy.moonpay.com/?signature=Zk3mQ9",
+                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *           "problem": null,
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "expires_at": "2026-11-21T10:00:00.000Z",
+                     *           "completed_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The items of this page, newest first */
+                        data: components["schemas"]["Deposit"][];
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "funding.getDeposit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example dep_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                deposit_id: components["schemas"]["DepositId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "created",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "provider": "moonpay",
+                     *       "fiat_currency": "USD",
+                     *       "fiat_amount": "50.00",
+                     *       "amount": "2500000",
+                     *       "redirect_url": "https://buy.moonpay.com/?signature=Zk3mQ9",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "problem": null,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "completed_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Deposit"];
+                };
+            };
+        };
+    };
+    "funding.listWithdrawals": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
+                cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
+                limit?: string;
+                /** @description Only withdrawals from this wallet */
+                wallet_id?: components["schemas"]["WalletId"];
+                /** @description Only withdrawals of this status */
+                status?: components["schemas"]["WithdrawalStatus"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "status": "pending_approval",
+                     *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "amount": "2500000",
+                     *           "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *           "failure": null,
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "pending_until": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The items of this page, newest first */
+                        data: components["schemas"]["Withdrawal"][];
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "funding.createWithdrawal": {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                 *       "amount": "2500000",
+                 *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The wallet that pays */
+                    wallet_id: components["schemas"]["WalletId"];
+                    /** @description How much to withdraw. In USDC micro-units */
+                    amount: components["schemas"]["MicroUsdc"];
+                    /** @description The wallet or token account that receives it */
+                    destination_address: components["schemas"]["SolanaAddress"];
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_approval",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": null,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z",
+                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PreparedWithdrawal"];
+                };
+            };
+        };
+    };
+    "funding.approveWithdrawal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example wd_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                withdrawal_id: components["schemas"]["WithdrawalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA=="
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Signed by the owner. Omit it to have a transaction prepared again */
+                    transaction?: components["schemas"]["WireTransaction"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_approval",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": null,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z",
+                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PreparedWithdrawal"] | components["schemas"]["Withdrawal"];
+                };
+            };
+        };
+    };
+    "funding.cancelWithdrawal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example wd_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                withdrawal_id: components["schemas"]["WithdrawalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_approval",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": null,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Withdrawal"];
+                };
+            };
+        };
+    };
+    "funding.getWithdrawal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example wd_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                withdrawal_id: components["schemas"]["WithdrawalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_approval",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": null,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Withdrawal"];
+                };
+            };
+        };
+    };
+    "funding.providerWebhook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example moonpay */
+                provider: components["schemas"]["OnrampProvider"];
+                /**
+                 * @description The environment of the deposit
+                 * @example test
+                 */
+                environment: components["schemas"]["Environment"];
+            };
+            cookie?: never;
+        };
+        /** @description The bytes that the sender signed. The signature is checked over them */
+        requestBody: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "received": true
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The report is stored
+                         * @constant
+                         */
+                        received: true;
+                    };
+                };
+            };
+        };
+    };
+    "funding.listRefunds": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
+                cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
+                limit?: string;
+                /** @description Only refunds of this settlement */
+                settlement_id?: components["schemas"]["SettlementId"];
+                /** @description Only refunds of this status */
+                status?: components["schemas"]["RefundStatus"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "status": "pending_signature",
+                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "amount": "2500000",
+                     *           "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *           "failure": null,
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "pending_until": "2026-11-21T10:00:00.000Z",
+                     *           "reason": "The report was empty"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The items of this page, newest first */
+                        data: components["schemas"]["Refund"][];
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "funding.createRefund": {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                 *       "amount": "2500000",
+                 *       "reason": "The report was empty"
+                 *     }
+                 */
+                "application/json": {
+                    settlement_id: components["schemas"]["SettlementId"];
+                    /** @description How much to refund. Default: the rest of the net amount. In USDC micro-units */
+                    amount?: components["schemas"]["MicroUsdc"];
+                    /**
+                     * @description Why. Payer and vendor see it
+                     * @example The report was empty
+                     */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_signature",
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": null,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z",
+                     *       "reason": "The report was empty",
+                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PreparedRefund"];
+                };
+            };
+        };
+    };
+    "funding.submitRefund": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ref_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                refund_id: components["schemas"]["RefundId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA=="
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Signed by the owner. Omit it to have a transaction prepared again */
+                    transaction?: components["schemas"]["WireTransaction"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_signature",
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": null,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z",
+                     *       "reason": "The report was empty",
+                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PreparedRefund"] | components["schemas"]["Refund"];
+                };
+            };
+        };
+    };
+    "funding.cancelRefund": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ref_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                refund_id: components["schemas"]["RefundId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_signature",
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": null,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z",
+                     *       "reason": "The report was empty"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Refund"];
+                };
+            };
+        };
+    };
+    "funding.getRefund": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ref_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                refund_id: components["schemas"]["RefundId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_signature",
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": null,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z",
+                     *       "reason": "The report was empty"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Refund"];
+                };
+            };
+        };
+    };
+    "settlement.getFees": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "accrued": "0",
+                     *       "paid": "0",
+                     *       "owed": "0",
+                     *       "credit": "0"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Fees"];
+                };
+            };
+        };
+    };
+    "settlement.createFeeQuote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                     *       "quote_amount": "2500000",
+                     *       "fee_amount": "12500",
+                     *       "currency": "USDC",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "status": "pending"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Quote"];
+                };
+            };
+        };
+    };
     "webhook.listEndpoints": {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
                 cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
                 limit?: string;
             };
             header?: never;
@@ -11454,8 +10703,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The items of this page, newest first */
                         data: components["schemas"]["WebhookEndpoint"][];
-                        /** @example null */
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
                         next_cursor: string | null;
                     };
                 };
@@ -11488,7 +10741,10 @@ export interface operations {
                      * @example https://api.example.com/quittance
                      */
                     url: string;
-                    /** @example Order service */
+                    /**
+                     * @description A note for the owner
+                     * @example Order service
+                     */
                     description?: string;
                     /**
                      * @description Default all: `["*"]`
@@ -11530,6 +10786,7 @@ export interface operations {
                          * @example https://api.example.com/quittance
                          */
                         url: string;
+                        /** @description A note for the owner */
                         description: string | null;
                         /**
                          * @description Types, groups like `settlement.*`, or `*` for all
@@ -11538,7 +10795,10 @@ export interface operations {
                          *     ]
                          */
                         event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
-                        /** @example true */
+                        /**
+                         * @description Whether events are delivered
+                         * @example true
+                         */
                         enabled: boolean;
                         /** @description owner: disabled by PATCH. failing: every attempt failed for five days. gone: the endpoint answered 410 */
                         disabled_reason: ("owner" | "failing" | "gone") | null;
@@ -11546,6 +10806,7 @@ export interface operations {
                         failing_since: components["schemas"]["Timestamp"] | null;
                         /** @description Until then deliveries are also signed with the previous secret */
                         previous_secret_expires_at: components["schemas"]["Timestamp"] | null;
+                        /** @description When it was created */
                         created_at: components["schemas"]["Timestamp"];
                         /**
                          * @description Shown only in this answer, in the format of standardwebhooks.com
@@ -11559,6 +10820,7 @@ export interface operations {
                          * @example https://api.example.com/quittance
                          */
                         url: string;
+                        /** @description A note for the owner */
                         description: string | null;
                         /**
                          * @description Types, groups like `settlement.*`, or `*` for all
@@ -11567,7 +10829,10 @@ export interface operations {
                          *     ]
                          */
                         event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
-                        /** @example true */
+                        /**
+                         * @description Whether events are delivered
+                         * @example true
+                         */
                         enabled: boolean;
                         /** @description owner: disabled by PATCH. failing: every attempt failed for five days. gone: the endpoint answered 410 */
                         disabled_reason: ("owner" | "failing" | "gone") | null;
@@ -11575,6 +10840,7 @@ export interface operations {
                         failing_since: components["schemas"]["Timestamp"] | null;
                         /** @description Until then deliveries are also signed with the previous secret */
                         previous_secret_expires_at: components["schemas"]["Timestamp"] | null;
+                        /** @description When it was created */
                         created_at: components["schemas"]["Timestamp"];
                         /**
                          * @description A repeat by Idempotency-Key. The secret was in the first answer and is not stored
@@ -11673,6 +10939,7 @@ export interface operations {
                      * @example https://api.example.com/quittance
                      */
                     url?: string;
+                    /** @description A note for the owner */
                     description?: string | null;
                     /**
                      * @description Types, groups like `settlement.*`, or `*` for all
@@ -11681,7 +10948,10 @@ export interface operations {
                      *     ]
                      */
                     event_types?: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
-                    /** @example true */
+                    /**
+                     * @description Whether events are delivered
+                     * @example true
+                     */
                     enabled?: boolean;
                 };
             };
@@ -11713,6 +10983,41 @@ export interface operations {
             };
         };
     };
+    "webhook.testEndpoint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example whe_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                endpoint_id: components["schemas"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "event_id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "quote.settling",
+                     *       "object_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "role": "vendor"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Event"];
+                };
+            };
+        };
+    };
     "webhook.rotateEndpointSecret": {
         parameters: {
             query?: never;
@@ -11740,6 +11045,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description Until then deliveries are also signed with the previous secret */
                         previous_secret_expires_at: components["schemas"]["Timestamp"];
                         /**
                          * @description Shown only in this answer, in the format of standardwebhooks.com
@@ -11747,6 +11053,7 @@ export interface operations {
                          */
                         secret: string;
                     } | {
+                        /** @description Until then deliveries are also signed with the previous secret */
                         previous_secret_expires_at: components["schemas"]["Timestamp"];
                         /**
                          * @description A repeat by Idempotency-Key. The secret was in the first answer and is not stored
@@ -11761,8 +11068,11 @@ export interface operations {
     "webhook.listDeliveries": {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
                 cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
                 limit?: string;
+                /** @description Only deliveries of this status */
                 status?: components["schemas"]["DeliveryStatus"];
             };
             header?: never;
@@ -11793,7 +11103,7 @@ export interface operations {
                      *               "status_code": 200,
                      *               "error": "timeout",
                      *               "duration_ms": 84,
-                     *               "response": "text"
+                     *               "response": "ok"
                      *             }
                      *           ],
                      *           "next_attempt_at": "2026-11-21T10:00:00.000Z",
@@ -11804,8 +11114,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The items of this page, newest first */
                         data: components["schemas"]["WebhookDelivery"][];
-                        /** @example null */
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
                         next_cursor: string | null;
                     };
                 };
@@ -11851,44 +11165,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @example 3 */
+                        /**
+                         * @description Number of events that are delivered again
+                         * @example 3
+                         */
                         redelivering: number;
                     };
-                };
-            };
-        };
-    };
-    "webhook.testEndpoint": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example whe_01kaj5w0c0e8h9x2m4n6p8q0rs */
-                endpoint_id: components["schemas"]["EndpointId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "event_id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "type": "quote.settling",
-                     *       "object_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "data": {
-                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *         "role": "vendor"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Event"];
                 };
             };
         };
@@ -11896,9 +11178,13 @@ export interface operations {
     "webhook.listEvents": {
         parameters: {
             query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
                 cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
                 limit?: string;
+                /** @description Only events of this type */
                 type?: components["schemas"]["EventType"];
+                /** @description Only events of this object */
                 object_id?: string;
             };
             header?: never;
@@ -11931,8 +11217,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The items of this page, newest first */
                         data: components["schemas"]["Event"][];
-                        /** @example null */
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
                         next_cursor: string | null;
                     };
                 };
@@ -11970,6 +11260,1943 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Event"];
+                };
+            };
+        };
+    };
+    "identity.createAccount": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ada@example.com",
+                 *       "environment": "test",
+                 *       "browser_nonce": "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Where the link is sent */
+                    email: components["schemas"]["Email"];
+                    /** @description The environment to sign in to. Default test */
+                    environment?: components["schemas"]["Environment"];
+                    /**
+                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
+                     * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
+                     */
+                    browser_nonce?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted, not final yet */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "sent"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The mail is on its way
+                         * @constant
+                         */
+                        status: "sent";
+                    };
+                };
+            };
+        };
+    };
+    "identity.requestMagicLink": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ada@example.com",
+                 *       "environment": "test",
+                 *       "browser_nonce": "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Where the link is sent */
+                    email: components["schemas"]["Email"];
+                    /** @description The environment to sign in to. Default test */
+                    environment?: components["schemas"]["Environment"];
+                    /**
+                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
+                     * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
+                     */
+                    browser_nonce?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted, not final yet */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "sent"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The mail is on its way
+                         * @constant
+                         */
+                        status: "sent";
+                    };
+                };
+            };
+        };
+    };
+    "identity.readMagicLink": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "ml_test_Zk3mQ9",
+                 *       "browser_nonce": "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The token of the mailed link
+                     * @example ml_test_Zk3mQ9
+                     */
+                    token: string;
+                    /**
+                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
+                     * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
+                     */
+                    browser_nonce?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "email": "ada@example.com",
+                     *       "same_browser": false
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Whom the link signs in
+                         * @example ada@example.com
+                         */
+                        email: string;
+                        /** @description Whether this browser has requested the link */
+                        same_browser: boolean;
+                    };
+                };
+            };
+        };
+    };
+    "identity.verifyMagicLink": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "ml_test_Zk3mQ9",
+                 *       "refresh_in": "body",
+                 *       "email": "ada@example.com",
+                 *       "browser_nonce": "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The token of the mailed link
+                     * @example ml_test_Zk3mQ9
+                     */
+                    token: string;
+                    /**
+                     * @description Where the refresh token is returned. Default body. cookie: an HttpOnly, SameSite=Strict cookie that is sent only to POST /v1/auth/refresh, for pages of our own origins.
+                     * @enum {string}
+                     */
+                    refresh_in?: "body" | "cookie";
+                    /** @description The address that the person was shown and has confirmed */
+                    email?: components["schemas"]["Email"];
+                    /**
+                     * @description Identifies the browser that requests the link. For pages of our own origins the API sets it in a cookie that scripts cannot read. Other clients omit it.
+                     * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
+                     */
+                    browser_nonce?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl",
+                     *       "token_type": "Bearer",
+                     *       "expires_in": 900,
+                     *       "refresh_token": "rt_test_Zk3mQ9",
+                     *       "account": {
+                     *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "email": "ada@example.com"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+        };
+    };
+    "identity.passkeyLoginOptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "environment": "test"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The environment to sign in to. Default test */
+                    environment?: components["schemas"]["Environment"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "challenge": "Zk3mQ9",
+                     *       "rpId": "quittance.example",
+                     *       "timeout": 0,
+                     *       "userVerification": "required"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The value to sign, base64url
+                         * @example Zk3mQ9
+                         */
+                        challenge: string;
+                        /**
+                         * @description The domain of the passkeys
+                         * @example quittance.example
+                         */
+                        rpId: string;
+                        /** @description Milliseconds that the person has */
+                        timeout: number;
+                        /**
+                         * @description The person must unlock the passkey
+                         * @constant
+                         */
+                        userVerification: "required";
+                    };
+                };
+            };
+        };
+    };
+    "identity.passkeyLoginVerify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "environment": "test",
+                 *       "response": {
+                 *         "id": "Zk3mQ9",
+                 *         "rawId": "Zk3mQ9",
+                 *         "type": "public-key",
+                 *         "clientExtensionResults": {},
+                 *         "authenticatorAttachment": "platform",
+                 *         "response": {
+                 *           "clientDataJSON": "Zk3mQ9",
+                 *           "authenticatorData": "Zk3mQ9",
+                 *           "signature": "Zk3mQ9",
+                 *           "userHandle": "Zk3mQ9"
+                 *         }
+                 *       },
+                 *       "refresh_in": "body"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The environment to sign in to. Default test */
+                    environment?: components["schemas"]["Environment"];
+                    /** @description What the browser returned, as JSON */
+                    response: {
+                        /**
+                         * @description Id of the passkey, base64url
+                         * @example Zk3mQ9
+                         */
+                        id: string;
+                        /**
+                         * @description The same id, base64url
+                         * @example Zk3mQ9
+                         */
+                        rawId: string;
+                        /**
+                         * @description Kind of the credential
+                         * @constant
+                         */
+                        type: "public-key";
+                        /** @description Accepted and not used */
+                        clientExtensionResults: {
+                            [key: string]: unknown;
+                        };
+                        /** @description Whether the passkey is part of the device */
+                        authenticatorAttachment?: ("platform" | "cross-platform") | null;
+                        /** @description The passkey’s answer */
+                        response: {
+                            /**
+                             * @description What the browser has signed, base64url
+                             * @example Zk3mQ9
+                             */
+                            clientDataJSON: string;
+                            /**
+                             * @description What the authenticator has signed, base64url
+                             * @example Zk3mQ9
+                             */
+                            authenticatorData: string;
+                            /**
+                             * @description The signature, base64url
+                             * @example Zk3mQ9
+                             */
+                            signature: string;
+                            userHandle?: string | null;
+                        };
+                    };
+                    /**
+                     * @description Where the refresh token is returned. Default body. cookie: an HttpOnly, SameSite=Strict cookie that is sent only to POST /v1/auth/refresh, for pages of our own origins.
+                     * @enum {string}
+                     */
+                    refresh_in?: "body" | "cookie";
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl",
+                     *       "token_type": "Bearer",
+                     *       "expires_in": 900,
+                     *       "refresh_token": "rt_test_Zk3mQ9",
+                     *       "account": {
+                     *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "email": "ada@example.com"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+        };
+    };
+    "identity.passkeyRegisterOptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "environment": "test"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Must be the environment of the access token */
+                    environment?: components["schemas"]["Environment"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "challenge": "Zk3mQ9",
+                     *       "rp": {
+                     *         "id": "quittance.example",
+                     *         "name": "Quittance"
+                     *       },
+                     *       "user": {
+                     *         "id": "Zk3mQ9",
+                     *         "name": "ada@example.com",
+                     *         "displayName": "ada@example.com"
+                     *       },
+                     *       "pubKeyCredParams": [
+                     *         {
+                     *           "type": "public-key",
+                     *           "alg": 0
+                     *         }
+                     *       ],
+                     *       "timeout": 0,
+                     *       "excludeCredentials": [
+                     *         {
+                     *           "id": "Zk3mQ9",
+                     *           "type": "public-key",
+                     *           "transports": [
+                     *             "internal"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "authenticatorSelection": {
+                     *         "residentKey": "required",
+                     *         "requireResidentKey": true,
+                     *         "userVerification": "required"
+                     *       },
+                     *       "attestation": "none",
+                     *       "extensions": {
+                     *         "credProps": true
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The value to sign, base64url
+                         * @example Zk3mQ9
+                         */
+                        challenge: string;
+                        /** @description Where the passkey will sign in */
+                        rp: {
+                            /**
+                             * @description The domain of the passkeys
+                             * @example quittance.example
+                             */
+                            id: string;
+                            /**
+                             * @description Its name, for people
+                             * @example Quittance
+                             */
+                            name: string;
+                        };
+                        /** @description Whom the passkey will sign in */
+                        user: {
+                            /**
+                             * @description The account, base64url
+                             * @example Zk3mQ9
+                             */
+                            id: string;
+                            /**
+                             * @description The mail address
+                             * @example ada@example.com
+                             */
+                            name: string;
+                            /**
+                             * @description The name to show
+                             * @example ada@example.com
+                             */
+                            displayName: string;
+                        };
+                        /** @description The accepted algorithms */
+                        pubKeyCredParams: {
+                            /**
+                             * @description Kind of the credential
+                             * @constant
+                             */
+                            type: "public-key";
+                            /** @description Number of the algorithm (COSE) */
+                            alg: number;
+                        }[];
+                        /** @description Milliseconds that the person has */
+                        timeout: number;
+                        /** @description The passkeys that the account has already */
+                        excludeCredentials: {
+                            /**
+                             * @description Id of the passkey, base64url
+                             * @example Zk3mQ9
+                             */
+                            id: string;
+                            /**
+                             * @description Kind of the credential
+                             * @constant
+                             */
+                            type: "public-key";
+                            /**
+                             * @description How the passkey can be reached
+                             * @example [
+                             *       "internal"
+                             *     ]
+                             */
+                            transports?: string[];
+                        }[];
+                        /** @description What the authenticator must offer */
+                        authenticatorSelection: {
+                            /**
+                             * @description The passkey must know the account
+                             * @constant
+                             */
+                            residentKey: "required";
+                            /**
+                             * @description The same, for old browsers
+                             * @constant
+                             */
+                            requireResidentKey: true;
+                            /**
+                             * @description The person must unlock the passkey
+                             * @constant
+                             */
+                            userVerification: "required";
+                        };
+                        /**
+                         * @description The make of the authenticator is not asked for
+                         * @constant
+                         */
+                        attestation: "none";
+                        /** @description What the browser reports besides */
+                        extensions: {
+                            /**
+                             * @description Whether the passkey knows the account
+                             * @constant
+                             */
+                            credProps: true;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    "identity.passkeyRegisterVerify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "environment": "test",
+                 *       "response": {
+                 *         "id": "Zk3mQ9",
+                 *         "rawId": "Zk3mQ9",
+                 *         "type": "public-key",
+                 *         "clientExtensionResults": {},
+                 *         "authenticatorAttachment": "platform",
+                 *         "response": {
+                 *           "clientDataJSON": "Zk3mQ9",
+                 *           "attestationObject": "Zk3mQ9",
+                 *           "authenticatorData": "Zk3mQ9",
+                 *           "transports": [
+                 *             "internal"
+                 *           ],
+                 *           "publicKey": "Zk3mQ9",
+                 *           "publicKeyAlgorithm": -7
+                 *         }
+                 *       },
+                 *       "label": "Laptop"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Must be the environment of the access token */
+                    environment?: components["schemas"]["Environment"];
+                    /** @description What the browser returned, as JSON */
+                    response: {
+                        /**
+                         * @description Id of the passkey, base64url
+                         * @example Zk3mQ9
+                         */
+                        id: string;
+                        /**
+                         * @description The same id, base64url
+                         * @example Zk3mQ9
+                         */
+                        rawId: string;
+                        /**
+                         * @description Kind of the credential
+                         * @constant
+                         */
+                        type: "public-key";
+                        /** @description Accepted and not used */
+                        clientExtensionResults: {
+                            [key: string]: unknown;
+                        };
+                        /** @description Whether the passkey is part of the device */
+                        authenticatorAttachment?: ("platform" | "cross-platform") | null;
+                        /** @description The new passkey’s answer */
+                        response: {
+                            /**
+                             * @description What the browser has signed, base64url
+                             * @example Zk3mQ9
+                             */
+                            clientDataJSON: string;
+                            /**
+                             * @description The attestation object, which has the public key, base64url
+                             * @example Zk3mQ9
+                             */
+                            attestationObject: string;
+                            /**
+                             * @description Accepted and not used, base64url
+                             * @example Zk3mQ9
+                             */
+                            authenticatorData?: string;
+                            /** @description How the passkey can be reached */
+                            transports?: string[];
+                            /**
+                             * @description Accepted and not used, base64url
+                             * @example Zk3mQ9
+                             */
+                            publicKey?: string;
+                            /**
+                             * @description Accepted and not used
+                             * @example -7
+                             */
+                            publicKeyAlgorithm?: number;
+                        };
+                    };
+                    /**
+                     * @description A name for the owner
+                     * @example Laptop
+                     */
+                    label?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "passkey_id": "pk_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "label": "Laptop",
+                     *       "backed_up": false,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "last_used_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Passkey"];
+                };
+            };
+        };
+    };
+    "identity.startDeviceSignIn": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "client_name": "quittance on build-7",
+                 *       "environment": "test"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Shown to the person who confirms
+                     * @example quittance on build-7
+                     */
+                    client_name: string;
+                    /** @description The environment to sign in to. Default test */
+                    environment?: components["schemas"]["Environment"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "device_code": "dc_test_Zk3mQ9",
+                     *       "user_code": "WDJB-MJHT",
+                     *       "verification_uri": "https://console.example.com/device",
+                     *       "verification_uri_complete": "https://console.example.com/device?code=WDJB-MJHT",
+                     *       "expires_in": 600,
+                     *       "interval": 2
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The secret of the device, with which it polls
+                         * @example dc_test_Zk3mQ9
+                         */
+                        device_code: string;
+                        user_code: components["schemas"]["UserCode"];
+                        /**
+                         * @description The page where the person types the code
+                         * @example https://console.example.com/device
+                         */
+                        verification_uri: string;
+                        /**
+                         * @description The same page with the code filled in
+                         * @example https://console.example.com/device?code=WDJB-MJHT
+                         */
+                        verification_uri_complete: string;
+                        /**
+                         * @description Seconds until the codes expire
+                         * @example 600
+                         */
+                        expires_in: number;
+                        /**
+                         * @description Seconds between two polls
+                         * @example 2
+                         */
+                        interval: number;
+                    };
+                };
+            };
+        };
+    };
+    "identity.pollDeviceSignIn": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "device_code": "dc_test_Zk3mQ9"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The secret of the device, with which it polls
+                     * @example dc_test_Zk3mQ9
+                     */
+                    device_code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "authorized",
+                     *       "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl",
+                     *       "token_type": "Bearer",
+                     *       "expires_in": 900,
+                     *       "refresh_token": "rt_test_Zk3mQ9",
+                     *       "account": {
+                     *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "email": "ada@example.com"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The person has allowed it
+                         * @constant
+                         */
+                        status: "authorized";
+                        /**
+                         * @description The credential of this person: a JWT, valid for `expires_in`
+                         * @example eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl
+                         */
+                        access_token: string;
+                        /**
+                         * @description How the access token is sent: `Authorization: Bearer …`
+                         * @constant
+                         */
+                        token_type: "Bearer";
+                        /**
+                         * @description Seconds until the access token expires
+                         * @example 900
+                         */
+                        expires_in: number;
+                        /**
+                         * @description Gets the next access token, once. Absent if it was set in the cookie
+                         * @example rt_test_Zk3mQ9
+                         */
+                        refresh_token?: string;
+                        /** @description Who signed in */
+                        account: {
+                            account_id: components["schemas"]["AccountId"];
+                            /**
+                             * @description The mail address that signs in
+                             * @example ada@example.com
+                             */
+                            email: string;
+                        };
+                    };
+                };
+            };
+            /** @description Accepted, not final yet */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "pending"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The person has not decided
+                         * @constant
+                         */
+                        status: "pending";
+                    };
+                };
+            };
+        };
+    };
+    "identity.readDeviceSignIn": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "user_code": "WDJB-MJHT"
+                 *     }
+                 */
+                "application/json": {
+                    user_code: components["schemas"]["UserCode"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "client_name": "quittance on build-7",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Shown to the person who confirms
+                         * @example quittance on build-7
+                         */
+                        client_name: string;
+                        /** @description When the device asked */
+                        created_at: components["schemas"]["Timestamp"];
+                        /** @description Until when it can be decided */
+                        expires_at: components["schemas"]["Timestamp"];
+                    };
+                };
+            };
+        };
+    };
+    "identity.decideDeviceSignIn": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "user_code": "WDJB-MJHT",
+                 *       "allow": false
+                 *     }
+                 */
+                "application/json": {
+                    user_code: components["schemas"]["UserCode"];
+                    /** @description true signs the device in, false denies it */
+                    allow: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "allowed"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description What was decided
+                         * @enum {string}
+                         */
+                        status: "allowed" | "denied";
+                    };
+                };
+            };
+        };
+    };
+    "identity.refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "refresh_token": "rt_test_Zk3mQ9",
+                 *       "environment": "test"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The newest refresh token
+                     * @example rt_test_Zk3mQ9
+                     */
+                    refresh_token?: string;
+                    /** @description The environment of the cookie. Default test */
+                    environment?: components["schemas"]["Environment"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl",
+                     *       "token_type": "Bearer",
+                     *       "expires_in": 900,
+                     *       "refresh_token": "rt_test_Zk3mQ9",
+                     *       "account": {
+                     *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "email": "ada@example.com"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+        };
+    };
+    "identity.logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "refresh_token": "rt_test_Zk3mQ9"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The refresh token of this sign-in
+                     * @example rt_test_Zk3mQ9
+                     */
+                    refresh_token?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK, no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "identity.getAccount": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "email": "ada@example.com",
+                     *       "display_name": "Ada",
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        account_id: components["schemas"]["AccountId"];
+                        /**
+                         * @description The mail address that signs in
+                         * @example ada@example.com
+                         */
+                        email: string;
+                        /**
+                         * @description A name for the owner’s own pages. Null: none
+                         * @example Ada
+                         */
+                        display_name: string | null;
+                        /** @description When it was created */
+                        created_at: components["schemas"]["Timestamp"];
+                    };
+                };
+            };
+        };
+    };
+    "identity.getSettings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "display_name": "Ada",
+                     *       "default_wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "mail_key_events": false,
+                     *       "mail_payments": false,
+                     *       "spending_alert_threshold": "2500000"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AccountSettings"];
+                };
+            };
+        };
+    };
+    "identity.updateSettings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "display_name": "Ada",
+                 *       "default_wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                 *       "mail_key_events": false,
+                 *       "mail_payments": false,
+                 *       "spending_alert_threshold": "2500000"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description A name for the owner’s own pages. Null removes it */
+                    display_name?: string | null;
+                    /** @description The wallet from which a settle with an access token pays. Default: the first linked wallet. A change takes effect within 2 s */
+                    default_wallet_id?: components["schemas"]["WalletId"] | null;
+                    /** @description Whether mails report new, removed and replaced keys and passkeys */
+                    mail_key_events?: boolean;
+                    /** @description Whether mails report payments made and received. Default false */
+                    mail_payments?: boolean;
+                    /** @description A mail is sent once a day when the payments of a UTC day exceed this amount, and again when they exceed a raised amount. Null: no mail. In USDC micro-units */
+                    spending_alert_threshold?: components["schemas"]["MicroUsdc"] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "display_name": "Ada",
+                     *       "default_wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "mail_key_events": false,
+                     *       "mail_payments": false,
+                     *       "spending_alert_threshold": "2500000"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AccountSettings"];
+                };
+            };
+        };
+    };
+    "identity.listPasskeys": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
+                cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "passkey_id": "pk_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "label": "Laptop",
+                     *           "backed_up": false,
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "last_used_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The items of this page, newest first */
+                        data: components["schemas"]["Passkey"][];
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "identity.deletePasskey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example pk_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                passkey_id: components["schemas"]["PasskeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK, no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "identity.listSessions": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
+                cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "session_id": "ses_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "current": false,
+                     *           "method": "email",
+                     *           "client_name": "quittance on build-7",
+                     *           "signed_in_at": "2026-11-21T10:00:00.000Z",
+                     *           "last_refreshed_at": "2026-11-21T10:00:00.000Z",
+                     *           "expires_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The items of this page, newest first */
+                        data: components["schemas"]["SignIn"][];
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "identity.deleteSession": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ses_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                session_id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK, no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "settlement.x402Supported": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "kinds": [
+                     *         {
+                     *           "x402Version": 2,
+                     *           "scheme": "exact",
+                     *           "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+                     *           "extra": {
+                     *             "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "extensions": [
+                     *         "payment-identifier"
+                     *       ],
+                     *       "signers": {
+                     *         "solana:*": [
+                     *           "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The accepted kinds of payment */
+                        kinds: {
+                            /**
+                             * @description The version of x402
+                             * @example 2
+                             */
+                            x402Version: number;
+                            /**
+                             * @description Always `exact`
+                             * @example exact
+                             */
+                            scheme: string;
+                            /**
+                             * @description CAIP-2 id of the chain, or its name in version 1
+                             * @example solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1
+                             */
+                            network: string;
+                            /** @description What the scheme needs besides */
+                            extra: {
+                                /**
+                                 * @description Who pays the fee of the transaction, and co-signs it
+                                 * @example Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u
+                                 */
+                                feePayer: string;
+                            };
+                        }[];
+                        /**
+                         * @description The supported extensions of x402
+                         * @example [
+                         *       "payment-identifier"
+                         *     ]
+                         */
+                        extensions: string[];
+                        /**
+                         * @description Addresses that co-sign, by network
+                         * @example {
+                         *       "solana:*": [
+                         *         "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                         *       ]
+                         *     }
+                         */
+                        signers: {
+                            [key: string]: string[];
+                        };
+                    };
+                };
+            };
+        };
+    };
+    "settlement.x402Verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "x402Version": 2,
+                 *       "paymentPayload": {
+                 *         "x402Version": 2,
+                 *         "accepted": {
+                 *           "scheme": "exact",
+                 *           "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+                 *           "amount": "50000",
+                 *           "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
+                 *           "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *           "maxTimeoutSeconds": 60,
+                 *           "extra": {
+                 *             "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                 *           }
+                 *         },
+                 *         "payload": {
+                 *           "transaction": "AgAAAAAAAAAAAAAAAAAAAA=="
+                 *         }
+                 *       },
+                 *       "paymentRequirements": {
+                 *         "scheme": "exact",
+                 *         "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+                 *         "amount": "50000",
+                 *         "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
+                 *         "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *         "maxTimeoutSeconds": 60,
+                 *         "extra": {
+                 *           "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The version of x402
+                     * @example 2
+                     */
+                    x402Version?: number;
+                    paymentPayload: components["schemas"]["X402PaymentPayload"];
+                    paymentRequirements: components["schemas"]["X402PaymentRequirements"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "isValid": true,
+                     *       "payer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["X402VerifyResponse"];
+                };
+            };
+        };
+    };
+    "settlement.x402Settle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "x402Version": 2,
+                 *       "paymentPayload": {
+                 *         "x402Version": 2,
+                 *         "accepted": {
+                 *           "scheme": "exact",
+                 *           "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+                 *           "amount": "50000",
+                 *           "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
+                 *           "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *           "maxTimeoutSeconds": 60,
+                 *           "extra": {
+                 *             "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                 *           }
+                 *         },
+                 *         "payload": {
+                 *           "transaction": "AgAAAAAAAAAAAAAAAAAAAA=="
+                 *         }
+                 *       },
+                 *       "paymentRequirements": {
+                 *         "scheme": "exact",
+                 *         "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+                 *         "amount": "50000",
+                 *         "asset": "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
+                 *         "payTo": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *         "maxTimeoutSeconds": 60,
+                 *         "extra": {
+                 *           "feePayer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The version of x402
+                     * @example 2
+                     */
+                    x402Version?: number;
+                    paymentPayload: components["schemas"]["X402PaymentPayload"];
+                    paymentRequirements: components["schemas"]["X402PaymentRequirements"];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "transaction": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+                     *       "payer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "amount": "50000",
+                     *       "extra": {
+                     *         "quittance": {
+                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["X402SettleResponse"];
+                };
+            };
+        };
+    };
+    "settlement.foreignTerms": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "network": "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+                     *       "mpp_network": "mainnet-beta",
+                     *       "mint": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "decimals": 6,
+                     *       "token_program": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "fee_payer": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "fee": {
+                     *         "bps": 0,
+                     *         "min": "0",
+                     *         "fee_wallet": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description CAIP-2 id of the chain, as x402 names it
+                         * @example solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1
+                         */
+                        network: string;
+                        /**
+                         * @description The chain, as MPP names it
+                         * @enum {string}
+                         */
+                        mpp_network: "mainnet-beta" | "devnet" | "localnet";
+                        /** @description The mint of USDC */
+                        mint: components["schemas"]["SolanaAddress"];
+                        /**
+                         * @description Decimals of the mint
+                         * @constant
+                         */
+                        decimals: 6;
+                        /** @description The program that owns the mint */
+                        token_program: components["schemas"]["SolanaAddress"];
+                        /** @description Who pays the fee of the transaction, and co-signs it */
+                        fee_payer: components["schemas"]["SolanaAddress"];
+                        /** @description The address of the service that is paid */
+                        payout_address: components["schemas"]["SolanaAddress"];
+                        /** @description What the platform gets of a payment */
+                        fee: {
+                            /** @description Hundredths of a percent of the price */
+                            bps: number;
+                            /** @description The smallest fee. In USDC micro-units */
+                            min: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The address that gets the fee */
+                            fee_wallet: components["schemas"]["SolanaAddress"];
+                        };
+                    };
+                };
+            };
+        };
+    };
+    "settlement.acceptForeign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "rail": "x402",
+                 *       "quote_amount": "2500000",
+                 *       "memo": "b3f1…",
+                 *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
+                 *       "redeem_id": "replica-1-request-88",
+                 *       "resource": "https://api.example.com/report"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The protocol of the client
+                     * @enum {string}
+                     */
+                    rail: "x402" | "mpp";
+                    /** @description The price of the vendor’s offer. In USDC micro-units */
+                    quote_amount: components["schemas"]["MicroUsdc"];
+                    /**
+                     * @description The memo that the offer requires. Without it any single memo or none is accepted, because clients of x402 version 1 write none
+                     * @example b3f1…
+                     */
+                    memo?: string;
+                    /** @description The transaction that the client has signed */
+                    transaction: components["schemas"]["WireTransaction"];
+                    redeem_id: components["schemas"]["RedeemId"];
+                    /**
+                     * @description What the client pays for. It is shown to the vendor
+                     * @example https://api.example.com/report
+                     */
+                    resource?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "confirmed",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "quote_amount": "2500000",
+                     *       "fee_amount": "12500",
+                     *       "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "source_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "redeemed_at": "2026-11-21T10:00:00.000Z",
+                     *       "redeem_id": "replica-1-request-88",
+                     *       "replayed": false
+                     *     }
+                     */
+                    "application/json": {
+                        settlement_id: components["schemas"]["SettlementId"];
+                        /**
+                         * @description The payment is on chain
+                         * @constant
+                         */
+                        status: "confirmed";
+                        /** @description The transaction on chain */
+                        tx_hash: components["schemas"]["TransactionHash"];
+                        /** @description What the payer pays. In USDC micro-units */
+                        quote_amount: components["schemas"]["MicroUsdc"];
+                        /**
+                         * @description What the platform gets of it. In USDC micro-units
+                         * @example 12500
+                         */
+                        fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                        /** @description Address that signed the payment */
+                        payer_address: components["schemas"]["SolanaAddress"];
+                        /** @description Token account that paid */
+                        source_account: components["schemas"]["SolanaAddress"];
+                        /** @description When it was redeemed first */
+                        redeemed_at: components["schemas"]["Timestamp"];
+                        redeem_id: components["schemas"]["RedeemId"];
+                        /** @description Whether an earlier call has redeemed it */
+                        replayed: boolean;
+                    };
+                };
+            };
+            /** @description Accepted, not final yet */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                     *     }
+                     */
+                    "application/json": {
+                        settlement_id: components["schemas"]["SettlementId"];
+                        /**
+                         * @description The payment is under way. Repeat the call
+                         * @constant
+                         */
+                        status: "pending";
+                        /** @description The transaction on chain. Null until it is seen there */
+                        tx_hash: components["schemas"]["TransactionHash"] | null;
+                    };
+                };
+            };
+        };
+    };
+    "settlement.reissueForeign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                settlement_id: components["schemas"]["SettlementId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "issued"
+                     *     }
+                     */
+                    "application/json": {
+                        settlement_id: components["schemas"]["SettlementId"];
+                        /**
+                         * @description The success can be handed out once more
+                         * @constant
+                         */
+                        status: "issued";
+                    };
+                };
+            };
+        };
+    };
+    "gateway.health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ok",
+                     *       "time": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Always ok: a process that is not alive does not answer
+                         * @constant
+                         */
+                        status: "ok";
+                        /** @description The time of the server */
+                        time: components["schemas"]["Timestamp"];
+                    };
+                };
+            };
+        };
+    };
+    "gateway.ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ready",
+                     *       "environments": {}
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Always ready: otherwise the answer is 503
+                         * @constant
+                         */
+                        status: "ready";
+                        /** @description The state of each part, by environment and part */
+                        environments: {
+                            [key: string]: {
+                                [key: string]: "up" | "down";
+                            };
+                        };
+                    };
+                };
+            };
+        };
+    };
+    "gateway.environments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "environments": {}
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description By the name of the environment */
+                        environments: {
+                            [key: string]: {
+                                /** @description The mint of USDC on the network of this environment */
+                                usdc_mint: components["schemas"]["SolanaAddress"];
+                                /**
+                                 * @description CAIP-2 id of the chain, as x402 names it. Null: not configured
+                                 * @example solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1
+                                 */
+                                x402_network: string | null;
+                            };
+                        };
+                    };
+                };
+            };
+        };
+    };
+    "gateway.jwks": {
+        parameters: {
+            query?: {
+                /** @description Only the keys of this environment */
+                environment?: components["schemas"]["Environment"];
+                /** @description true: also keys that no longer sign, which verify old receipts */
+                all?: "true" | "false";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "keys": [
+                     *         {
+                     *           "kty": "OKP",
+                     *           "crv": "Ed25519",
+                     *           "alg": "EdDSA",
+                     *           "use": "sig",
+                     *           "kid": "test.quote.1",
+                     *           "x": "JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs",
+                     *           "env": "test"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The public keys (RFC 7517) */
+                        keys: {
+                            /**
+                             * @description Key type (RFC 8037)
+                             * @constant
+                             */
+                            kty: "OKP";
+                            /**
+                             * @description Curve
+                             * @constant
+                             */
+                            crv: "Ed25519";
+                            /**
+                             * @description Algorithm of the signatures
+                             * @constant
+                             */
+                            alg: "EdDSA";
+                            /**
+                             * @description The key verifies signatures
+                             * @constant
+                             */
+                            use: "sig";
+                            /**
+                             * @description Id of the key: environment, use and number. A token names it
+                             * @example test.quote.1
+                             */
+                            kid: string;
+                            /**
+                             * @description The public key, base64url
+                             * @example JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs
+                             */
+                            x: string;
+                            /** @description The environment whose tokens it verifies */
+                            env: components["schemas"]["Environment"];
+                        }[];
+                    };
                 };
             };
         };

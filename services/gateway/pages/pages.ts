@@ -1,4 +1,4 @@
-import { createGunzip } from 'node:zlib';
+import { createGunzip, gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { llmsText } from '../../../shared/contract/llms.ts';
 import { openApiDocument } from '../../../shared/contract/openapi.ts';
@@ -48,6 +48,8 @@ type Page = {
   type: string;
   /** Created with the first request. */
   content: () => string;
+  /** The same for clients that accept gzip. Only of a large page. */
+  gzipped?: () => Buffer;
   headers?: Record<string, string>;
 };
 
@@ -74,8 +76,14 @@ export type PageDeps = {
 /** Whether a caller is a browser that shows a page. Other clients accept any type, or JSON. */
 const acceptsHtml = ({ headers }: FastifyRequest): boolean => /\btext\/html\b/.test(headers.accept ?? '');
 
+/** The document has half a megabyte, and a tenth of it gzipped. */
+const openApiPage = (publicUrl: string): Page => {
+  const page = json(() => openApiDocument({ serverUrl: publicUrl }));
+  return { ...page, gzipped: once(() => gzipSync(page.content())) };
+};
+
 const createPages = ({ publicUrl, docsHtml, pageCss }: PageDeps): Record<string, Page> => ({
-  '/openapi.json': json(() => openApiDocument({ serverUrl: publicUrl })),
+  '/openapi.json': openApiPage(publicUrl),
   '/docs': { type: HTML, content: () => docsHtml, headers: REFERENCE_HEADERS },
   '/docs/errors': { type: HTML, content: once(() => errorsHtml({ serverUrl: publicUrl })) },
   '/page.css': { type: 'text/css; charset=utf-8', content: () => pageCss, headers: STYLE_HEADERS },
@@ -108,8 +116,13 @@ export const registerPages = (app: FastifyInstance, deps: PageDeps): void => {
     const state = window.consume(addressGroup(request.origin.address), LIMIT.points, LIMIT.windowSeconds);
     admit(reply, [{ ...LIMIT, ...state }]);
   };
-  const send = (reply: FastifyReply, { type, content, headers = PAGE_HEADERS }: Page) =>
-    reply.type(type).headers(headers).send(content());
+  const send = (reply: FastifyReply, { type, content, gzipped, headers = PAGE_HEADERS }: Page) => {
+    void reply.type(type).headers(headers);
+    if (gzipped === undefined) return reply.send(content());
+    void reply.header('vary', 'accept-encoding');
+    if (!acceptsCoding('gzip', reply.request.headers['accept-encoding'])) return reply.send(content());
+    return reply.header('content-encoding', 'gzip').send(gzipped());
+  };
   for (const [url, page] of Object.entries(createPages(deps)))
     app.get(url, async (request, reply) => {
       count(request, reply);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  createdAt,
   DepositId,
   Environment,
   MicroUsdc,
@@ -13,7 +14,9 @@ import {
 import { operation } from '../service.ts';
 
 /** A provider that sells USDC for money from a bank or card. */
-export const OnrampProvider = z.enum(['moonpay', 'coinbase']).meta({ id: 'OnrampProvider' });
+export const OnrampProvider = z
+  .enum(['moonpay', 'coinbase'])
+  .meta({ id: 'OnrampProvider', description: 'Who sells the USDC: MoonPay or Coinbase Onramp' });
 export type OnrampProvider = z.infer<typeof OnrampProvider>;
 
 export const DepositStatus = z
@@ -77,7 +80,7 @@ export const Deposit = z
     fiat_currency: FiatCurrency,
     fiat_amount: FiatAmount,
     amount: MicroUsdc.nullable().meta({
-      description: 'USDC: the provider’s estimate, and after completion the amount that arrived',
+      description: 'The provider’s estimate, and after completion the amount that arrived',
     }),
     redirect_url: z
       .string()
@@ -88,12 +91,18 @@ export const Deposit = z
       }),
     tx_hash: TransactionHash.nullable().meta({ description: 'The transfer on chain, null until it is seen' }),
     problem: z
-      .strictObject({ code: z.string(), message: z.string() })
+      .strictObject({
+        code: z.string().describe('What happened, for programs'),
+        message: z.string().describe('What happened, for people'),
+      })
       .nullable()
-      .meta({ description: 'Why it failed, or what keeps a settling deposit from completing' }),
-    created_at: Timestamp,
+      .meta({
+        description: 'Why it failed, or what keeps a settling deposit from completing',
+        examples: [null],
+      }),
+    created_at: createdAt,
     expires_at: Timestamp.meta({ description: 'When the deposit expires if it is not paid' }),
-    completed_at: Timestamp.nullable(),
+    completed_at: Timestamp.nullable().describe('When the USDC had arrived, finally. Null: not yet'),
   })
   .meta({ id: 'Deposit' });
 
@@ -127,8 +136,8 @@ export const deposits = {
     access: ['jwt'],
     query: z.strictObject({
       ...pageQuery,
-      status: DepositStatus.optional(),
-      wallet_id: WalletId.optional(),
+      status: DepositStatus.optional().describe('Only deposits of this status'),
+      wallet_id: WalletId.optional().describe('Only deposits into this wallet'),
     }),
     output: page(Deposit),
     errors: [],
@@ -152,10 +161,13 @@ export const deposits = {
     limits: [{ points: 600, windowSeconds: 60, per: 'ip' }],
     // Providers give up after 5 s and send the report again.
     timeoutSeconds: 4,
-    params: z.strictObject({ provider: OnrampProvider, environment: Environment }),
+    params: z.strictObject({
+      provider: OnrampProvider,
+      environment: Environment.describe('The environment of the deposit'),
+    }),
     rawBody: true,
     body: RawBody,
-    output: z.strictObject({ received: z.literal(true) }),
+    output: z.strictObject({ received: z.literal(true).describe('The report is stored') }),
     errors: ['unauthorized', 'not_found'],
   }),
 };

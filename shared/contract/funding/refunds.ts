@@ -14,7 +14,12 @@ import { preparedFields, submitting, transferFields } from './withdrawals.ts';
 
 const RefundStatus = z
   .enum(['pending_signature', 'submitted', 'confirmed', 'finalized', 'failed', 'cancelled', 'expired'])
-  .meta({ id: 'RefundStatus' });
+  .meta({
+    id: 'RefundStatus',
+    description:
+      'pending_signature: waits for the signature of the payout address. submitted: sent to the chain. confirmed, finalized: ' +
+      'the money has arrived. failed, cancelled, expired: no money moved and none will',
+  });
 
 export const Refund = z
   .strictObject({
@@ -26,7 +31,10 @@ export const Refund = z
       description: 'The address that the settlement paid, whose key signs the refund',
     }),
     ...transferFields,
-    reason: z.string().nullable(),
+    reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why the vendor refunds', examples: ['The report was empty'] }),
   })
   .meta({ id: 'Refund' });
 const PreparedRefund = z.strictObject({ ...Refund.shape, ...preparedFields }).meta({ id: 'PreparedRefund' });
@@ -48,8 +56,8 @@ export const refunds = {
     limits: [{ points: 5, windowSeconds: 60, per: 'account' }],
     body: z.strictObject({
       settlement_id: SettlementId,
-      amount: MicroUsdc.optional().meta({ description: 'Default: the rest of the net amount' }),
-      reason: label(200, 'The report was empty').optional(),
+      amount: MicroUsdc.optional().describe('How much to refund. Default: the rest of the net amount'),
+      reason: label(200, 'The report was empty').optional().describe('Why. Payer and vendor see it'),
     }),
     output: PreparedRefund,
     errors: ['not_found', 'conflict', 'insufficient_funds'],
@@ -85,8 +93,8 @@ export const refunds = {
     access: ['service_key', 'jwt'],
     query: z.strictObject({
       ...pageQuery,
-      settlement_id: SettlementId.optional(),
-      status: RefundStatus.optional(),
+      settlement_id: SettlementId.optional().describe('Only refunds of this settlement'),
+      status: RefundStatus.optional().describe('Only refunds of this status'),
     }),
     output: page(Refund),
     errors: [],

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import {
+  createdAt,
+  failureOrNull,
   MicroUsdc,
   page,
   pageQuery,
   SolanaAddress,
   Timestamp,
-  TransactionHash,
+  txHashOrNull,
   WalletId,
   WireTransaction,
   WithdrawalId,
@@ -14,12 +16,12 @@ import { operation } from '../service.ts';
 
 /** The fields of every transfer that its owner signs. */
 export const transferFields = {
-  amount: MicroUsdc,
-  destination_address: SolanaAddress,
-  destination_token_account: SolanaAddress,
-  tx_hash: TransactionHash.nullable(),
-  failure: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
-  created_at: Timestamp,
+  amount: MicroUsdc.describe('What the destination receives'),
+  destination_address: SolanaAddress.describe('The wallet or token account that receives it'),
+  destination_token_account: SolanaAddress.describe('The token account that receives it'),
+  tx_hash: txHashOrNull,
+  failure: failureOrNull,
+  created_at: createdAt,
   pending_until: Timestamp.meta({
     description: 'Until then it can be signed and submitted. Afterwards it is expired',
   }),
@@ -47,7 +49,12 @@ export const submitting = {
 
 const WithdrawalStatus = z
   .enum(['pending_approval', 'submitted', 'confirmed', 'finalized', 'failed', 'cancelled', 'expired'])
-  .meta({ id: 'WithdrawalStatus' });
+  .meta({
+    id: 'WithdrawalStatus',
+    description:
+      'pending_approval: waits for the owner’s signature. submitted: sent to the chain. confirmed, finalized: the money has ' +
+      'arrived. failed, cancelled, expired: no money moved and none will',
+  });
 
 export const Withdrawal = z
   .strictObject({
@@ -73,7 +80,11 @@ export const withdrawals = {
     access: ['jwt'],
     idempotency: true,
     limits: [{ points: 5, windowSeconds: 60, per: 'account' }],
-    body: z.strictObject({ wallet_id: WalletId, amount: MicroUsdc, destination_address: SolanaAddress }),
+    body: z.strictObject({
+      wallet_id: WalletId.describe('The wallet that pays'),
+      amount: MicroUsdc.describe('How much to withdraw'),
+      destination_address: transferFields.destination_address,
+    }),
     output: PreparedWithdrawal,
     errors: ['not_found', 'conflict', 'insufficient_funds'],
     money: 'prepares',
@@ -105,8 +116,8 @@ export const withdrawals = {
     access: ['jwt'],
     query: z.strictObject({
       ...pageQuery,
-      wallet_id: WalletId.optional(),
-      status: WithdrawalStatus.optional(),
+      wallet_id: WalletId.optional().describe('Only withdrawals from this wallet'),
+      status: WithdrawalStatus.optional().describe('Only withdrawals of this status'),
     }),
     output: page(Withdrawal),
     errors: [],

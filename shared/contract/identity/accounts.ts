@@ -1,5 +1,15 @@
 import { z } from 'zod';
-import { AccountId, label, MicroUsdc, page, pageQuery, Timestamp, typeId, WalletId } from '../primitives.ts';
+import {
+  AccountId,
+  createdAt,
+  label,
+  MicroUsdc,
+  page,
+  pageQuery,
+  Timestamp,
+  typeId,
+  WalletId,
+} from '../primitives.ts';
 import { operation } from '../service.ts';
 
 /** The operations of identity by which a person manages their own account. */
@@ -10,16 +20,20 @@ const SessionId = typeId('ses', 'SessionId');
 export const Passkey = z
   .strictObject({
     passkey_id: PasskeyId,
-    label: z.string(),
+    label: z.string().meta({ description: 'A name for the owner', examples: ['Laptop'] }),
     backed_up: z.boolean().meta({ description: 'Synced between devices by its provider' }),
-    created_at: Timestamp,
-    last_used_at: Timestamp.nullable(),
+    created_at: createdAt,
+    last_used_at: Timestamp.nullable().describe('When it last signed in or approved. Null: never'),
   })
   .meta({ id: 'Passkey' });
 
+const displayName = z
+  .string()
+  .nullable()
+  .meta({ description: 'A name for the owner’s own pages. Null: none', examples: ['Ada'] });
 const Settings = z
   .strictObject({
-    display_name: z.string().nullable(),
+    display_name: displayName,
     default_wallet_id: WalletId.nullable().meta({
       description:
         'The wallet from which a settle with an access token pays. Default: the first linked wallet. A change takes effect within 2 s',
@@ -46,9 +60,11 @@ export const accountOperations = {
     ...me,
     output: z.strictObject({
       account_id: AccountId,
-      email: z.string(),
-      display_name: z.string().nullable(),
-      created_at: Timestamp,
+      email: z
+        .string()
+        .meta({ description: 'The mail address that signs in', examples: ['ada@example.com'] }),
+      display_name: displayName,
+      created_at: createdAt,
     }),
   }),
   getSettings: operation({
@@ -63,7 +79,14 @@ export const accountOperations = {
       'Omitted fields are unchanged. When the mails about keys are turned off, a last mail reports it.',
     http: { method: 'PATCH', path: '/v1/accounts/me/settings', status: 200 },
     ...me,
-    body: z.strictObject({ ...Settings.shape, display_name: label(80, 'Ada').nullable() }).partial(),
+    body: z
+      .strictObject({
+        ...Settings.shape,
+        display_name: label(80, 'Ada')
+          .nullable()
+          .describe('A name for the owner’s own pages. Null removes it'),
+      })
+      .partial(),
     output: Settings,
   }),
   listPasskeys: operation({
@@ -91,13 +114,15 @@ export const accountOperations = {
         .strictObject({
           session_id: SessionId,
           current: z.boolean().meta({ description: 'Whether this call was made with it' }),
-          method: z.enum(['email', 'passkey', 'device']),
+          method: z
+            .enum(['email', 'passkey', 'device'])
+            .describe('How it was made. device: confirmed in the console for a command line'),
           client_name: label(80, 'quittance on build-7')
             .nullable()
             .meta({ description: 'Of a device: the name that it gave itself' }),
-          signed_in_at: Timestamp,
-          last_refreshed_at: Timestamp,
-          expires_at: Timestamp,
+          signed_in_at: Timestamp.describe('When the person signed in'),
+          last_refreshed_at: Timestamp.describe('When it was last used to get an access token'),
+          expires_at: Timestamp.describe('When it ends if it is not refreshed'),
         })
         .meta({ id: 'SignIn' }),
     ),

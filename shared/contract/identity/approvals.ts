@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operation } from '../service.ts';
 import { Approval, ApprovalId } from '../settlement/approvals.ts';
-import { Assertion } from './sign-in.ts';
+import { Assertion, Descriptor, requestOptions } from './sign-in.ts';
 
 const byId = z.strictObject({ approval_id: ApprovalId });
 const shared = { access: ['jwt'], withoutRedis: 'refuse', params: byId } as const;
@@ -18,17 +18,8 @@ export const approvalOperations = {
     repeatable: true,
     bodyOptional: true,
     output: z.strictObject({
-      challenge: z.string(),
-      rpId: z.string(),
-      timeout: z.int().meta({ description: 'Milliseconds' }),
-      userVerification: z.literal('required'),
-      allowCredentials: z.array(
-        z.strictObject({
-          id: z.string(),
-          type: z.literal('public-key'),
-          transports: z.array(z.string()).optional(),
-        }),
-      ),
+      ...requestOptions,
+      allowCredentials: z.array(Descriptor).describe('The passkeys of the account'),
     }),
     errors: ['not_found', 'conflict'],
   }),
@@ -38,7 +29,7 @@ export const approvalOperations = {
     http: { method: 'POST', path: '/v1/approvals/:approval_id/approve', status: 200 },
     ...shared,
     repeatable: true,
-    body: z.strictObject({ response: Assertion }),
+    body: z.strictObject({ response: Assertion.describe('What the browser returned, as JSON') }),
     output: Approval,
     errors: ['not_found', 'conflict'],
   }),

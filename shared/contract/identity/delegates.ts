@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { shownOnce } from '../idempotency.ts';
 import {
+  createdAt,
   DelegateId,
   label,
   MicroUsdc,
@@ -15,25 +16,35 @@ import {
 import { operation } from '../service.ts';
 import { revealing, rotating, verifyingReveal } from './services.ts';
 
+const caps = {
+  per_payment: MicroUsdc.describe('Largest single payment'),
+  daily: MicroUsdc.describe('Sum of a UTC day'),
+  monthly: MicroUsdc.describe('Sum of a UTC month'),
+  total: MicroUsdc.describe('Sum of all payments'),
+};
 /** Caps in micro-units; null: no cap. Days and months are UTC. */
 export const DelegateLimits = z
   .strictObject({
-    per_payment: MicroUsdc.nullable(),
-    daily: MicroUsdc.nullable(),
-    monthly: MicroUsdc.nullable(),
-    total: MicroUsdc.nullable(),
+    per_payment: caps.per_payment.nullable(),
+    daily: caps.daily.nullable(),
+    monthly: caps.monthly.nullable(),
+    total: caps.total.nullable(),
   })
-  .meta({ id: 'DelegateLimits', description: 'Null: no limit. Days and months are UTC.' });
+  .meta({ id: 'DelegateLimits', description: 'What the key may spend. Null: no limit' });
 
 const Usage = z
   .strictObject({
-    spent: MicroUsdcOrZero,
+    spent: MicroUsdcOrZero.describe('What was paid in this period'),
     held: MicroUsdcOrZero.meta({ description: 'Reserved for payments that are under way' }),
-    remaining: MicroUsdcOrZero.nullable(),
-    resets_at: Timestamp.nullable(),
+    remaining: MicroUsdcOrZero.nullable().describe('What may still be paid. Null: no limit'),
+    resets_at: Timestamp.nullable().describe('When the period ends. Null: never'),
   })
-  .meta({ id: 'DelegateUsage' });
-export const DelegateUsage = z.strictObject({ daily: Usage, monthly: Usage, total: Usage });
+  .meta({ id: 'DelegateUsage', description: 'How much of a limit is used' });
+export const DelegateUsage = z.strictObject({
+  daily: Usage.describe('Of this UTC day'),
+  monthly: Usage.describe('Of this UTC month'),
+  total: Usage.describe('Of all time'),
+});
 
 export const AllowedServices = z.array(ServiceId).min(1).max(100);
 
@@ -70,22 +81,26 @@ const approvalAbove = MicroUsdc.nullable().meta({
   description: 'A payment above this amount waits for the owner’s approval. Null: none does',
 });
 
+const ALLOWED = 'The only services that the key may pay. Null or omitted: any';
+const delegateName = <T extends z.ZodType>(name: T): T =>
+  name.meta({ description: 'A name for the owner', examples: ['Research agent'] });
+const expiresAt = Timestamp.describe('When the key ends. Null or omitted: never');
 export const Delegate = z
   .strictObject({
     delegate_id: DelegateId,
-    name: z.string(),
+    name: delegateName(z.string()),
     wallet_id: WalletId,
     limits: DelegateLimits,
-    usage: DelegateUsage,
+    usage: DelegateUsage.describe('How much of the limits is used'),
     allowed_service_ids: AllowedServices.nullable().meta({
-      description: 'Null: any service',
+      description: ALLOWED,
       examples: [null],
     }),
     external,
     approval_above: approvalAbove,
-    expires_at: Timestamp.nullable(),
-    status: z.enum(['active', 'expired']),
-    created_at: Timestamp,
+    expires_at: expiresAt.nullable(),
+    status: z.enum(['active', 'expired']).describe('expired: the key can no longer pay'),
+    created_at: createdAt,
   })
   .meta({ id: 'Delegate', description: 'A key with spending limits' });
 
@@ -115,22 +130,29 @@ export const delegateOperations = {
     stepUp: true,
     body: z
       .strictObject({
-        name: label(80, 'Research agent'),
+        name: delegateName(label(80, 'Research agent')),
         wallet_id: WalletId,
-        limits: z.strictObject({
-          per_payment: MicroUsdc.optional(),
-          daily: MicroUsdc.optional(),
-          monthly: MicroUsdc.optional(),
-          total: MicroUsdc.optional(),
-        }),
-        allowed_service_ids: AllowedServices.optional(),
+        limits: z
+          .strictObject({
+            per_payment: caps.per_payment.optional(),
+            daily: caps.daily.optional(),
+            monthly: caps.monthly.optional(),
+            total: caps.total.optional(),
+          })
+          .describe('What the key may spend. An omitted limit does not exist'),
+        allowed_service_ids: AllowedServices.optional().describe(ALLOWED),
         external: external.optional(),
         approval_above: approvalAbove.optional(),
-        expires_at: Timestamp.optional().meta({ examples: [FAR] }),
+        expires_at: expiresAt.optional().meta({ examples: [FAR] }),
       })
       .meta({ examples: [{ ...EXAMPLE, wallet_id: 'wal_01kaj5w0c0e8h9x2m4n6p8q0rs' }] }),
     idempotency: { secret: 'api_key' },
-    output: shownOnce(Delegate.shape, { api_key: z.string().meta({ examples: ['dk_test_Zk3mQ9'] }) }),
+    output: shownOnce(Delegate.shape, {
+      api_key: z.string().meta({
+        description: 'The key. It is shown only in this answer. Keep it secret',
+        examples: ['dk_test_Zk3mQ9'],
+      }),
+    }),
     errors: ['not_found'],
   }),
   listDelegates: operation({
@@ -165,12 +187,12 @@ export const delegateOperations = {
     params: byId,
     body: z
       .strictObject({
-        name: label(80, 'Research agent'),
-        limits: DelegateLimits.partial(),
-        allowed_service_ids: AllowedServices.nullable(),
+        name: delegateName(label(80, 'Research agent')),
+        limits: DelegateLimits.partial().describe('The limits to change. Null removes one'),
+        allowed_service_ids: AllowedServices.nullable().describe(ALLOWED),
         external,
         approval_above: approvalAbove,
-        expires_at: Timestamp.nullable().meta({ examples: [FAR] }),
+        expires_at: expiresAt.nullable().meta({ examples: [FAR] }),
       })
       .partial()
       .meta({ examples: [EXAMPLE] }),

@@ -12,17 +12,27 @@ export const DEVICE_INTERVAL_SECONDS = 2;
 const UserCode = z
   .string()
   .regex(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/, 'must be a code like WDJB-MJHT')
-  .meta({ id: 'UserCode', examples: ['WDJB-MJHT'] });
+  .meta({
+    id: 'UserCode',
+    description: 'The code that the device shows and the person types',
+    examples: ['WDJB-MJHT'],
+  });
 const DeviceCode = z
   .string()
   .max(256)
   .regex(/^dc_(test|live)_[A-Za-z0-9_-]+$/, 'must be a token that begins with dc_test_ or dc_live_')
-  .meta({ examples: ['dc_test_Zk3mQ9'] });
+  .meta({
+    description: 'The secret of the device, with which it polls',
+    examples: ['dc_test_Zk3mQ9'],
+  });
 const clientName = label(80, 'quittance on build-7').meta({
   description: 'Shown to the person who confirms',
 });
 
-const Authorized = z.strictObject({ status: z.literal('authorized'), ...Session.shape });
+const Authorized = z.strictObject({
+  status: z.literal('authorized').describe('The person has allowed it'),
+  ...Session.shape,
+});
 
 /**
  * Sign-in of a command line or a device, confirmed in the console: the device authorization grant
@@ -41,17 +51,21 @@ export const deviceOperations = {
     limits: [{ points: 20, windowSeconds: 600, per: 'ip' }],
     body: z.strictObject({
       client_name: clientName,
-      environment: Environment.optional().meta({ description: 'Default test' }),
+      environment: Environment.optional().describe('The environment to sign in to. Default test'),
     }),
     output: z.strictObject({
       device_code: DeviceCode,
       user_code: UserCode,
-      verification_uri: z.string().meta({ examples: ['https://console.example.com/device'] }),
-      verification_uri_complete: z
-        .string()
-        .meta({ examples: ['https://console.example.com/device?code=WDJB-MJHT'] }),
-      expires_in: z.int().meta({ description: 'Seconds', examples: [600] }),
-      interval: z.int().meta({ description: 'Seconds', examples: [2] }),
+      verification_uri: z.string().meta({
+        description: 'The page where the person types the code',
+        examples: ['https://console.example.com/device'],
+      }),
+      verification_uri_complete: z.string().meta({
+        description: 'The same page with the code filled in',
+        examples: ['https://console.example.com/device?code=WDJB-MJHT'],
+      }),
+      expires_in: z.int().meta({ description: 'Seconds until the codes expire', examples: [600] }),
+      interval: z.int().meta({ description: 'Seconds between two polls', examples: [2] }),
     }),
     errors: [],
   }),
@@ -75,7 +89,10 @@ export const deviceOperations = {
     environment: { prefixOf: 'device_code' },
     limits: [{ points: 60, windowSeconds: 60, per: { field: 'device_code' } }],
     body: z.strictObject({ device_code: DeviceCode }),
-    output: z.discriminatedUnion('status', [Authorized, z.strictObject({ status: z.literal('pending') })]),
+    output: z.discriminatedUnion('status', [
+      Authorized,
+      z.strictObject({ status: z.literal('pending').describe('The person has not decided') }),
+    ]),
     errors: ['unauthorized', 'forbidden'],
   }),
   readDeviceSignIn: operation({
@@ -86,7 +103,11 @@ export const deviceOperations = {
     limits: [{ points: 20, windowSeconds: 600, per: 'account', bucket: 'device-codes' }],
     repeatable: true,
     body: z.strictObject({ user_code: UserCode }),
-    output: z.strictObject({ client_name: clientName, created_at: Timestamp, expires_at: Timestamp }),
+    output: z.strictObject({
+      client_name: clientName,
+      created_at: Timestamp.describe('When the device asked'),
+      expires_at: Timestamp.describe('Until when it can be decided'),
+    }),
     errors: ['not_found'],
   }),
   decideDeviceSignIn: operation({
@@ -100,8 +121,11 @@ export const deviceOperations = {
     withoutRedis: 'refuse',
     limits: [{ points: 20, windowSeconds: 600, per: 'account', bucket: 'device-codes' }],
     repeatable: true,
-    body: z.strictObject({ user_code: UserCode, allow: z.boolean() }),
-    output: z.strictObject({ status: z.enum(['allowed', 'denied']) }),
+    body: z.strictObject({
+      user_code: UserCode,
+      allow: z.boolean().describe('true signs the device in, false denies it'),
+    }),
+    output: z.strictObject({ status: z.enum(['allowed', 'denied']).describe('What was decided') }),
     errors: ['not_found', 'conflict'],
   }),
 };

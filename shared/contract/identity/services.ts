@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { shownOnce } from '../idempotency.ts';
 import {
+  createdAt,
   label,
   MicroUsdc,
   MicroUsdcOrZero,
@@ -11,39 +12,51 @@ import {
   Timestamp,
 } from '../primitives.ts';
 import { type Limit, operation } from '../service.ts';
+import { sent } from './sign-in.ts';
 
 const RedeemWindow = z
   .int()
   .min(30)
   .max(604800)
-  .meta({ examples: [900] });
+  .meta({ description: 'Seconds to redeem a settlement, after it is paid', examples: [900] });
 /** How long a key remains valid after its rotation (docs/spec/decisions.md, Services). */
 const GraceHours = z
   .int()
   .min(0)
   .max(168)
-  .meta({ examples: [24] });
+  .meta({ description: 'Hours for which a key remains valid after its rotation', examples: [24] });
+
+const serviceName = <T extends z.ZodType>(name: T): T =>
+  name.meta({ description: 'Payers see it', examples: ['Weather API'] });
+const payoutAddress = SolanaAddress.describe('The wallet that is paid');
 
 /** A service as quotes and payments need it. */
 export const ServiceTerms = z.strictObject({
   service_id: ServiceId,
-  name: z.string(),
-  price: MicroUsdc,
-  payout_address: SolanaAddress,
-  /** A change of the payout address that is not effective yet. */
-  next_payout: z.strictObject({ payout_address: SolanaAddress, effective_at: Timestamp }).nullable(),
+  name: serviceName(z.string()),
+  price: MicroUsdc.describe('What the payer pays, unless a quote has its own amount'),
+  payout_address: payoutAddress,
+  next_payout: z
+    .strictObject({
+      payout_address: payoutAddress,
+      effective_at: Timestamp.describe('From when payments go there'),
+    })
+    .nullable()
+    .describe('A change of the payout address that is not effective yet. Null: none'),
   redeem_window_seconds: RedeemWindow,
   key_grace_hours: GraceHours,
-  status: z.enum(['active', 'closing']),
-  created_at: Timestamp,
+  status: z
+    .enum(['active', 'closing'])
+    .describe('closing: no new quotes. Payments can still be redeemed and refunded'),
+  created_at: createdAt,
 });
 
 const Service = z
   .strictObject({
     ...ServiceTerms.shape,
-    fee_amount: MicroUsdcOrZero.meta({ description: 'The fee of a quote for the price, in micro-units' }),
+    fee_amount: MicroUsdcOrZero.meta({ description: 'The fee of a quote for the price' }),
     net_amount: MicroUsdcOrZero.meta({
-      description: 'What you receive of a quote for the price, in micro-units: the price less the fee',
+      description: 'What you receive of a quote for the price: the price less the fee',
     }),
   })
   .meta({ id: 'Service' });
@@ -58,18 +71,25 @@ const RevealToken = z
   .string()
   .max(256)
   .regex(/^rv_(test|live)_[A-Za-z0-9_-]+$/, 'must be a token that begins with rv_test_ or rv_live_')
-  .meta({ examples: ['rv_test_Zk3mQ9'] });
+  .meta({ description: 'The token of the mailed link', examples: ['rv_test_Zk3mQ9'] });
 const RevokePrevious = z.boolean().optional().meta({
   description:
     'Revoke all other keys immediately. Without it the previous key stays valid for its grace period',
 });
 
-const apiKey = { api_key: z.string().meta({ examples: ['vendor_test_Zk3mQ9'] }) };
+const apiKey = {
+  api_key: z.string().meta({
+    description: 'The key. It is shown only in this answer. Keep it secret',
+    examples: ['vendor_test_Zk3mQ9'],
+  }),
+};
 
 const NewKey = z
   .strictObject({
     ...apiKey,
-    previous_key_expires_at: Timestamp.nullable(),
+    previous_key_expires_at: Timestamp.nullable().describe(
+      'Until when the previous key works too. Null: no longer',
+    ),
   })
   .meta({ id: 'NewKey', description: 'The key is shown only in this answer' });
 
@@ -101,7 +121,7 @@ export const revealing = {
   stepUp: true,
   body: z.strictObject({ revoke_previous: RevokePrevious }),
   bodyOptional: true,
-  output: z.strictObject({ status: z.literal('sent') }),
+  output: sent,
   errors: ['not_found'],
 } as const;
 export const verifyingReveal = {
@@ -115,16 +135,18 @@ export const verifyingReveal = {
 } as const;
 
 const settings = {
-  name: label(80),
+  name: serviceName(label(80)),
   price: MicroUsdc.meta({
     description:
-      'What the payer pays, as micro-units. It must exceed the fee, which the vendor absorbs: `net_amount` of the answer ' +
+      'What the payer pays. It must exceed the fee, which the vendor absorbs: `net_amount` of the answer ' +
       'is what you receive. Prices of x402 routes may be lower',
   }),
-  payout_address: SolanaAddress,
-  redeem_window_seconds: RedeemWindow.optional().meta({ description: 'Default 900' }),
+  payout_address: payoutAddress,
+  redeem_window_seconds: RedeemWindow.optional().describe(
+    'Seconds to redeem a settlement, after it is paid. Default 900',
+  ),
   key_grace_hours: GraceHours.optional().meta({
-    description: 'How long a key remains valid after its rotation. Default 24',
+    description: 'Hours for which a key remains valid after its rotation. Default 24',
   }),
   allow_off_curve: z
     .boolean()
@@ -182,7 +204,9 @@ export const serviceOperations = {
     http: { method: 'DELETE', path: '/v1/services/:service_id', status: 204 },
     access: ['jwt'],
     params: byId,
-    body: z.strictObject({ mode: z.literal('close').optional() }),
+    body: z.strictObject({
+      mode: z.literal('close').optional().describe('Closes the service if it cannot be deleted yet'),
+    }),
     bodyOptional: true,
     output: z.null(),
     errors: ['not_found', 'conflict'],

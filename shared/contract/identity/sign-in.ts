@@ -18,7 +18,7 @@ const Email = z
   .min(3)
   .max(LONGEST_EMAIL, { abort: true })
   .regex(/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+\.[^\s@\p{Cc}]+$/u, 'must be an e-mail address')
-  .meta({ id: 'Email', examples: ['ada@example.com'] });
+  .meta({ id: 'Email', description: 'Mail address', examples: ['ada@example.com'] });
 
 /** How long a sign-in link is valid (docs/spec/decisions.md, Sign-in). */
 export const LINK_MINUTES = 15;
@@ -32,11 +32,13 @@ const browser_nonce = BrowserNonce.optional().meta({
   examples: ['n'.repeat(43)],
 });
 
-const environment = Environment.optional().meta({ description: 'Default test' });
+const environment = Environment.optional().describe('The environment to sign in to. Default test');
+/** The answer of a call that sends a mail. */
+export const sent = z.strictObject({ status: z.literal('sent').describe('The mail is on its way') });
 const mailed = {
   browserCookie: 'give',
-  body: z.strictObject({ email: Email, environment, browser_nonce }),
-  output: z.strictObject({ status: z.literal('sent') }),
+  body: z.strictObject({ email: Email.describe('Where the link is sent'), environment, browser_nonce }),
+  output: sent,
   environment: { field: 'environment' },
   limits: [
     { points: 5, windowSeconds: 900, per: { field: 'email' }, bucket: 'mail-to-address' },
@@ -45,7 +47,8 @@ const mailed = {
   withoutRedis: 'refuse',
 } as const;
 
-const token = (prefix: string) =>
+const LINK_TOKEN = 'The token of the mailed link';
+const token = (prefix: string, description: string) =>
   z
     .string()
     .max(256)
@@ -53,22 +56,35 @@ const token = (prefix: string) =>
       new RegExp(`^${prefix}_(test|live)_[A-Za-z0-9_-]+$`),
       `must be a token that begins with ${prefix}_test_ or ${prefix}_live_`,
     )
-    .meta({ examples: [`${prefix}_test_Zk3mQ9`] });
+    .meta({ description, examples: [`${prefix}_test_Zk3mQ9`] });
 
 export const Session = z
   .strictObject({
-    access_token: z.string().meta({ examples: ['eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl'] }),
-    token_type: z.literal('Bearer'),
+    access_token: z.string().meta({
+      description: 'The credential of this person: a JWT, valid for `expires_in`',
+      examples: ['eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl'],
+    }),
+    token_type: z.literal('Bearer').describe('How the access token is sent: `Authorization: Bearer …`'),
     expires_in: z
       .int()
       .min(1)
       .max(86400)
-      .meta({ description: 'Seconds', examples: [900] }),
+      .meta({ description: 'Seconds until the access token expires', examples: [900] }),
     refresh_token: z
       .string()
       .optional()
-      .meta({ description: 'Absent if it was set in the cookie', examples: ['rt_test_Zk3mQ9'] }),
-    account: z.strictObject({ account_id: AccountId, email: z.string() }),
+      .meta({
+        description: 'Gets the next access token, once. Absent if it was set in the cookie',
+        examples: ['rt_test_Zk3mQ9'],
+      }),
+    account: z
+      .strictObject({
+        account_id: AccountId,
+        email: z
+          .string()
+          .meta({ description: 'The mail address that signs in', examples: ['ada@example.com'] }),
+      })
+      .describe('Who signed in'),
   })
   .meta({ id: 'Session' });
 
@@ -87,49 +103,58 @@ const refresh_in = z
  * An attestation object without attestation has about 300 bytes. One with a certificate chain is
  * refused in any case.
  */
-const bytes = (max = 4096) =>
+const bytes = (description: string, max = 4096) =>
   z
     .string()
     .max(max)
     .regex(/^[A-Za-z0-9_-]*$/, 'must be base64url')
-    .meta({ examples: ['Zk3mQ9'] });
+    .meta({ description: `${description}, base64url`, examples: ['Zk3mQ9'] });
+const keyType = z.literal('public-key').describe('Kind of the credential');
 const credential = {
-  id: bytes(1366),
-  rawId: bytes(1366),
-  type: z.literal('public-key'),
+  id: bytes('Id of the passkey', 1366),
+  rawId: bytes('The same id', 1366),
+  type: keyType,
   // Results of extensions are accepted and dropped: they belong to the client (a PRF's output is
   // its secret).
-  clientExtensionResults: z.record(z.string().max(64), z.unknown()),
-  authenticatorAttachment: z.enum(['platform', 'cross-platform']).nullish(),
+  clientExtensionResults: z.record(z.string().max(64), z.unknown()).describe('Accepted and not used'),
+  authenticatorAttachment: z
+    .enum(['platform', 'cross-platform'])
+    .nullish()
+    .describe('Whether the passkey is part of the device'),
 };
+const clientData = bytes('What the browser has signed');
 const transport = z
   .string()
   .regex(/^[a-z-]{1,32}$/)
   .meta({ examples: ['internal'] });
 const Registration = z.strictObject({
   ...credential,
-  response: z.strictObject({
-    clientDataJSON: bytes(),
-    attestationObject: bytes(16384),
-    authenticatorData: bytes().optional(),
-    transports: z.array(transport).max(8).optional(),
-    publicKey: bytes().optional(),
-    publicKeyAlgorithm: z
-      .int()
-      .min(-65536)
-      .max(65536)
-      .optional()
-      .meta({ examples: [-7] }),
-  }),
+  response: z
+    .strictObject({
+      clientDataJSON: clientData,
+      attestationObject: bytes('The attestation object, which has the public key', 16384),
+      authenticatorData: bytes('Accepted and not used').optional(),
+      transports: z.array(transport).max(8).optional().describe('How the passkey can be reached'),
+      publicKey: bytes('Accepted and not used').optional(),
+      publicKeyAlgorithm: z
+        .int()
+        .min(-65536)
+        .max(65536)
+        .optional()
+        .meta({ description: 'Accepted and not used', examples: [-7] }),
+    })
+    .describe('The new passkey’s answer'),
 });
 export const Assertion = z.strictObject({
   ...credential,
-  response: z.strictObject({
-    clientDataJSON: bytes(),
-    authenticatorData: bytes(),
-    signature: bytes(),
-    userHandle: bytes(128).nullish(),
-  }),
+  response: z
+    .strictObject({
+      clientDataJSON: clientData,
+      authenticatorData: bytes('What the authenticator has signed'),
+      signature: bytes('The signature'),
+      userHandle: bytes('The account, as the passkey knows it', 128).nullish(),
+    })
+    .describe('The passkey’s answer'),
 });
 
 const registering = {
@@ -141,11 +166,24 @@ const registering = {
 const ofCredential = Environment.optional().meta({
   description: 'Must be the environment of the access token',
 });
-const Descriptor = z.strictObject({
-  id: z.string(),
-  type: z.literal('public-key'),
-  transports: z.array(z.string()).optional(),
+/** A known passkey in the options of a browser call. */
+export const Descriptor = z.strictObject({
+  id: z.string().meta({ description: 'Id of the passkey, base64url', examples: ['Zk3mQ9'] }),
+  type: keyType,
+  transports: z
+    .array(z.string())
+    .optional()
+    .meta({ description: 'How the passkey can be reached', examples: [['internal']] }),
 });
+const challenge = z.string().meta({ description: 'The value to sign, base64url', examples: ['Zk3mQ9'] });
+const timeout = z.int().describe('Milliseconds that the person has');
+/** The options of navigator.credentials.get. */
+export const requestOptions = {
+  challenge,
+  rpId: z.string().meta({ description: 'The domain of the passkeys', examples: ['quittance.example'] }),
+  timeout,
+  userVerification: z.literal('required').describe('The person must unlock the passkey'),
+};
 
 export const signInOperations = {
   createAccount: operation({
@@ -174,10 +212,10 @@ export const signInOperations = {
     environment: { prefixOf: 'token' },
     browserCookie: 'show',
     repeatable: true,
-    body: z.strictObject({ token: token('ml'), browser_nonce }),
+    body: z.strictObject({ token: token('ml', LINK_TOKEN), browser_nonce }),
     output: z.strictObject({
-      email: z.string().meta({ examples: ['ada@example.com'] }),
-      same_browser: z.boolean(),
+      email: z.string().meta({ description: 'Whom the link signs in', examples: ['ada@example.com'] }),
+      same_browser: z.boolean().describe('Whether this browser has requested the link'),
     }),
     errors: ['unauthorized'],
   }),
@@ -193,7 +231,7 @@ export const signInOperations = {
     refreshCookie: 'give',
     browserCookie: 'show',
     body: z.strictObject({
-      token: token('ml'),
+      token: token('ml', LINK_TOKEN),
       refresh_in,
       email: Email.optional().meta({
         description: 'The address that the person was shown and has confirmed',
@@ -213,19 +251,36 @@ export const signInOperations = {
     body: z.strictObject({ environment: ofCredential }),
     bodyOptional: true,
     output: z.strictObject({
-      challenge: z.string(),
-      rp: z.strictObject({ id: z.string(), name: z.string() }),
-      user: z.strictObject({ id: z.string(), name: z.string(), displayName: z.string() }),
-      pubKeyCredParams: z.array(z.strictObject({ type: z.literal('public-key'), alg: z.int() })),
-      timeout: z.int().meta({ description: 'Milliseconds' }),
-      excludeCredentials: z.array(Descriptor),
-      authenticatorSelection: z.strictObject({
-        residentKey: z.literal('required'),
-        requireResidentKey: z.literal(true),
-        userVerification: z.literal('required'),
-      }),
-      attestation: z.literal('none'),
-      extensions: z.strictObject({ credProps: z.literal(true) }),
+      challenge,
+      rp: z
+        .strictObject({
+          id: z.string().meta({ description: 'The domain of the passkeys', examples: ['quittance.example'] }),
+          name: z.string().meta({ description: 'Its name, for people', examples: ['Quittance'] }),
+        })
+        .describe('Where the passkey will sign in'),
+      user: z
+        .strictObject({
+          id: z.string().meta({ description: 'The account, base64url', examples: ['Zk3mQ9'] }),
+          name: z.string().meta({ description: 'The mail address', examples: ['ada@example.com'] }),
+          displayName: z.string().meta({ description: 'The name to show', examples: ['ada@example.com'] }),
+        })
+        .describe('Whom the passkey will sign in'),
+      pubKeyCredParams: z
+        .array(z.strictObject({ type: keyType, alg: z.int().describe('Number of the algorithm (COSE)') }))
+        .describe('The accepted algorithms'),
+      timeout,
+      excludeCredentials: z.array(Descriptor).describe('The passkeys that the account has already'),
+      authenticatorSelection: z
+        .strictObject({
+          residentKey: z.literal('required').describe('The passkey must know the account'),
+          requireResidentKey: z.literal(true).describe('The same, for old browsers'),
+          userVerification: requestOptions.userVerification,
+        })
+        .describe('What the authenticator must offer'),
+      attestation: z.literal('none').describe('The make of the authenticator is not asked for'),
+      extensions: z
+        .strictObject({ credProps: z.literal(true).describe('Whether the passkey knows the account') })
+        .describe('What the browser reports besides'),
     }),
     errors: ['conflict'],
   }),
@@ -236,8 +291,8 @@ export const signInOperations = {
     ...registering,
     body: z.strictObject({
       environment: ofCredential,
-      response: Registration,
-      label: label(64, 'Laptop').optional(),
+      response: Registration.describe('What the browser returned, as JSON'),
+      label: label(64, 'Laptop').optional().describe('A name for the owner'),
     }),
     output: Passkey,
     errors: ['conflict'],
@@ -251,12 +306,7 @@ export const signInOperations = {
     environment: { field: 'environment' },
     body: z.strictObject({ environment }),
     bodyOptional: true,
-    output: z.strictObject({
-      challenge: z.string(),
-      rpId: z.string(),
-      timeout: z.int().meta({ description: 'Milliseconds' }),
-      userVerification: z.literal('required'),
-    }),
+    output: z.strictObject(requestOptions),
     errors: [],
   }),
   passkeyLoginVerify: operation({
@@ -265,7 +315,11 @@ export const signInOperations = {
     access: [],
     environment: { field: 'environment' },
     refreshCookie: 'give',
-    body: z.strictObject({ environment, response: Assertion, refresh_in }),
+    body: z.strictObject({
+      environment,
+      response: Assertion.describe('What the browser returned, as JSON'),
+      refresh_in,
+    }),
     output: Session,
     errors: ['unauthorized'],
   }),
@@ -279,7 +333,7 @@ export const signInOperations = {
     environment: { prefixOf: 'refresh_token' },
     refreshCookie: 'exchange',
     body: z.strictObject({
-      refresh_token: token('rt').optional(),
+      refresh_token: token('rt', 'The newest refresh token').optional(),
       environment: Environment.optional().meta({
         description: 'The environment of the cookie. Default test',
       }),
@@ -294,7 +348,7 @@ export const signInOperations = {
     access: ['jwt'],
     whenFrozen: 'served',
     refreshCookie: 'clear',
-    body: z.strictObject({ refresh_token: token('rt').optional() }),
+    body: z.strictObject({ refresh_token: token('rt', 'The refresh token of this sign-in').optional() }),
     bodyOptional: true,
     output: z.null(),
     errors: [],

@@ -2,35 +2,41 @@ import { z } from 'zod';
 import {
   CompactToken,
   Currency,
+  createdAt,
+  feeAmount,
   MicroUsdc,
-  MicroUsdcOrZero,
   page,
   pageQuery,
   QuoteId,
+  quoteAmount,
   ServiceId,
   SettlementId,
   Timestamp,
 } from '../primitives.ts';
 import { operation } from '../service.ts';
 
-const QuoteStatus = z.enum(['pending', 'settling', 'settled', 'expired']).meta({ id: 'QuoteStatus' });
+const QuoteStatus = z.enum(['pending', 'settling', 'settled', 'expired']).meta({
+  id: 'QuoteStatus',
+  description:
+    'pending: not paid. settling: a payment is under way. settled: paid. expired: not paid in time',
+});
 /**
  * Arbitrary metadata, which the token signs. The bound of 4096 bytes applies to the signed JSON, so
  * the service checks it.
  */
 export const Scope = z.record(z.string(), z.json()).meta({
   id: 'Scope',
-  description: 'JSON object, at most 4096 bytes',
+  description: 'What the quote is for: any JSON object, at most 4096 bytes. The token signs it',
   examples: [{ resource: 'https://api.example.com/report' }],
 });
 export const Quote = z
   .strictObject({
     quote_id: QuoteId,
-    quote_token: CompactToken,
-    quote_amount: MicroUsdc,
-    fee_amount: MicroUsdcOrZero,
+    quote_token: CompactToken.describe('The signed quote. Give it to the payer'),
+    quote_amount: quoteAmount,
+    fee_amount: feeAmount,
     currency: Currency,
-    expires_at: Timestamp,
+    expires_at: Timestamp.describe('Until when the quote can be paid'),
     status: QuoteStatus,
   })
   .meta({ id: 'Quote' });
@@ -42,10 +48,12 @@ export const QuoteRecord = z
       .int()
       .min(30)
       .max(604800)
-      .meta({ examples: [900] }),
+      .meta({ description: 'Seconds to redeem the settlement, after it is paid', examples: [900] }),
     scope: Scope.nullable(),
-    settlement_id: SettlementId.nullable(),
-    created_at: Timestamp,
+    settlement_id: SettlementId.nullable().describe(
+      'The settlement that pays the quote. Null: there is none',
+    ),
+    created_at: createdAt,
   })
   .meta({ id: 'QuoteRecord', description: 'A quote as its vendor reads it' });
 
@@ -61,21 +69,24 @@ export const operations = {
     limits: [{ points: 30, windowSeconds: 60, per: 'account' }],
     body: z.strictObject({
       service_id: ServiceId,
-      quote_amount: MicroUsdc.optional().meta({ description: 'Default: the price of the service' }),
+      quote_amount: MicroUsdc.optional().meta({
+        description: 'What the payer pays. Default: the price of the service',
+      }),
       currency: Currency.optional(),
       expires_in_seconds: z
         .int()
         .min(1)
         .max(86400)
         .optional()
-        .meta({ description: 'Default 600', examples: [600] }),
+        .meta({ description: 'Seconds until the quote expires. Default 600', examples: [600] }),
       redeem_window_seconds: z
         .int()
         .min(30)
         .max(604800)
         .optional()
         .meta({
-          description: 'Default: the redeem window of the service, which is 900 unless changed',
+          description:
+            'Seconds to redeem the settlement, after it is paid. Default: those of the service, 900 unless changed',
           examples: [900],
         }),
       scope: Scope.optional(),
@@ -89,8 +100,8 @@ export const operations = {
     access: ['service_key', 'jwt'],
     query: z.strictObject({
       ...pageQuery,
-      service_id: ServiceId.optional(),
-      status: QuoteStatus.optional(),
+      service_id: ServiceId.optional().describe('Only quotes of this service'),
+      status: QuoteStatus.optional().describe('Only quotes of this status'),
     }),
     output: page(QuoteRecord),
     errors: [],

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  createdAt,
   DelegateId,
   MicroUsdc,
   PaymentAttemptId,
@@ -17,9 +18,10 @@ import { Rail } from './rail.ts';
 
 export const ApprovalId = typeId('apr', 'ApprovalId');
 
-const ApprovalStatus = z
-  .enum(['awaiting_approval', 'approved', 'denied', 'expired'])
-  .meta({ id: 'ApprovalStatus' });
+const ApprovalStatus = z.enum(['awaiting_approval', 'approved', 'denied', 'expired']).meta({
+  id: 'ApprovalStatus',
+  description: 'awaiting_approval: the owner has not decided. expired: the owner did not decide in time',
+});
 
 export const Approval = z
   .strictObject({
@@ -28,15 +30,23 @@ export const Approval = z
     delegate_id: DelegateId,
     payment_attempt_id: PaymentAttemptId,
     rail: Rail,
-    amount: MicroUsdc,
+    amount: MicroUsdc.describe('What would be paid'),
     pay_to: SolanaAddress.meta({ description: 'Address that would be paid' }),
     service_id: ServiceId.nullable().meta({ description: 'Null for a vendor that does not use Quittance' }),
-    service_name: z.string().meta({ description: 'Name of the service, or host of the vendor' }),
-    quote_id: QuoteId.nullable(),
-    resource: z.string().nullable().meta({ description: 'What the delegate says it pays for' }),
-    created_at: Timestamp,
+    service_name: z
+      .string()
+      .meta({ description: 'Name of the service, or host of the vendor', examples: ['Weather API'] }),
+    quote_id: QuoteId.nullable().describe('The quote to pay. Null for a vendor that does not use Quittance'),
+    resource: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'What the delegate says it pays for',
+        examples: ['https://api.example.com/report'],
+      }),
+    created_at: createdAt,
     expires_at: Timestamp.meta({ description: 'It cannot be approved or used after this time' }),
-    decided_at: Timestamp.nullable(),
+    decided_at: Timestamp.nullable().describe('When the owner decided. Null: not yet'),
     settlement_id: SettlementId.nullable().meta({ description: 'The payment that used the approval' }),
   })
   .meta({
@@ -53,7 +63,10 @@ export const approvalOperations = {
     description: 'A delegate key lists those of its own payments.',
     http: { method: 'GET', path: '/v1/approvals', status: 200 },
     access: ['jwt', 'delegate_key'],
-    query: z.strictObject({ ...pageQuery, status: ApprovalStatus.optional() }),
+    query: z.strictObject({
+      ...pageQuery,
+      status: ApprovalStatus.optional().describe('Only approvals of this status'),
+    }),
     output: page(Approval),
     errors: [],
   }),

@@ -54,11 +54,11 @@ const Reason = z.enum(DECLINE_REASONS).meta({
 const Figures = z
   .strictObject({
     asked: MicroUsdc.meta({ description: 'Amount of the payment' }),
-    limit: MicroUsdcOrZero,
+    limit: MicroUsdcOrZero.describe('The limit itself'),
     left: MicroUsdcOrZero.meta({ description: 'What no other payment has used or holds' }),
     resets_at: Timestamp.nullable().meta({ description: 'When a daily or monthly limit starts again' }),
   })
-  .meta({ id: 'DeclineLimit' });
+  .meta({ id: 'DeclineLimit', description: 'The limit that refused the payment' });
 
 const OF_PAYER = 'Shown only to the payer';
 export const Decline = z
@@ -66,11 +66,11 @@ export const Decline = z
     decline_id: DeclineId,
     quote_id: QuoteId,
     service_id: ServiceId,
-    amount: MicroUsdc,
+    amount: MicroUsdc.describe('What the quote costs'),
     code: z.enum([...DeclineCode.options, VENDOR_CODE]).meta({
       description: `The error code that the payer got. A vendor sees \`${VENDOR_CODE}\` only`,
     }),
-    created_at: Timestamp,
+    created_at: Timestamp.describe('When the payment was refused first'),
     delegate_id: DelegateId.nullable()
       .optional()
       .meta({
@@ -101,14 +101,14 @@ export const declineOperations = {
     access: ['service_key', 'jwt', 'delegate_key'],
     query: z.strictObject({
       ...pageQuery,
-      quote_id: QuoteId.optional(),
-      service_id: ServiceId.optional(),
-      delegate_id: DelegateId.optional().meta({ description: 'For the payer' }),
-      code: DeclineCode.optional().meta({ description: 'For the payer' }),
+      quote_id: QuoteId.optional().describe('Only declines of this quote'),
+      service_id: ServiceId.optional().describe('Only declines of quotes of this service'),
+      delegate_id: DelegateId.optional().describe('Only declines of this delegate. For the payer'),
+      code: DeclineCode.optional().describe('Only declines with this error code. For the payer'),
       role: z
         .enum(['payer', 'vendor'])
         .optional()
-        .meta({ description: 'For an access token. Default payer' }),
+        .describe('Which side of the payments to list. For an access token. Default payer'),
     }),
     output: page(Decline),
     errors: [],

@@ -21,7 +21,7 @@ import { Rail } from './rail.ts';
 export const RedeemId = label(128).meta({
   id: 'RedeemId',
   examples: ['replica-1-request-88'],
-  description: 'Chosen by the vendor’s replica that redeems',
+  description: 'Chosen by the vendor’s replica that redeems, so that it recognizes its own repeat',
 });
 
 const ids = { settlement_id: SettlementId, quote_id: QuoteId.nullable() };

@@ -5,7 +5,7 @@ import {
   PaymentAttemptId,
   SettlementId,
   SolanaAddress,
-  TransactionHash,
+  txHashOrNull,
   WireTransaction,
 } from '../primitives.ts';
 import { operation } from '../service.ts';
@@ -30,17 +30,27 @@ const MAX_REQUIREMENT_BYTES = 8192;
  */
 const Requirement = z
   .object({
-    scheme: z.string().max(32),
-    network: z.string().max(64),
-    asset: z.string().max(64),
-    payTo: SolanaAddress,
-    amount: MicroUsdc.optional(),
-    maxAmountRequired: MicroUsdc.optional(),
-    extra: z.object({ feePayer: SolanaAddress, memo: z.string().max(256).optional() }).catchall(z.unknown()),
+    scheme: z.string().max(32).describe('Always `exact`'),
+    network: z.string().max(64).describe('CAIP-2 id of the chain, or its name in version 1'),
+    asset: z.string().max(64).describe('The mint of USDC'),
+    payTo: SolanaAddress.describe('The address that is paid'),
+    amount: MicroUsdc.optional().describe('The price, in version 2'),
+    maxAmountRequired: MicroUsdc.optional().describe('The price, in version 1'),
+    extra: z
+      .object({
+        feePayer: SolanaAddress.describe('Who pays the fee of the transaction'),
+        memo: z.string().max(256).optional().describe('The memo that the transaction must have'),
+      })
+      .catchall(z.unknown())
+      .describe('What the scheme needs besides'),
   })
   .catchall(z.unknown())
   .refine((value) => JSON.stringify(value).length <= MAX_REQUIREMENT_BYTES, 'is too long')
-  .meta({ id: 'X402Requirement', examples: [V2] });
+  .meta({
+    id: 'X402Requirement',
+    description: 'One entry of `accepts` of the vendor’s 402, unchanged',
+    examples: [V2],
+  });
 export type ExternalRequirement = z.infer<typeof Requirement>;
 
 const ExternalPayment = z
@@ -58,7 +68,7 @@ const ExternalPayment = z
     transaction: WireTransaction.meta({
       description: 'The signed transaction, without the fee payer’s signature',
     }),
-    tx_hash: TransactionHash.nullable(),
+    tx_hash: txHashOrNull,
   })
   .meta({ id: 'ExternalPayment' });
 
@@ -92,7 +102,7 @@ export const externalOperations = {
       x402_version: z
         .union([z.literal(1), z.literal(2)])
         .optional()
-        .meta({ description: 'Default 2' }),
+        .describe('The version of x402 that the vendor speaks. Default 2'),
       requirement: Requirement,
     }),
     repeatable: true,
@@ -128,8 +138,10 @@ export const externalOperations = {
     repeatable: true,
     output: z.strictObject({
       settlement_id: SettlementId,
-      status: z.enum(['pending', 'confirmed', 'failed']),
-      tx_hash: TransactionHash.nullable(),
+      status: z
+        .enum(['pending', 'confirmed', 'failed'])
+        .describe('failed: the payment can no longer be included'),
+      tx_hash: txHashOrNull,
     }),
     errors: ['not_found'],
     timeoutSeconds: 10,

@@ -15,8 +15,8 @@ export const feeOperations = {
     output: z
       .strictObject({
         accrued: MicroUsdcOrZero.meta({ description: 'Of all payments that are under way or confirmed' }),
-        paid: MicroUsdcOrZero,
-        owed: MicroUsdcOrZero,
+        paid: MicroUsdcOrZero.describe('What the account has paid of them'),
+        owed: MicroUsdcOrZero.describe('What is still to pay'),
         credit: MicroUsdcOrZero.meta({
           description: 'How much the account may owe. It rises with the first payment of fees',
         }),

@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import {
+  feeAmount,
   label,
   MicroUsdc,
   MicroUsdcOrZero,
+  quoteAmount,
   SettlementId,
   SolanaAddress,
   Timestamp,
   TransactionHash,
+  txHashOrNull,
   WireTransaction,
 } from '../primitives.ts';
 import { operation } from '../service.ts';
@@ -16,7 +19,10 @@ import { RedeemId } from './events.ts';
 const Network = z
   .string()
   .max(64)
-  .meta({ examples: ['solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'] });
+  .meta({
+    description: 'CAIP-2 id of the chain, as x402 names it',
+    examples: ['solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'],
+  });
 
 const payer = {
   payer_address: SolanaAddress.meta({ description: 'Address that signed the payment' }),
@@ -25,19 +31,19 @@ const payer = {
 
 const Confirmed = z.strictObject({
   settlement_id: SettlementId,
-  status: z.literal('confirmed'),
-  tx_hash: TransactionHash,
-  quote_amount: MicroUsdc,
-  fee_amount: MicroUsdcOrZero,
+  status: z.literal('confirmed').describe('The payment is on chain'),
+  tx_hash: TransactionHash.describe('The transaction on chain'),
+  quote_amount: quoteAmount,
+  fee_amount: feeAmount,
   ...payer,
-  redeemed_at: Timestamp,
+  redeemed_at: Timestamp.describe('When it was redeemed first'),
   redeem_id: RedeemId,
-  replayed: z.boolean(),
+  replayed: z.boolean().describe('Whether an earlier call has redeemed it'),
 });
 const Pending = z.strictObject({
   settlement_id: SettlementId,
-  status: z.literal('pending'),
-  tx_hash: TransactionHash.nullable(),
+  status: z.literal('pending').describe('The payment is under way. Repeat the call'),
+  tx_hash: txHashOrNull,
 });
 
 export const foreignOperations = {
@@ -50,17 +56,19 @@ export const foreignOperations = {
     access: ['service_key'],
     output: z.strictObject({
       network: Network,
-      mpp_network: z.enum(['mainnet-beta', 'devnet', 'localnet']),
-      mint: SolanaAddress,
-      decimals: z.literal(6),
-      token_program: SolanaAddress,
-      fee_payer: SolanaAddress,
-      payout_address: SolanaAddress,
-      fee: z.strictObject({
-        bps: z.int().min(0),
-        min: MicroUsdcOrZero,
-        fee_wallet: SolanaAddress,
-      }),
+      mpp_network: z.enum(['mainnet-beta', 'devnet', 'localnet']).describe('The chain, as MPP names it'),
+      mint: SolanaAddress.describe('The mint of USDC'),
+      decimals: z.literal(6).describe('Decimals of the mint'),
+      token_program: SolanaAddress.describe('The program that owns the mint'),
+      fee_payer: SolanaAddress.describe('Who pays the fee of the transaction, and co-signs it'),
+      payout_address: SolanaAddress.describe('The address of the service that is paid'),
+      fee: z
+        .strictObject({
+          bps: z.int().min(0).describe('Hundredths of a percent of the price'),
+          min: MicroUsdcOrZero.describe('The smallest fee'),
+          fee_wallet: SolanaAddress.describe('The address that gets the fee'),
+        })
+        .describe('What the platform gets of a payment'),
     }),
     errors: ['not_found'],
   }),
@@ -81,17 +89,19 @@ export const foreignOperations = {
     whenFrozen: { handler: 'a payment that was accepted before is redeemed, a new one is refused' },
     limits: [{ points: 300, windowSeconds: 60, per: 'account' }],
     body: z.strictObject({
-      rail: z.enum(['x402', 'mpp']),
-      quote_amount: MicroUsdc,
+      rail: z.enum(['x402', 'mpp']).describe('The protocol of the client'),
+      quote_amount: MicroUsdc.describe('The price of the vendor’s offer'),
       memo: label(256, 'b3f1…')
         .meta({
           description:
             'The memo that the offer requires. Without it any single memo or none is accepted, because clients of x402 version 1 write none',
         })
         .optional(),
-      transaction: WireTransaction,
+      transaction: WireTransaction.describe('The transaction that the client has signed'),
       redeem_id: RedeemId,
-      resource: label(2048, 'https://api.example.com/report').optional(),
+      resource: label(2048, 'https://api.example.com/report')
+        .optional()
+        .describe('What the client pays for. It is shown to the vendor'),
     }),
     repeatable: true,
     output: z.discriminatedUnion('status', [Confirmed, Pending]),
@@ -110,7 +120,10 @@ export const foreignOperations = {
     whenFrozen: 'served',
     params: z.strictObject({ settlement_id: SettlementId }),
     repeatable: true,
-    output: z.strictObject({ settlement_id: SettlementId, status: z.literal('issued') }),
+    output: z.strictObject({
+      settlement_id: SettlementId,
+      status: z.literal('issued').describe('The success can be handed out once more'),
+    }),
     errors: ['not_found', 'conflict'],
   }),
 };

@@ -1,19 +1,24 @@
 import { z } from 'zod';
 import {
   CompactToken,
+  createdAt,
   DelegateId,
+  failureOrNull,
+  feeAmount,
   label,
-  MicroUsdc,
   MicroUsdcOrZero,
+  netAmount,
   PaymentAttemptId,
   page,
   pageQuery,
   QuoteId,
+  quoteAmount,
   ServiceId,
   SettlementId,
   SolanaAddress,
   Timestamp,
   TransactionHash,
+  txHashOrNull,
   WalletId,
 } from '../primitives.ts';
 import { Scope } from '../quote.ts';
@@ -33,27 +38,36 @@ const RequestId = label(128).meta({
   id: 'RequestId',
   description: 'Chosen by the vendor for each delivery, unique within the settlement',
 });
+const settlementToken = CompactToken.describe('Proof of the payment. The payer gives it to the vendor');
+const superseded = z
+  .array(TransactionHash)
+  .describe('Earlier transactions of this payment, which a fork replaced');
 const Confirmed = z.strictObject({
   settlement_id: SettlementId,
-  settlement_token: CompactToken,
-  status: z.literal('confirmed'),
-  tx_hash: TransactionHash,
-  redeem_expires_at: Timestamp,
-  superseded_tx_hashes: z.array(TransactionHash).optional(),
+  settlement_token: settlementToken,
+  status: z.literal('confirmed').describe('The payment is on chain'),
+  tx_hash: TransactionHash.describe('The transaction on chain'),
+  redeem_expires_at: Timestamp.describe('Until when the vendor can redeem it'),
+  superseded_tx_hashes: superseded.optional(),
 });
 const Pending = z.strictObject({
   settlement_id: SettlementId,
-  status: z.literal('pending'),
-  tx_hash: TransactionHash.nullable(),
+  status: z.literal('pending').describe('The payment is under way. Repeat the call with the same id'),
+  tx_hash: txHashOrNull,
 });
-const Units = z.int().min(1).max(1_000_000_000);
+const presented = CompactToken.describe('The settlement token, as the payer gave it');
+const Units = z.int().min(1).max(1_000_000_000).describe('How many units to consume');
 const UnitsOrZero = z.int().min(0).max(1_000_000_000);
 /** Fields of a prepaid settlement: its quote has integer `units` in its scope. */
 const prepaid = {
-  units_total: Units.optional().meta({ description: 'Only of a prepaid settlement' }),
-  units_remaining: UnitsOrZero.optional().meta({ description: 'Only of a prepaid settlement' }),
+  units_total: Units.optional().describe('Units that were paid. Only of a prepaid settlement'),
+  units_remaining: UnitsOrZero.optional().describe('Units that are left. Only of a prepaid settlement'),
 };
-const amounts = { quote_amount: MicroUsdc, fee_amount: MicroUsdcOrZero, net_amount: MicroUsdc };
+const amounts = { quote_amount: quoteAmount, fee_amount: feeAmount, net_amount: netAmount };
+const redemption = {
+  redeem_expires_at: Timestamp.nullable().describe('Until when the vendor can redeem it. Null: not paid yet'),
+  redeemed_at: Timestamp.nullable().describe('When the vendor redeemed it. Null: not redeemed'),
+};
 export const Settlement = z
   .strictObject({
     settlement_id: SettlementId,
@@ -65,35 +79,41 @@ export const Settlement = z
     service_name: z.string().meta({
       description:
         'The name when the payment was priced. Of an outgoing payment of x402: the host that was paid',
+      examples: ['Weather API'],
     }),
     ...amounts,
     scope: Scope.nullable(),
     ...prepaid,
-    tx_hash: TransactionHash.nullable(),
-    superseded_tx_hashes: z.array(TransactionHash),
-    created_at: Timestamp,
-    redeem_expires_at: Timestamp.nullable(),
-    redeemed_at: Timestamp.nullable(),
-    failure: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+    tx_hash: txHashOrNull,
+    superseded_tx_hashes: superseded,
+    created_at: createdAt,
+    ...redemption,
+    failure: failureOrNull,
     payer_address: SolanaAddress.optional().meta({
       description: 'Address that signed. Only of a payment of another protocol',
     }),
-    resource: z.string().optional().meta({
-      description: 'What the client said it pays for. Only of a payment of another protocol',
-    }),
+    resource: z
+      .string()
+      .optional()
+      .meta({
+        description: 'What the client said it pays for. Only of a payment of another protocol',
+        examples: ['https://api.example.com/report'],
+      }),
     accrued_fee: MicroUsdcOrZero.optional().meta({
-      description: 'Fee that the vendor owes for an x402 payment, in micro-units. Shown only to the vendor',
+      description: 'Fee that the vendor owes for an x402 payment. Shown only to the vendor',
     }),
     pay_to: SolanaAddress.optional().meta({
       description: 'Address that is paid. Only of an outgoing payment of x402',
     }),
-    payment_attempt_id: PaymentAttemptId.optional().meta({ description: 'Shown only to the payer' }),
-    wallet_id: WalletId.optional().meta({ description: 'Shown only to the payer' }),
+    payment_attempt_id: PaymentAttemptId.optional().describe(
+      'The id that the payer chose. Shown only to the payer',
+    ),
+    wallet_id: WalletId.optional().describe('The wallet that pays. Shown only to the payer'),
     delegate_id: DelegateId.nullable().optional().meta({
       description: 'The delegate whose key paid; null: the account itself. Shown only to the payer',
     }),
     settlement_token: CompactToken.optional().meta({
-      description: 'Shown only to the payer, after it is issued',
+      description: 'Proof of the payment, for the vendor. Shown only to the payer, after it is issued',
     }),
     quote_token: CompactToken.optional().meta({
       description: 'The quote that was paid. Shown only to the payer, and not in lists',
@@ -119,7 +139,10 @@ export const operations = {
     access: ['jwt', 'delegate_key'],
     whenFrozen: { handler: 'a repeat of a known attempt is answered, a new attempt is refused' },
     limits: [{ points: 20, windowSeconds: 60, per: 'account' }],
-    body: z.strictObject({ quote_token: CompactToken, payment_attempt_id: PaymentAttemptId }),
+    body: z.strictObject({
+      quote_token: CompactToken.describe('The signed quote, as the vendor gave it'),
+      payment_attempt_id: PaymentAttemptId,
+    }),
     repeatable: true,
     output: z.discriminatedUnion('status', [Confirmed, Pending]),
     errors: [
@@ -146,16 +169,18 @@ export const operations = {
     whenFrozen: 'served',
     limits: [{ points: 30, windowSeconds: 60, per: 'account' }],
     params: z.strictObject({ settlement_id: SettlementId }),
-    body: z.strictObject({ settlement_token: CompactToken, redeem_id: RedeemId.optional() }),
+    body: z.strictObject({ settlement_token: presented, redeem_id: RedeemId.optional() }),
     // Without it, a repeat after a lost answer looks like a repeat of another replica, and no
     // replica delivers.
     repeatable: { with: 'redeem_id' },
     output: z.strictObject({
       settlement_id: SettlementId,
-      status: z.literal('redeemed'),
-      redeemed_at: Timestamp,
-      redeem_id: RedeemId.nullable(),
-      replayed: z.boolean(),
+      status: z.literal('redeemed').describe('Also of a repeat, so read `replayed`'),
+      redeemed_at: Timestamp.describe('When it was redeemed first'),
+      redeem_id: RedeemId.nullable().describe('The id that redeemed it first. Null: none was sent'),
+      replayed: z
+        .boolean()
+        .describe('Whether an earlier call has redeemed it. If it has, do not deliver again'),
     }),
     errors: ['not_found', 'conflict', 'settlement_expired'],
   }),
@@ -170,7 +195,7 @@ export const operations = {
     whenFrozen: 'served',
     limits: [{ points: 120, windowSeconds: 60, per: 'account' }],
     params: z.strictObject({ settlement_id: SettlementId }),
-    body: z.strictObject({ settlement_token: CompactToken, units: Units, request_id: RequestId }),
+    body: z.strictObject({ settlement_token: presented, units: Units, request_id: RequestId }),
     output: z.strictObject({
       settlement_id: SettlementId,
       units_consumed: Units.meta({
@@ -196,13 +221,12 @@ export const operations = {
       settlement_id: SettlementId,
       status: SettlementStatus,
       chain_status: ChainStatus,
-      tx_hash: TransactionHash.nullable(),
+      tx_hash: txHashOrNull,
       ...amounts,
       service_id: ServiceId,
       scope: Scope.nullable(),
       ...prepaid,
-      redeem_expires_at: Timestamp.nullable(),
-      redeemed_at: Timestamp.nullable(),
+      ...redemption,
     }),
     errors: ['not_found'],
   }),
@@ -214,14 +238,16 @@ export const operations = {
     access: ['service_key', 'jwt', 'delegate_key'],
     query: z.strictObject({
       ...pageQuery,
-      status: SettlementStatus.optional(),
-      rail: Rail.optional(),
-      service_id: ServiceId.optional(),
-      payment_attempt_id: PaymentAttemptId.optional(),
+      status: SettlementStatus.optional().describe('Only settlements of this status'),
+      rail: Rail.optional().describe('Only settlements that were paid in this way'),
+      service_id: ServiceId.optional().describe('Only payments of this service'),
+      payment_attempt_id: PaymentAttemptId.optional().describe(
+        'Only the payment of this attempt. For the payer',
+      ),
       role: z
         .enum(['payer', 'vendor'])
         .optional()
-        .meta({ description: 'For an access token. Default payer' }),
+        .describe('Which side of the payments to list. For an access token. Default payer'),
     }),
     output: page(Settlement),
     errors: [],

@@ -26,9 +26,9 @@ export const MAX_RECEIPT_REFUNDS = 50;
 export const ReceiptRefund = z
   .strictObject({
     refund_id: RefundId,
-    amount: MicroUsdc,
-    signature: TransactionHash,
-    status: z.enum(['confirmed', 'finalized']),
+    amount: MicroUsdc.describe('What the payer got back'),
+    signature: TransactionHash.describe('The transaction on chain'),
+    status: z.enum(['confirmed', 'finalized']).describe('finalized: no fork can undo it any more'),
     created_at: Timestamp.meta({ description: 'When the refund was requested' }),
   })
   .meta({ id: 'ReceiptRefund' });
@@ -43,7 +43,7 @@ export const ReceiptClaims = z
       description: 'The address of the API that signed it',
       examples: ['https://api.quittance.example'],
     }),
-    env: Environment,
+    env: Environment.describe('Of the payment. A payment of test moved no real money'),
     iat: z.int().meta({
       description: 'When it was signed, in seconds since 1970. It states what was known then',
       examples: [1795255200],
@@ -59,32 +59,40 @@ export const ReceiptClaims = z
       examples: ['solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'],
     }),
     quote: z
-      .strictObject({ quote_id: QuoteId, issued_at: Timestamp })
+      .strictObject({ quote_id: QuoteId, issued_at: Timestamp.describe('When the vendor made the quote') })
       .nullable()
       .meta({ description: 'Null for a payment of another protocol' }),
-    vendor: z.strictObject({
-      service_id: ServiceId.nullable().meta({ description: 'Null for an outgoing payment of x402' }),
-      service_name: z.string().meta({ description: 'The name when the payment was priced' }),
-      payout_address: SolanaAddress,
-    }),
+    vendor: z
+      .strictObject({
+        service_id: ServiceId.nullable().meta({ description: 'Null for an outgoing payment of x402' }),
+        service_name: z
+          .string()
+          .meta({ description: 'The name when the payment was priced', examples: ['Weather API'] }),
+        payout_address: SolanaAddress.describe('The address that was paid'),
+      })
+      .describe('Who was paid'),
     payer_address: SolanaAddress.meta({
       description: 'Owner of the wallet that paid. Of a client of another protocol: the address that signed',
     }),
-    amount: z.strictObject({
-      gross: MicroUsdc.meta({ description: 'What the payer paid' }),
-      fee: MicroUsdcOrZero.meta({ description: 'What the transaction paid to the platform' }),
-      net: MicroUsdc.meta({ description: 'What the vendor received' }),
-      currency: Currency,
-      mint: SolanaAddress.meta({ description: 'The mint of USDC on this network' }),
-    }),
-    transaction: z.strictObject({
-      signature: TransactionHash,
-      superseded: z.array(TransactionHash).meta({
-        description: 'Earlier transactions of this payment, which a fork replaced',
-      }),
-    }),
-    confirmed_at: Timestamp,
-    redeemed_at: Timestamp.nullable(),
+    amount: z
+      .strictObject({
+        gross: MicroUsdc.meta({ description: 'What the payer paid' }),
+        fee: MicroUsdcOrZero.meta({ description: 'What the transaction paid to the platform' }),
+        net: MicroUsdc.meta({ description: 'What the vendor received' }),
+        currency: Currency,
+        mint: SolanaAddress.meta({ description: 'The mint of USDC on this network' }),
+      })
+      .describe('How much was paid'),
+    transaction: z
+      .strictObject({
+        signature: TransactionHash.describe('Its signature, which names it on chain'),
+        superseded: z.array(TransactionHash).meta({
+          description: 'Earlier transactions of this payment, which a fork replaced',
+        }),
+      })
+      .describe('The transaction on chain'),
+    confirmed_at: Timestamp.describe('When the payment was confirmed on chain'),
+    redeemed_at: Timestamp.nullable().describe('When the vendor redeemed it. Null: not redeemed'),
     refunds: z
       .array(ReceiptRefund)
       .max(MAX_RECEIPT_REFUNDS)

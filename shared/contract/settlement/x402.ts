@@ -26,68 +26,86 @@ const PAYLOAD = {
   payload: { transaction: 'AgAAAAAAAAAAAAAAAAAAAA==' },
 };
 
+const NETWORK_TEXT = 'CAIP-2 id of the chain, or its name in version 1';
+const VERSION_TEXT = 'The version of x402';
+const scheme = z.string().max(32).describe('Always `exact`');
+const version = z.number().describe(VERSION_TEXT);
+const payer = z.string().describe('The address that signed the payment');
+
 /** Version 2 names the price `amount`, version 1 `maxAmountRequired`. */
 const Requirements = z
   .object({
-    scheme: z.string().max(32),
-    network: z.string().max(64),
-    asset: z.string().max(64),
-    payTo: z.string().max(64),
-    amount: z.string().max(32).optional(),
-    maxAmountRequired: z.string().max(32).optional(),
-    resource: z.string().max(4096).optional(),
-    maxTimeoutSeconds: z.number().optional(),
-    extra: Extra.nullish(),
+    scheme: scheme,
+    network: z.string().max(64).describe(NETWORK_TEXT),
+    asset: z.string().max(64).describe('The mint of USDC'),
+    payTo: z.string().max(64).describe('The address that is paid'),
+    amount: z.string().max(32).optional().describe('The price in micro-units, in version 2'),
+    maxAmountRequired: z.string().max(32).optional().describe('The price in micro-units, in version 1'),
+    resource: z.string().max(4096).optional().describe('What is paid for, in version 1'),
+    maxTimeoutSeconds: z.number().optional().describe('How long the vendor waits for the payment'),
+    extra: Extra.nullish().describe('What the scheme needs besides: the fee payer, a memo'),
   })
-  .meta({ id: 'X402PaymentRequirements', examples: [REQUIREMENTS] });
+  .meta({
+    id: 'X402PaymentRequirements',
+    description: 'The offer of the vendor’s 402',
+    examples: [REQUIREMENTS],
+  });
 const Payload = z
   .object({
-    x402Version: z.number().optional(),
-    scheme: z.string().max(32).optional(),
-    network: z.string().max(64).optional(),
-    resource: z.object({ url: z.string().max(4096).optional() }).nullish(),
-    accepted: Requirements.optional(),
-    payload: z.object({ transaction: z.string().max(4096) }),
-    extensions: Extra.nullish(),
+    x402Version: version.optional(),
+    scheme: scheme.optional(),
+    network: z.string().max(64).optional().describe(NETWORK_TEXT),
+    resource: z
+      .object({ url: z.string().max(4096).optional().describe('Its URL') })
+      .nullish()
+      .describe('What the client pays for'),
+    accepted: Requirements.optional().describe('The offer that the client has accepted, in version 2'),
+    payload: z
+      .object({ transaction: z.string().max(4096).describe('The signed transaction, base64') })
+      .describe('The payment itself'),
+    extensions: Extra.nullish().describe('Extensions of x402, for instance `payment-identifier`'),
   })
-  .meta({ id: 'X402PaymentPayload', examples: [PAYLOAD] });
+  .meta({ id: 'X402PaymentPayload', description: 'What the client sent in its header', examples: [PAYLOAD] });
 
 /** The error of a refusal, beside the fields of x402. */
 const RefusalBody = z
   .strictObject({
-    code: z.string(),
-    message: z.string(),
-    money_moved: z.enum(['no', 'yes', 'unknown']),
+    code: z.string().describe('Code of the error, as other calls answer it'),
+    message: z.string().describe('What is wrong, then what to do. For people'),
+    money_moved: z.enum(['no', 'yes', 'unknown']).describe('Whether money moved'),
   })
-  .optional();
+  .optional()
+  .describe('Why it was refused. Absent: it was not');
 
 const VerifyResponse = z
   .strictObject({
-    isValid: z.boolean(),
-    invalidReason: z.string().optional(),
-    invalidMessage: z.string().optional(),
-    payer: z.string().optional(),
+    isValid: z.boolean().describe('Whether settle would accept it now'),
+    invalidReason: z.string().optional().describe('Why not: a reason of x402'),
+    invalidMessage: z.string().optional().describe('Why not, for people'),
+    payer: payer.optional(),
     error: RefusalBody,
   })
   .meta({ id: 'X402VerifyResponse', examples: [{ isValid: true, payer: ADDRESS }] });
 const SettleResponse = z
   .strictObject({
-    success: z.boolean(),
-    transaction: z.string(),
-    network: z.string(),
-    payer: z.string().optional(),
-    amount: z.string().optional(),
-    errorReason: z.string().optional(),
-    errorMessage: z.string().optional(),
+    success: z.boolean().describe('Whether this call got the payment. Deliver only if it is true'),
+    transaction: z.string().describe('The transaction on chain. Empty: none'),
+    network: z.string().describe(NETWORK_TEXT),
+    payer: payer.optional(),
+    amount: z.string().optional().describe('What was paid, in micro-units'),
+    errorReason: z.string().optional().describe('Why not: a reason of x402'),
+    errorMessage: z.string().optional().describe('Why not, for people'),
     extra: z
       .strictObject({
-        quittance: z.strictObject({
-          settlement_id: SettlementId,
-          /** Identifies this hand-out of the success. */
-          hand_out_id: z.string().optional(),
-        }),
+        quittance: z
+          .strictObject({
+            settlement_id: SettlementId,
+            hand_out_id: z.string().optional().describe('Identifies this hand-out of the success'),
+          })
+          .describe('The payment in this API'),
       })
-      .optional(),
+      .optional()
+      .describe('Fields beyond x402'),
     error: RefusalBody,
   })
   .meta({
@@ -105,10 +123,7 @@ const SettleResponse = z
   });
 
 const body = z.object({
-  x402Version: z
-    .number()
-    .optional()
-    .meta({ examples: [2] }),
+  x402Version: version.optional().meta({ examples: [2] }),
   paymentPayload: Payload,
   paymentRequirements: Requirements,
 });
@@ -120,16 +135,30 @@ export const x402Operations = {
     http: { method: 'GET', path: '/v1/x402/supported', status: 200 },
     access: ['service_key'],
     output: z.strictObject({
-      kinds: z.array(
-        z.strictObject({
-          x402Version: z.int().meta({ examples: [2] }),
-          scheme: z.string().meta({ examples: ['exact'] }),
-          network: z.string().meta({ examples: [NETWORK] }),
-          extra: z.strictObject({ feePayer: z.string().meta({ examples: [ADDRESS] }) }),
-        }),
-      ),
-      extensions: z.array(z.string()).meta({ examples: [['payment-identifier']] }),
-      signers: z.record(z.string(), z.array(z.string())).meta({ examples: [{ 'solana:*': [ADDRESS] }] }),
+      kinds: z
+        .array(
+          z.strictObject({
+            x402Version: z.int().meta({ description: VERSION_TEXT, examples: [2] }),
+            scheme: z.string().meta({ description: 'Always `exact`', examples: ['exact'] }),
+            network: z.string().meta({ description: NETWORK_TEXT, examples: [NETWORK] }),
+            extra: z
+              .strictObject({
+                feePayer: z.string().meta({
+                  description: 'Who pays the fee of the transaction, and co-signs it',
+                  examples: [ADDRESS],
+                }),
+              })
+              .describe('What the scheme needs besides'),
+          }),
+        )
+        .describe('The accepted kinds of payment'),
+      extensions: z
+        .array(z.string())
+        .meta({ description: 'The supported extensions of x402', examples: [['payment-identifier']] }),
+      signers: z.record(z.string(), z.array(z.string())).meta({
+        description: 'Addresses that co-sign, by network',
+        examples: [{ 'solana:*': [ADDRESS] }],
+      }),
     }),
     errors: [],
   }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  createdAt,
   label,
   MicroUsdc,
   MicroUsdcOrZero,
@@ -16,9 +17,12 @@ import { transactionOperations } from './transactions.ts';
 export const DelegationStatus = z.enum(['none', 'pending', 'active', 'exhausted', 'overwritten', 'revoked']);
 const Delegation = z
   .strictObject({
-    status: DelegationStatus,
+    status: DelegationStatus.describe(
+      'active: the platform may spend the allowance. pending: submitted, and not seen on chain yet. exhausted: the allowance ' +
+        'is used up. overwritten: another program has become the delegate',
+    ),
     delegate: SolanaAddress.nullable().meta({ description: 'The delegate authority on chain now' }),
-    allowance: MicroUsdcOrZero,
+    allowance: MicroUsdcOrZero.describe('What the platform may still spend'),
     as_of: Timestamp.meta({
       description: 'When the chain was read: now, or earlier if it cannot be read now',
     }),
@@ -27,48 +31,62 @@ const Delegation = z
 export const Wallet = z
   .strictObject({
     wallet_id: WalletId,
-    kind: z.enum(['external', 'provisioned']),
-    address: SolanaAddress,
-    token_account: SolanaAddress,
-    label: z.string().nullable(),
+    kind: z
+      .enum(['external', 'provisioned'])
+      .describe('external: linked by its owner. provisioned: made by a client of ours'),
+    address: SolanaAddress.describe('The public key of the wallet'),
+    token_account: SolanaAddress.describe('The account on chain that holds its USDC'),
+    label: z
+      .string()
+      .nullable()
+      .meta({ description: 'Chosen by the owner', examples: ['Main wallet'] }),
     token_account_closed: z.boolean().meta({
       description: 'Whether the token account existed and was closed, or was given to another owner',
     }),
-    balance: MicroUsdcOrZero,
+    balance: MicroUsdcOrZero.describe('The USDC in the wallet, as of `delegation.as_of`'),
     delegation: Delegation,
-    created_at: Timestamp,
+    created_at: createdAt,
   })
   .meta({ id: 'Wallet' });
 /**
  * A transaction for the user's own key. Every signature slot is empty, including the fee payer's.
  */
 const Prepared = z
-  .strictObject({ transaction: WireTransaction, expires_at: Timestamp })
+  .strictObject({
+    transaction: WireTransaction.describe('For the owner to sign. Every signature slot is empty'),
+    expires_at: Timestamp.describe(
+      'When the transaction expires, after 60 to 90 s. Then have it prepared again',
+    ),
+  })
   .meta({ id: 'Prepared', description: 'To be signed by the wallet and sent back before it expires' });
-const Proof = z.strictObject({
-  message: z
-    .string()
-    .max(512)
-    .meta({
-      description:
-        'Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"',
-      examples: [
-        'Quittance wallet proof\naccount: acct_01kaj5w0c0e8h9x2m4n6p8q0rs\n' +
-          'wallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at: 2026-11-21T10:00:00.000Z',
-      ],
-    }),
-  signature: z
-    .string()
-    .regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'must be base58')
-    .meta({
-      description: 'Base58 of the Ed25519 signature over the UTF-8 bytes of message',
-      examples: ['5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW'],
-    }),
-});
+const Proof = z
+  .strictObject({
+    message: z
+      .string()
+      .max(512)
+      .meta({
+        description:
+          'Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"',
+        examples: [
+          'Quittance wallet proof\naccount: acct_01kaj5w0c0e8h9x2m4n6p8q0rs\n' +
+            'wallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at: 2026-11-21T10:00:00.000Z',
+        ],
+      }),
+    signature: z
+      .string()
+      .regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'must be base58')
+      .meta({
+        description: 'Base58 of the Ed25519 signature over the UTF-8 bytes of message',
+        examples: [
+          '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW',
+        ],
+      }),
+  })
+  .describe('Shows that the caller holds the private key. Valid for 5 minutes');
 const link = {
-  public_key: SolanaAddress,
+  public_key: SolanaAddress.describe('The public key of the wallet'),
   proof: Proof,
-  label: label(64, 'Main wallet').optional(),
+  label: label(64, 'Main wallet').optional().describe('A name for the owner'),
 };
 /** Any text without NUL, which Postgres cannot store. */
 const Backup = z
@@ -76,7 +94,10 @@ const Backup = z
   .min(1)
   .max(8192)
   .regex(/^[^\0]+$/, 'must be text without NUL')
-  .meta({ examples: ['eyJhbGciOiJkaXIifQ..Zk3mQ9'] });
+  .meta({
+    description: 'Ciphertext of the private key, which the service cannot read',
+    examples: ['eyJhbGciOiJkaXIifQ..Zk3mQ9'],
+  });
 const byId = z.strictObject({ wallet_id: WalletId });
 const signed = z.strictObject({
   transaction: WireTransaction.optional().meta({
@@ -122,7 +143,7 @@ export const operations = {
     timeoutSeconds: 20,
     body: z.strictObject({
       ...link,
-      backup: Backup.optional().meta({ description: 'Ciphertext of the key, which the service cannot read' }),
+      backup: Backup.optional(),
     }),
     output: Wallet,
     errors: ['conflict'],
@@ -142,7 +163,7 @@ export const operations = {
     access: ['jwt'],
     stepUp: true,
     params: byId,
-    output: z.strictObject({ wallet_id: WalletId, backup: z.string() }),
+    output: z.strictObject({ wallet_id: WalletId, backup: Backup }),
     errors: ['not_found'],
   }),
   replaceBackup: operation({
@@ -160,7 +181,7 @@ export const operations = {
       }),
       backup: Backup,
     }),
-    output: z.strictObject({ wallet_id: WalletId, backup: z.string() }),
+    output: z.strictObject({ wallet_id: WalletId, backup: Backup }),
     errors: ['not_found', 'conflict'],
   }),
   onboarding: operation({
@@ -168,7 +189,7 @@ export const operations = {
     http: { method: 'POST', path: '/v1/wallets/:wallet_id/onboarding', status: 200 },
     access: ['jwt'],
     params: byId,
-    body: z.strictObject({ allowance: MicroUsdc }),
+    body: z.strictObject({ allowance: MicroUsdc.describe('What the platform may spend in total') }),
     output: Prepared,
     errors: ['not_found', 'conflict'],
   }),

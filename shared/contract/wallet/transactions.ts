@@ -19,10 +19,12 @@ export const TransactionId = typeId('txn', 'TransactionId');
 
 const TransactionType = z
   .enum(['payment', 'deposit', 'withdrawal', 'refund', 'dev_fund'])
-  .meta({ id: 'TransactionType' });
+  .meta({ id: 'TransactionType', description: 'What the transfer is. dev_fund: test USDC' });
 
-const Direction = z.enum(['in', 'out']);
-const TransactionStatus = z.enum(['confirmed', 'finalized', 'reversed']);
+const Direction = z.enum(['in', 'out']).describe('in: the account received it. out: the account sent it');
+const TransactionStatus = z
+  .enum(['confirmed', 'finalized', 'reversed'])
+  .describe('finalized: no fork can undo it any more. reversed: a fork has undone it');
 
 export const Transaction = z
   .strictObject({
@@ -38,10 +40,11 @@ export const Transaction = z
         'The platform’s fee on the payment. It is included in the payer’s amount and not in the vendor’s',
     }),
     status: TransactionStatus,
-    tx_hash: TransactionHash.nullable(),
-    object_id: z
-      .string()
-      .meta({ description: 'The settlement, deposit, withdrawal, refund or test funding' }),
+    tx_hash: TransactionHash.nullable().describe('The transaction on chain'),
+    object_id: z.string().meta({
+      description: 'The settlement, deposit, withdrawal, refund or test funding',
+      examples: ['stl_01kaj5w0c0e8h9x2m4n6p8q0rs'],
+    }),
     service_id: ServiceId.nullable().meta({ description: 'Set for a payment and its refund' }),
     delegate_id: DelegateId.nullable().meta({
       description: 'The delegate that paid, or whose payment was refunded. Shown only to the payer',
@@ -72,11 +75,11 @@ export const transactionOperations = {
     access: ['jwt', 'delegate_key'],
     query: z.strictObject({
       ...pageQuery,
-      type: TransactionType.optional(),
-      direction: Direction.optional(),
-      status: TransactionStatus.optional(),
-      service_id: ServiceId.optional(),
-      delegate_id: DelegateId.optional(),
+      type: TransactionType.optional().describe('Only transfers of this type'),
+      direction: Direction.optional().describe('Only transfers in this direction'),
+      status: TransactionStatus.optional().describe('Only transfers of this status'),
+      service_id: ServiceId.optional().describe('Only payments of this service and their refunds'),
+      delegate_id: DelegateId.optional().describe('Only payments of this delegate and their refunds'),
       ...range,
     }),
     output: page(Transaction),
@@ -98,12 +101,12 @@ export const transactionOperations = {
     }),
     output: z
       .strictObject({
-        from: Timestamp,
-        to: Timestamp,
+        from: Timestamp.describe('Begin of the range'),
+        to: Timestamp.describe('End of the range, which is not part of it'),
         total_spent: MicroUsdcOrZero.meta({ description: 'Gross, fees included' }),
         total_refunded: MicroUsdcOrZero.meta({ description: 'Refunds that arrived in this range' }),
-        total_fees: MicroUsdcOrZero,
-        payment_count: z.int().min(0),
+        total_fees: MicroUsdcOrZero.describe('What the platform got of the payments'),
+        payment_count: z.int().min(0).describe('Number of payments'),
         groups: z
           .array(
             z.strictObject({
@@ -114,8 +117,8 @@ export const transactionOperations = {
                   description:
                     'Day, service_id or delegate_id; null: paid by the account itself and not by a delegate, or to vendors that do not use Quittance and have no service_id',
                 }),
-              spent: MicroUsdc,
-              payment_count: z.int().min(1),
+              spent: MicroUsdc.describe('Gross, fees included'),
+              payment_count: z.int().min(1).describe('Number of payments of this group'),
             }),
           )
           .max(MAX_GROUPS)

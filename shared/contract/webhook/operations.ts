@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { shownOnce } from '../idempotency.ts';
-import { EndpointId, EventId, label, Moment, page, pageQuery, Timestamp } from '../primitives.ts';
+import { createdAt, EndpointId, EventId, label, Moment, page, pageQuery, Timestamp } from '../primitives.ts';
 import { operation } from '../service.ts';
 
 /**
@@ -49,7 +49,9 @@ const EVENT_TYPES = [
   'key.ended',
   'webhook.test',
 ] as const;
-export const EventType = z.enum(EVENT_TYPES).meta({ id: 'EventType' });
+export const EventType = z
+  .enum(EVENT_TYPES)
+  .meta({ id: 'EventType', description: 'The object and what happened to it' });
 export type EventType = z.infer<typeof EventType>;
 const GROUPS = [
   '*',
@@ -76,7 +78,7 @@ export const Event = z
         'The object of the event: a quote, settlement, decline, refund, withdrawal, deposit, delegate or service',
       examples: ['stl_01kaj5w0c0e8h9x2m4n6p8q0rs'],
     }),
-    created_at: Timestamp,
+    created_at: Timestamp.describe('When it happened'),
     data: z.record(z.string(), z.json()).meta({
       description:
         'A refund, withdrawal or deposit has the fields of its GET. A settlement has ids, amounts and `role`, the ' +
@@ -105,9 +107,9 @@ const EndpointUrl = z
   });
 const settings = {
   url: EndpointUrl,
-  description: label(200, 'Order service').nullable(),
+  description: label(200, 'Order service').nullable().describe('A note for the owner'),
   event_types: Wanted,
-  enabled: z.boolean().meta({ examples: [true] }),
+  enabled: z.boolean().meta({ description: 'Whether events are delivered', examples: [true] }),
 };
 export const Endpoint = z
   .strictObject({
@@ -123,7 +125,7 @@ export const Endpoint = z
     previous_secret_expires_at: Timestamp.nullable().meta({
       description: 'Until then deliveries are also signed with the previous secret',
     }),
-    created_at: Timestamp,
+    created_at: createdAt,
   })
   .meta({ id: 'WebhookEndpoint' });
 const Secret = z.string().meta({
@@ -143,31 +145,34 @@ export const DELIVERY_ERRORS = [
 export const DeliveryError = z.enum(DELIVERY_ERRORS);
 export type DeliveryError = z.infer<typeof DeliveryError>;
 export const Attempt = z.strictObject({
-  at: Timestamp,
+  at: Timestamp.describe('When it was made'),
   status_code: z
     .int()
     .nullable()
-    .meta({ examples: [200] }),
-  error: DeliveryError.nullable(),
+    .meta({ description: 'HTTP status of the answer. Null: there was none', examples: [200] }),
+  error: DeliveryError.nullable().describe('Why it failed. Null: it succeeded'),
   duration_ms: z
     .int()
     .min(0)
-    .meta({ examples: [84] }),
+    .meta({ description: 'Milliseconds until the answer or the failure', examples: [84] }),
   response: z
     .string()
     .nullable()
-    .meta({ description: 'The beginning of the answer’s body, at most 200 characters' }),
+    .meta({ description: 'The beginning of the answer’s body, at most 200 characters', examples: ['ok'] }),
 });
 export type Attempt = z.infer<typeof Attempt>;
-const DeliveryStatus = z.enum(['pending', 'delivered', 'failed']).meta({ id: 'DeliveryStatus' });
+const DeliveryStatus = z.enum(['pending', 'delivered', 'failed']).meta({
+  id: 'DeliveryStatus',
+  description: 'pending: a further attempt follows. failed: none follows',
+});
 export const Delivery = z
   .strictObject({
     event_id: EventId,
     type: EventType,
     status: DeliveryStatus,
     attempts: z.array(Attempt).meta({ description: 'The last 16 attempts, oldest first' }),
-    next_attempt_at: Timestamp.nullable(),
-    created_at: Timestamp,
+    next_attempt_at: Timestamp.nullable().describe('When the next attempt is made. Null: none'),
+    created_at: Timestamp.describe('When the event happened'),
   })
   .meta({ id: 'WebhookDelivery' });
 const byId = z.strictObject({ endpoint_id: EndpointId });
@@ -192,7 +197,7 @@ export const operations = {
     timeoutSeconds: 10,
     body: z.strictObject({
       url: settings.url,
-      description: label(200, 'Order service').optional(),
+      description: label(200, 'Order service').optional().describe('A note for the owner'),
       event_types: Wanted.optional().meta({ description: 'Default all: `["*"]`' }),
     }),
     idempotency: { secret: 'secret' },
@@ -246,7 +251,14 @@ export const operations = {
     params: byId,
     bodyOptional: true,
     idempotency: { secret: 'secret' },
-    output: shownOnce({ previous_secret_expires_at: Timestamp }, { secret: Secret }),
+    output: shownOnce(
+      {
+        previous_secret_expires_at: Timestamp.describe(
+          'Until then deliveries are also signed with the previous secret',
+        ),
+      },
+      { secret: Secret },
+    ),
     errors: ['not_found'],
   }),
   listDeliveries: operation({
@@ -254,7 +266,10 @@ export const operations = {
     http: { method: 'GET', path: '/v1/webhook-endpoints/:endpoint_id/deliveries', status: 200 },
     access: ['jwt'],
     params: byId,
-    query: z.strictObject({ ...pageQuery, status: DeliveryStatus.optional() }),
+    query: z.strictObject({
+      ...pageQuery,
+      status: DeliveryStatus.optional().describe('Only deliveries of this status'),
+    }),
     output: page(Delivery),
     errors: ['not_found'],
   }),
@@ -275,7 +290,7 @@ export const operations = {
       redelivering: z
         .int()
         .min(0)
-        .meta({ examples: [3] }),
+        .meta({ description: 'Number of events that are delivered again', examples: [3] }),
     }),
     errors: ['not_found', 'conflict'],
   }),
@@ -296,12 +311,12 @@ export const operations = {
     access: ['jwt'],
     query: z.strictObject({
       ...pageQuery,
-      type: EventType.optional(),
+      type: EventType.optional().describe('Only events of this type'),
       object_id: z
         .string()
         .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be an id')
         .optional()
-        .meta({ examples: ['stl_01kaj5w0c0e8h9x2m4n6p8q0rs'] }),
+        .meta({ description: 'Only events of this object', examples: ['stl_01kaj5w0c0e8h9x2m4n6p8q0rs'] }),
     }),
     output: page(Event),
     errors: [],

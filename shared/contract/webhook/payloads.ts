@@ -5,10 +5,11 @@ import { Withdrawal } from '../funding/withdrawals.ts';
 import {
   DelegateId,
   EndpointId,
+  feeAmount,
   label,
-  MicroUsdc,
   MicroUsdcOrZero,
   QuoteId,
+  quoteAmount,
   ServiceId,
   SettlementId,
   SolanaAddress,
@@ -28,17 +29,22 @@ import type { EventType } from './operations.ts';
  */
 
 const amounts = {
-  quote_amount: MicroUsdc.meta({ description: 'What the buyer pays, USDC micro-units' }),
-  fee_amount: MicroUsdcOrZero.meta({ description: 'The platform’s part of it, USDC micro-units' }),
-  net_amount: MicroUsdcOrZero.meta({ description: 'What the vendor gets, USDC micro-units' }),
+  quote_amount: quoteAmount,
+  fee_amount: feeAmount,
+  net_amount: MicroUsdcOrZero.meta({ description: 'What the vendor gets of it', examples: ['2487500'] }),
 };
 
-const quoteProgress = z.strictObject({
-  quote_id: QuoteId,
-  service_id: ServiceId,
-  settlement_id: SettlementId.meta({ description: 'The settlement that pays the quote' }),
-  ...amounts,
-});
+const asVendor = z.literal('vendor').describe('The account sells in this payment');
+const asPayer = z.literal('payer').describe('The account pays in this payment');
+
+const quoteProgress = z
+  .strictObject({
+    quote_id: QuoteId,
+    service_id: ServiceId,
+    settlement_id: SettlementId.meta({ description: 'The settlement that pays the quote' }),
+    ...amounts,
+  })
+  .meta({ id: 'QuoteProgress' });
 
 /**
  * The event of a payment, by the role that the account has in it.
@@ -57,7 +63,7 @@ const paymentEvent = (both: z.ZodRawShape = {}, vendor: z.ZodRawShape = {}) => {
   return z.discriminatedUnion('role', [
     z.strictObject({
       ...shared,
-      role: z.literal('vendor'),
+      role: asVendor,
       payer_address: SolanaAddress.optional().meta({
         description: 'The address that signed a payment of x402 or MPP. Absent for a payer with an account',
       }),
@@ -65,8 +71,8 @@ const paymentEvent = (both: z.ZodRawShape = {}, vendor: z.ZodRawShape = {}) => {
     }),
     z.strictObject({
       ...shared,
-      role: z.literal('payer'),
-      wallet_id: WalletId.nullable(),
+      role: asPayer,
+      wallet_id: WalletId.nullable().describe('The wallet that paid'),
       delegate_id: DelegateId.nullable().meta({ description: 'Null if the owner’s own sign-in has paid' }),
     }),
   ]);
@@ -74,22 +80,29 @@ const paymentEvent = (both: z.ZodRawShape = {}, vendor: z.ZodRawShape = {}) => {
 
 /** What a vendor learns about a refused payment of its quote. */
 const { decline_id, quote_id, service_id, amount, created_at } = Decline.shape;
+const vendorCode = z.literal(VENDOR_CODE).describe('A vendor does not learn why');
 const declined = { decline_id, quote_id, service_id, amount, created_at };
-const transaction = { tx_hash: TransactionHash };
-const delegate = z.strictObject({
-  delegate_id: DelegateId,
-  name: label(80, 'Research agent'),
-  wallet_id: WalletId,
-  expires_at: Timestamp.nullable().meta({ description: 'When the key ends. Null: never' }),
-});
-const key = z.strictObject({
-  service_id: ServiceId.nullable().meta({ description: 'Whose key it is. Null for the key of a delegate' }),
-  delegate_id: DelegateId.nullable().meta({ description: 'Whose key it is. Null for the key of a service' }),
-  previous_key_expires_at: Timestamp.nullable().meta({
-    description: 'Until then the previous key works, too. Null: there is none',
-  }),
-});
-const deposit = Deposit.omit({ redirect_url: true });
+const transaction = { tx_hash: TransactionHash.describe('The transaction on chain') };
+const delegate = z
+  .strictObject({
+    delegate_id: DelegateId,
+    name: label(80, 'Research agent').describe('A name for the owner'),
+    wallet_id: WalletId,
+    expires_at: Timestamp.nullable().meta({ description: 'When the key ends. Null: never' }),
+  })
+  .meta({ id: 'DelegateChange' });
+const key = z
+  .strictObject({
+    service_id: ServiceId.nullable().meta({ description: 'Whose key it is. Null for the key of a delegate' }),
+    delegate_id: DelegateId.nullable().meta({
+      description: 'Whose key it is. Null for the key of a service',
+    }),
+    previous_key_expires_at: Timestamp.nullable().meta({
+      description: 'Until then the previous key works, too. Null: there is none',
+    }),
+  })
+  .meta({ id: 'KeyChange' });
+const deposit = Deposit.omit({ redirect_url: true }).meta({ id: 'DepositChange' });
 
 /** The shape of `data` by the type of the event. */
 export const PAYLOADS = {
@@ -100,12 +113,20 @@ export const PAYLOADS = {
     service_id: ServiceId,
     quote_amount: amounts.quote_amount,
     fee_amount: amounts.fee_amount,
-    expires_at: Timestamp,
+    expires_at: Timestamp.describe('Until when it could be paid'),
   }),
-  'settlement.issued': paymentEvent({ ...transaction, issued_at: Timestamp }),
+  'settlement.issued': paymentEvent({
+    ...transaction,
+    issued_at: Timestamp.describe('When the payment was confirmed'),
+  }),
   'settlement.finalized': paymentEvent(transaction),
-  'settlement.redeemed': paymentEvent({ redeemed_at: Timestamp }, { redeem_id: RedeemId.nullable() }),
-  'settlement.expired': paymentEvent({ redeem_expires_at: Timestamp }),
+  'settlement.redeemed': paymentEvent(
+    { redeemed_at: Timestamp.describe('When the vendor redeemed it') },
+    { redeem_id: RedeemId.nullable().describe('The id that redeemed it. Null: none was sent') },
+  ),
+  'settlement.expired': paymentEvent({
+    redeem_expires_at: Timestamp.describe('Until when it could be redeemed'),
+  }),
   'settlement.failed': paymentEvent({
     failure_code: z.string().meta({
       description: 'Why it failed. No money moved, and the quote may be paid again',
@@ -116,8 +137,8 @@ export const PAYLOADS = {
     redeemed: z.boolean().meta({ description: 'Whether it was redeemed before the chain reversed it' }),
   }),
   'settlement.declined': z.discriminatedUnion('role', [
-    z.strictObject({ ...declined, code: z.literal(VENDOR_CODE), role: z.literal('vendor') }),
-    z.strictObject({ ...Decline.required().shape, role: z.literal('payer') }),
+    z.strictObject({ ...declined, code: vendorCode, role: asVendor }),
+    z.strictObject({ ...Decline.required().shape, role: asPayer }),
   ]),
   'refund.submitted': Refund,
   'refund.confirmed': Refund,
@@ -144,10 +165,10 @@ export const PAYLOADS = {
   'delegate.exhausted': z.strictObject({
     delegate_id: DelegateId,
     name: z.enum(['daily', 'monthly', 'total']).meta({ description: 'The limit that is used up' }),
-    limit: MicroUsdcOrZero,
+    limit: MicroUsdcOrZero.describe('The limit itself'),
     used: MicroUsdcOrZero.meta({ description: 'Spent, or held by payments that are under way' }),
-    left: MicroUsdcOrZero,
-    resets_at: Timestamp.nullable(),
+    left: MicroUsdcOrZero.describe('What may still be paid'),
+    resets_at: Timestamp.nullable().describe('When the limit starts again. Null: never'),
   }),
   'approval.requested': Approval,
   'approval.decided': Approval,
