@@ -6,6 +6,7 @@ import { DASHBOARDS } from './dashboards.ts';
 import { errorsPage } from './errors-page.ts';
 import { grafanaJson } from './grafana.ts';
 import { clusterFiles } from './k8s/files.ts';
+import { eventsGuide, limitsGuide } from './guide-pages.ts';
 import { mapPage } from './map-page.ts';
 import { metricsPage } from './metrics-page.ts';
 import { sdkErrors, sdkOperations, sdkTypes } from './sdk-sources.ts';
@@ -19,6 +20,8 @@ const root = path.resolve(import.meta.dirname, '..');
 const outputs: Record<string, string> = {
   'docs/openapi.json': `${JSON.stringify(openApiDocument({ serverUrl: '/' }), null, 2)}\n`,
   'docs/errors.md': errorsPage(),
+  'docs/guides/events.md': eventsGuide(),
+  'docs/guides/limits.md': limitsGuide(),
   'docs/map.md': mapPage(),
   'docs/metrics.md': metricsPage(),
   ...Object.fromEntries(

@@ -2035,7 +2035,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event quote.settling */
+        /**
+         * The event quote.settling
+         * @description A buyer is paying your quote.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2062,8 +2065,8 @@ export interface webhooks {
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
-                     *         "net_amount": "0"
+                     *         "fee_amount": "12500",
+                     *         "net_amount": "2487500"
                      *       }
                      *     }
                      */
@@ -2079,9 +2082,15 @@ export interface webhooks {
                             settlement_id: components["schemas"]["SettlementId"];
                             /** @description What the buyer pays, USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description The platform’s part of it, USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets, USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                         };
                     };
@@ -2112,7 +2121,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event quote.settled */
+        /**
+         * The event quote.settled
+         * @description Your quote is paid.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2139,8 +2151,8 @@ export interface webhooks {
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
-                     *         "net_amount": "0"
+                     *         "fee_amount": "12500",
+                     *         "net_amount": "2487500"
                      *       }
                      *     }
                      */
@@ -2156,9 +2168,15 @@ export interface webhooks {
                             settlement_id: components["schemas"]["SettlementId"];
                             /** @description What the buyer pays, USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description The platform’s part of it, USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets, USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                         };
                     };
@@ -2189,7 +2207,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event quote.expired */
+        /**
+         * The event quote.expired
+         * @description Your quote was not paid and can no longer be paid. Sent five minutes after its expiry.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2215,7 +2236,7 @@ export interface webhooks {
                      *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
+                     *         "fee_amount": "12500",
                      *         "expires_at": "2026-11-21T10:00:00.000Z"
                      *       }
                      *     }
@@ -2230,7 +2251,10 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"];
                             /** @description What the buyer pays, USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description The platform’s part of it, USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
                             expires_at: components["schemas"]["Timestamp"];
                         };
@@ -2262,7 +2286,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event settlement.issued */
+        /**
+         * The event settlement.issued
+         * @description A payment is confirmed, and can be redeemed.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2290,8 +2317,8 @@ export interface webhooks {
                      *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
-                     *         "net_amount": "0",
+                     *         "fee_amount": "12500",
+                     *         "net_amount": "2487500",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
                      *         "issued_at": "2026-11-21T10:00:00.000Z",
                      *         "role": "vendor",
@@ -2313,9 +2340,15 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"] | null;
                             /** @description What the buyer pays, USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description The platform’s part of it, USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets, USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             tx_hash: components["schemas"]["TransactionHash"];
                             issued_at: components["schemas"]["Timestamp"];
@@ -2332,9 +2365,15 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"] | null;
                             /** @description What the buyer pays, USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description The platform’s part of it, USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets, USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             tx_hash: components["schemas"]["TransactionHash"];
                             issued_at: components["schemas"]["Timestamp"];
@@ -2372,7 +2411,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event settlement.finalized */
+        /**
+         * The event settlement.finalized
+         * @description The chain can no longer reverse a payment.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2400,8 +2442,8 @@ export interface webhooks {
                      *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
-                     *         "net_amount": "0",
+                     *         "fee_amount": "12500",
+                     *         "net_amount": "2487500",
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
                      *         "role": "vendor",
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
@@ -2422,9 +2464,15 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"] | null;
                             /** @description What the buyer pays, USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description The platform’s part of it, USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets, USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             tx_hash: components["schemas"]["TransactionHash"];
                             /** @constant */
@@ -2440,9 +2488,15 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"] | null;
                             /** @description What the buyer pays, USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description The platform’s part of it, USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets, USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             tx_hash: components["schemas"]["TransactionHash"];
                             /** @constant */
@@ -2479,7 +2533,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event settlement.redeemed */
+        /**
+         * The event settlement.redeemed
+         * @description The vendor has redeemed a payment.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2507,8 +2564,8 @@ export interface webhooks {
                      *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
-                     *         "net_amount": "0",
+                     *         "fee_amount": "12500",
+                     *         "net_amount": "2487500",
                      *         "redeemed_at": "2026-11-21T10:00:00.000Z",
                      *         "role": "vendor",
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
@@ -2530,9 +2587,15 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"] | null;
                             /** @description What the buyer pays, USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description The platform’s part of it, USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets, USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             redeemed_at: components["schemas"]["Timestamp"];
                             /** @constant */
@@ -2549,9 +2612,15 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"] | null;
                             /** @description What the buyer pays, USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description The platform’s part of it, USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets, USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             redeemed_at: components["schemas"]["Timestamp"];
                             /** @constant */
@@ -2588,7 +2657,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event settlement.expired */
+        /**
+         * The event settlement.expired
+         * @description A payment was not redeemed in time. The money stays with the vendor.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2616,8 +2688,8 @@ export interface webhooks {
                      *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
-                     *         "net_amount": "0",
+                     *         "fee_amount": "12500",
+                     *         "net_amount": "2487500",
                      *         "redeem_expires_at": "2026-11-21T10:00:00.000Z",
                      *         "role": "vendor",
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
@@ -2638,9 +2710,15 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"] | null;
                             /** @description What the buyer pays, USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description The platform’s part of it, USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets, USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             redeem_expires_at: components["schemas"]["Timestamp"];
                             /** @constant */
@@ -2656,9 +2734,15 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"] | null;
                             /** @description What the buyer pays, USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description The platform’s part of it, USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets, USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             redeem_expires_at: components["schemas"]["Timestamp"];
                             /** @constant */
@@ -2695,7 +2779,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event settlement.failed */
+        /**
+         * The event settlement.failed
+         * @description A payment has failed. No money moved.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2723,8 +2810,8 @@ export interface webhooks {
                      *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
-                     *         "net_amount": "0",
+                     *         "fee_amount": "12500",
+                     *         "net_amount": "2487500",
                      *         "failure_code": "insufficient_funds",
                      *         "role": "vendor",
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
@@ -2745,9 +2832,15 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"] | null;
                             /** @description What the buyer pays, USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description The platform’s part of it, USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets, USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             /**
                              * @description Why it failed. No money moved, and the quote may be paid again
@@ -2767,9 +2860,15 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"] | null;
                             /** @description What the buyer pays, USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description The platform’s part of it, USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets, USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             /**
                              * @description Why it failed. No money moved, and the quote may be paid again
@@ -2810,7 +2909,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event settlement.reversed */
+        /**
+         * The event settlement.reversed
+         * @description The chain has reversed a confirmed payment for good.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2838,8 +2940,8 @@ export interface webhooks {
                      *         "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *         "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
                      *         "quote_amount": "2500000",
-                     *         "fee_amount": "0",
-                     *         "net_amount": "0",
+                     *         "fee_amount": "12500",
+                     *         "net_amount": "2487500",
                      *         "redeemed": false,
                      *         "role": "vendor",
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
@@ -2860,9 +2962,15 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"] | null;
                             /** @description What the buyer pays, USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description The platform’s part of it, USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets, USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description Whether it was redeemed before the chain reversed it */
                             redeemed: boolean;
@@ -2879,9 +2987,15 @@ export interface webhooks {
                             service_id: components["schemas"]["ServiceId"] | null;
                             /** @description What the buyer pays, USDC micro-units */
                             quote_amount: components["schemas"]["MicroUsdc"];
-                            /** @description The platform’s part of it, USDC micro-units */
+                            /**
+                             * @description The platform’s part of it, USDC micro-units
+                             * @example 12500
+                             */
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
-                            /** @description What the vendor gets, USDC micro-units */
+                            /**
+                             * @description What the vendor gets, USDC micro-units
+                             * @example 2487500
+                             */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description Whether it was redeemed before the chain reversed it */
                             redeemed: boolean;
@@ -2919,7 +3033,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event settlement.declined */
+        /**
+         * The event settlement.declined
+         * @description A payment of a quote was refused. No money moved.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3017,7 +3134,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event refund.submitted */
+        /**
+         * The event refund.submitted
+         * @description A refund is sent to the chain.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3093,7 +3213,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event refund.confirmed */
+        /**
+         * The event refund.confirmed
+         * @description A refund is confirmed.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3169,7 +3292,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event refund.finalized */
+        /**
+         * The event refund.finalized
+         * @description The chain can no longer reverse a refund.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3245,7 +3371,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event refund.failed */
+        /**
+         * The event refund.failed
+         * @description A refund has failed. No money moved.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3321,7 +3450,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event refund.cancelled */
+        /**
+         * The event refund.cancelled
+         * @description A refund was cancelled before it was sent.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3397,7 +3529,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event refund.expired */
+        /**
+         * The event refund.expired
+         * @description A refund was not signed in time.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3473,7 +3608,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event withdrawal.submitted */
+        /**
+         * The event withdrawal.submitted
+         * @description A withdrawal is sent to the chain.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3546,7 +3684,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event withdrawal.confirmed */
+        /**
+         * The event withdrawal.confirmed
+         * @description A withdrawal is confirmed.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3619,7 +3760,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event withdrawal.finalized */
+        /**
+         * The event withdrawal.finalized
+         * @description The chain can no longer reverse a withdrawal.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3692,7 +3836,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event withdrawal.failed */
+        /**
+         * The event withdrawal.failed
+         * @description A withdrawal has failed. No money moved.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3765,7 +3912,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event withdrawal.cancelled */
+        /**
+         * The event withdrawal.cancelled
+         * @description A withdrawal was cancelled before it was sent.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3838,7 +3988,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event withdrawal.expired */
+        /**
+         * The event withdrawal.expired
+         * @description A withdrawal was not signed in time.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3911,7 +4064,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event deposit.awaiting_payment */
+        /**
+         * The event deposit.awaiting_payment
+         * @description The provider waits for the payment of a deposit.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4006,7 +4162,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event deposit.processing */
+        /**
+         * The event deposit.processing
+         * @description The provider has the payment of a deposit.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4101,7 +4260,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event deposit.settling */
+        /**
+         * The event deposit.settling
+         * @description The provider has sent the USDC of a deposit.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4196,7 +4358,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event deposit.completed */
+        /**
+         * The event deposit.completed
+         * @description The USDC of a deposit arrived on chain.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4291,7 +4456,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event deposit.failed */
+        /**
+         * The event deposit.failed
+         * @description The provider has refused a deposit.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4386,7 +4554,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event deposit.cancelled */
+        /**
+         * The event deposit.cancelled
+         * @description A deposit was cancelled.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4481,7 +4652,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event deposit.expired */
+        /**
+         * The event deposit.expired
+         * @description A deposit was not paid in time.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4576,7 +4750,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event delegate.created */
+        /**
+         * The event delegate.created
+         * @description A delegate was created.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4647,7 +4824,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event delegate.updated */
+        /**
+         * The event delegate.updated
+         * @description A delegate was changed.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4718,7 +4898,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event delegate.deleted */
+        /**
+         * The event delegate.deleted
+         * @description A delegate was deleted. Its keys are revoked.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4789,7 +4972,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event delegate.exhausted */
+        /**
+         * The event delegate.exhausted
+         * @description A limit of a delegate is used up, and a payment was refused for it.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4867,7 +5053,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event approval.requested */
+        /**
+         * The event approval.requested
+         * @description A payment of a delegate waits for the owner.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4942,7 +5131,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event approval.decided */
+        /**
+         * The event approval.decided
+         * @description The owner has decided about a payment of a delegate.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -5017,7 +5209,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event key.rotated */
+        /**
+         * The event key.rotated
+         * @description A key was replaced by a new one.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -5087,7 +5282,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event key.revealed */
+        /**
+         * The event key.revealed
+         * @description A new key was shown to someone who followed a mailed link.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -5157,7 +5355,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event key.ended */
+        /**
+         * The event key.ended
+         * @description A key is no longer valid.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -5227,7 +5428,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The event webhook.test */
+        /**
+         * The event webhook.test
+         * @description You have asked for a test event.
+         */
         post: {
             parameters: {
                 query?: never;

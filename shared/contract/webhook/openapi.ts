@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { Json } from '../examples.ts';
 import { EventId, Timestamp } from '../primitives.ts';
+import { MEANINGS } from './meanings.ts';
+import type { EventType } from './operations.ts';
 import { PAYLOADS } from './payloads.ts';
 
 type Converter = {
@@ -34,6 +36,7 @@ export const webhooksObject = ({ convert, example }: Converter): Json =>
       const operation = {
         tags: ['webhook'],
         summary: `The event ${type}`,
+        description: MEANINGS[type as EventType],
         parameters,
         requestBody: { required: true, content },
         responses: { '2XX': { description: 'The event is accepted. Any other answer is a failed attempt' } },

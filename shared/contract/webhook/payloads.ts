@@ -29,8 +29,14 @@ import type { EventType } from './operations.ts';
 
 const amounts = {
   quote_amount: MicroUsdc.meta({ description: 'What the buyer pays, USDC micro-units' }),
-  fee_amount: MicroUsdcOrZero.meta({ description: 'The platform’s part of it, USDC micro-units' }),
-  net_amount: MicroUsdcOrZero.meta({ description: 'What the vendor gets, USDC micro-units' }),
+  fee_amount: MicroUsdcOrZero.meta({
+    description: 'The platform’s part of it, USDC micro-units',
+    examples: ['12500'],
+  }),
+  net_amount: MicroUsdcOrZero.meta({
+    description: 'What the vendor gets, USDC micro-units',
+    examples: ['2487500'],
+  }),
 };
 
 const quoteProgress = z.strictObject({
