@@ -66,7 +66,7 @@ const list = (lines: readonly string[], kind: keyof typeof ITEM, resolve: Resolv
 };
 
 /** Beginnings of forms that this renderer does not have. Shown as text they would be wrong. */
-const UNKNOWN = /^(<|>|\s|[*+] |#{5,}|(?:-{3,}|={3,})$|!\[)/;
+const UNKNOWN = /^(<|>|\s|\||[-*+] |\d+\. |#{5,}|(?:-{3,}|={3,})$|!\[)/;
 
 const block = (lines: readonly string[], resolve: Resolve): string => {
   const [first] = lines as [string];
