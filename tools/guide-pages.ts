@@ -12,7 +12,8 @@ import { code, table } from './map-page.ts';
 
 /** The guides whose figures and examples are the contract's: docs/guides/limits.md and events.md. */
 
-const GENERATED = '<!-- Written by `npm run generate` from tools/guide-pages.ts and the contract; do not edit. -->';
+const GENERATED =
+  '<!-- Written by `npm run generate` from tools/guide-pages.ts and the contract; do not edit. -->';
 const document = openApiDocument({ serverUrl: 'https://api.quittance.example' });
 
 const number = (value: bigint | number): string => value.toLocaleString('en-US');
@@ -56,7 +57,10 @@ const requestLimits = (): string => {
     OTHERS[limit] ?? calls.map(([call]) => code(call)).join(', '),
     limit,
   ]);
-  return table(['Calls', 'Limit'], rows.toSorted(([a], [b]) => Number(a!.startsWith('o')) - Number(b!.startsWith('o'))));
+  return table(
+    ['Calls', 'Limit'],
+    rows.toSorted(([a], [b]) => Number(a!.startsWith('o')) - Number(b!.startsWith('o'))),
+  );
 };
 
 const fees = (): string => {
@@ -72,7 +76,10 @@ const fees = (): string => {
     [
       ['Fee of a quote', `${percent(share!)}, at least ${usdc(least!)}. The vendor pays it out of the price`],
       ['Smallest price of a quote', `more than ${usdc(least!)}, because it must exceed the fee`],
-      ['Fee of an x402 payment', `${percent(x402Share!)}, at least ${usdc(x402Least!)} and its network fee. It accrues on the vendor’s account`],
+      [
+        'Fee of an x402 payment',
+        `${percent(x402Share!)}, at least ${usdc(x402Least!)} and its network fee. It accrues on the vendor’s account`,
+      ],
       ['Credit for accrued fees', `${usdc(first!)} before your first payment of fees, then ${usdc(credit!)}`],
       ['Network fees', 'none: the platform pays them'],
     ],
@@ -103,13 +110,19 @@ const periods = (): string => {
       ['`scope` of a quote', '4,096 bytes of JSON'],
       ['Validity of a quote', `${time(expiry.minimum)} to ${time(expiry.maximum)}, by default 10 minutes`],
       ['Time to redeem', `${time(redeem.minimum)} to ${time(redeem.maximum)}, by default 15 minutes`],
-      ['Wait of a settle', `${time(Number(settlementConfig.shape.SETTLE_WAIT_MS.parse(undefined)) / 1000)}, then 202`],
+      [
+        'Wait of a settle',
+        `${time(Number(settlementConfig.shape.SETTLE_WAIT_MS.parse(undefined)) / 1000)}, then 202`,
+      ],
       ['`Idempotency-Key`', '1 to 255 characters, remembered for 24 hours'],
       ['Access token', time(ACCESS_TOKEN_SECONDS)],
       ['Previous key after a rotation', `0 to ${grace.maximum} hours, by default 24`],
       ['Webhook endpoints of an account', number(MAX_ENDPOINTS)],
       ['Events of one redelivery', number(MAX_REDELIVERED)],
-      ['Attempts of a webhook', `${DELAYS_SECONDS.length + 1}, over about three days ([schedule](#webhook-attempts))`],
+      [
+        'Attempts of a webhook',
+        `${DELAYS_SECONDS.length + 1}, over about three days ([schedule](#webhook-attempts))`,
+      ],
       ['Events at `GET /v1/events`', '30 days'],
       ['Services that a delegate may be restricted to', '100'],
       ['Addresses and origins of `external`', '50 each'],

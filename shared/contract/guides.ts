@@ -26,7 +26,11 @@ export const GUIDE_GROUPS: readonly { title: string; guides: readonly Guide[] }[
     guides: [
       guide('quickstart-vendor', 'Sell an API', 'put a price on a route, and get paid'),
       guide('quickstart-buyer', 'Pay for an API', 'a fetch that pays within limits, and the same with curl'),
-      guide('quickstart-agent', 'Give an agent a budget', 'one key with limits, for MCP, shells and programs'),
+      guide(
+        'quickstart-agent',
+        'Give an agent a budget',
+        'one key with limits, for MCP, shells and programs',
+      ),
       guide('test-environment', 'Test', 'test money, and amounts that cause each failure'),
     ],
   },
@@ -34,7 +38,11 @@ export const GUIDE_GROUPS: readonly { title: string; guides: readonly Guide[] }[
     title: 'Build it right',
     guides: [
       guide('authentication', 'Authentication', 'the kinds of credentials, what each may do, and rotation'),
-      guide('idempotency', 'Idempotency', 'what to repeat after a lost answer, and why nothing is paid twice'),
+      guide(
+        'idempotency',
+        'Idempotency',
+        'what to repeat after a lost answer, and why nothing is paid twice',
+      ),
       guide('errors', 'Handle errors', 'money_moved, safe_action and retries'),
       guide('webhooks', 'Webhooks', 'receive, verify and redeliver events'),
       guide('events', 'Events', 'every event with an example of its payload'),
@@ -46,7 +54,12 @@ export const GUIDE_GROUPS: readonly { title: string; guides: readonly Guide[] }[
     title: 'Go live',
     guides: [
       guide('going-live', 'Go live', 'a checklist for vendors and buyers'),
-      guide('versioning', 'Versions', 'what may change, and for how long the old form stays', 'docs/versioning.md'),
+      guide(
+        'versioning',
+        'Versions',
+        'what may change, and for how long the old form stays',
+        'docs/versioning.md',
+      ),
       guide('changelog', 'Changelog', 'what each release contains', 'CHANGELOG.md'),
     ],
   },
@@ -54,7 +67,12 @@ export const GUIDE_GROUPS: readonly { title: string; guides: readonly Guide[] }[
     title: 'In depth',
     guides: [
       guide('agents', 'Agents', 'MCP tools, a shell, TypeScript and plain HTTP with one key'),
-      guide('sdk', 'TypeScript SDK', 'the client, the paying fetch, the paywall and their options', 'sdk/README.md'),
+      guide(
+        'sdk',
+        'TypeScript SDK',
+        'the client, the paying fetch, the paywall and their options',
+        'sdk/README.md',
+      ),
       guide('x402', 'x402', 'be paid by unmodified clients of x402', 'docs/x402.md'),
     ],
   },

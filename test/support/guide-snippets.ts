@@ -19,7 +19,10 @@ export const guideSnippets = (): Snippet[] =>
     );
 
 /** The file of a program: the name in its first line, or one of its own. */
-export const fileOf = ({ guide, language, code }: Snippet, index: number): { name: string; named: boolean } => {
+export const fileOf = (
+  { guide, language, code }: Snippet,
+  index: number,
+): { name: string; named: boolean } => {
   const name = /^\/\/ (\S+\.ts)\n/.exec(code)?.[1];
   const extension = language === 'python' ? 'py' : 'ts';
   return { name: name ?? `${guide}-${index}.${extension}`, named: name !== undefined };

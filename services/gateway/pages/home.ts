@@ -1,8 +1,6 @@
 import { escapeHtml, htmlPage, list } from './html.ts';
 
-const FIRST_PAYMENT = (
-  serverUrl: string,
-): string => `import { createClient } from '@quittance/sdk';
+const FIRST_PAYMENT = (serverUrl: string): string => `import { createClient } from '@quittance/sdk';
 
 const vendor = createClient({ baseUrl: '${serverUrl}', credential: 'vendor_test_…' });
 const payer = createClient({ baseUrl: '${serverUrl}', credential: 'dk_test_…' });

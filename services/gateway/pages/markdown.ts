@@ -11,7 +11,8 @@ type Rendered = { html: string; headings: Heading[] };
 /** The address of a link in the page, or null if the page cannot link to it. */
 type Resolve = (link: string) => string | null;
 
-const INLINE = /``(?<double>.+?)``|`(?<code>[^`]+)`|\*\*(?<bold>.+?)\*\*|\[(?<text>[^\]]+)\]\((?<link>[^()\s]+)\)/;
+const INLINE =
+  /``(?<double>.+?)``|`(?<code>[^`]+)`|\*\*(?<bold>.+?)\*\*|\[(?<text>[^\]]+)\]\((?<link>[^()\s]+)\)/;
 
 /** One piece of text with code, bold text and links. */
 const inline = (text: string, resolve: Resolve): string => {
