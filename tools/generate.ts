@@ -5,6 +5,7 @@ import { consoleExamples } from './console-examples.ts';
 import { DASHBOARDS } from './dashboards/dashboards.ts';
 import { grafanaJson } from './dashboards/grafana.ts';
 import { errorsPage } from './errors-page.ts';
+import { eventsGuide, limitsGuide } from './guide-pages.ts';
 import { clusterFiles } from './k8s/files.ts';
 import { mapPage } from './map-page.ts';
 import { metricsPage } from './metrics-page.ts';
@@ -19,6 +20,8 @@ const root = path.resolve(import.meta.dirname, '..');
 const outputs: Record<string, string> = {
   'docs/openapi.json': `${JSON.stringify(openApiDocument({ serverUrl: '/' }), null, 1)}\n`,
   'docs/errors.md': errorsPage(),
+  'docs/guides/events.md': eventsGuide(),
+  'docs/guides/limits.md': limitsGuide(),
   'docs/map.md': mapPage(),
   'docs/metrics.md': metricsPage(),
   ...Object.fromEntries(

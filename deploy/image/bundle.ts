@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { build, type Plugin } from 'esbuild';
+import { GUIDES } from '../../shared/contract/guides.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
@@ -37,6 +38,7 @@ const ASSETS = [
   '{services/*,shared/db}/migrations/*.sql',
   'shared/db/*.sql',
   'console/dist/**/*.{html,js,css,svg,br,gz}',
+  ...GUIDES.map(({ file }) => file),
 ];
 
 /** The time of every file: some tools misread a time of 0. */
@@ -171,6 +173,7 @@ export const bundled = async (modules: readonly string[] = []): Promise<string> 
     [
       '{services,shared}/**/*.{ts,sql,html,css,js,lua}',
       'console/dist/**/*.*',
+      ...GUIDES.map(({ file }) => file),
       'deploy/image/*',
       'package-lock.json',
       ...modules,

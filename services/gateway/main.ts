@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { drainBus } from '../../shared/bus/connect.ts';
+import { GUIDES } from '../../shared/contract/guides.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { createLogger } from '../../shared/lib/logger.ts';
@@ -65,6 +66,7 @@ const server = createServer({
   publicUrl: config.PUBLIC_URL,
   docsHtml: readText('./pages/docs.html'),
   pageCss: readText('./pages/page.css'),
+  guides: new Map(GUIDES.map(({ name, file }) => [name, readText(`../../${file}`)])),
   consoleFolder,
   receiptPage: {
     html: readText('./pages/receipt.html'),

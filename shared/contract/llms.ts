@@ -1,4 +1,5 @@
 import { ERRORS } from './errors.ts';
+import { GUIDES } from './guides.ts';
 import { contractList } from './index.ts';
 import { operationId } from './openapi.ts';
 
@@ -65,6 +66,6 @@ export const llmsText = ({ serverUrl }: { serverUrl: string }): string => {
     'The body is `{"error": {"code", "message", "request_id", "docs_url", "details"?, "money_moved"?, "safe_action"?, "settlement_id"?, "approval_id"?}}`.',
     errors.join('\n'),
     '## More',
-    `- [OpenAPI 3.1](${serverUrl}/openapi.json): every field, with examples\n- [Reference](${serverUrl}/docs): the same as web pages\n- [Errors](${serverUrl}/docs/errors): causes and what to do\n`,
+    `- [OpenAPI 3.1](${serverUrl}/openapi.json): every field, with examples\n- [Reference](${serverUrl}/docs): the same as web pages\n- [Errors](${serverUrl}/docs/errors): causes and what to do\n- [Guides](${serverUrl}/docs/guides): ${GUIDES.map(({ name }) => name).join(', ')}; each at ${serverUrl}/docs/guides/<name>\n`,
   ].join('\n\n');
 };

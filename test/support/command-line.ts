@@ -70,6 +70,7 @@ export const createCommandLine = ({ gateway_url, mail_url }: Pick<Stack, 'gatewa
 
   return {
     folder,
+    program: main,
     start,
     quittance,
     /** Runs a command with `--json` and returns its result. @throws if it fails */

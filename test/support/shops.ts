@@ -80,6 +80,7 @@ export const createShopProject = async () => {
   };
 
   return {
+    folder: project,
     /** The receiver of webhooks. */
     startWebhookReceiver: (secrets: readonly string[]): Promise<Shop> =>
       startServer('webhook.ts', { WEBHOOK_SECRET: secrets.join(' ') }, (url) =>

@@ -1999,7 +1999,7 @@ export interface webhooks {
         put?: never;
         /**
          * quote.settling
-         * @description A payment of the quote is under way
+         * @description A buyer is paying your quote.
          */
         post: {
             parameters: {
@@ -2073,7 +2073,7 @@ export interface webhooks {
         put?: never;
         /**
          * quote.settled
-         * @description The quote is paid
+         * @description Your quote is paid.
          */
         post: {
             parameters: {
@@ -2147,7 +2147,7 @@ export interface webhooks {
         put?: never;
         /**
          * quote.expired
-         * @description The quote was not paid in time
+         * @description Your quote was not paid and can no longer be paid. Sent five minutes after its expiry.
          */
         post: {
             parameters: {
@@ -2232,7 +2232,7 @@ export interface webhooks {
         put?: never;
         /**
          * settlement.issued
-         * @description The payment is confirmed on chain, and the settlement can be redeemed
+         * @description A payment is confirmed, and can be redeemed.
          */
         post: {
             parameters: {
@@ -2373,7 +2373,7 @@ export interface webhooks {
         put?: never;
         /**
          * settlement.finalized
-         * @description The payment is final: no fork of the chain can undo it any more
+         * @description The chain can no longer reverse a payment.
          */
         post: {
             parameters: {
@@ -2509,7 +2509,7 @@ export interface webhooks {
         put?: never;
         /**
          * settlement.redeemed
-         * @description The vendor has redeemed the settlement
+         * @description The vendor has redeemed a payment.
          */
         post: {
             parameters: {
@@ -2648,7 +2648,7 @@ export interface webhooks {
         put?: never;
         /**
          * settlement.expired
-         * @description The settlement was paid, and not redeemed in time
+         * @description A payment was not redeemed in time. The money stays with the vendor.
          */
         post: {
             parameters: {
@@ -2784,7 +2784,7 @@ export interface webhooks {
         put?: never;
         /**
          * settlement.failed
-         * @description The payment failed. No money moved
+         * @description A payment has failed. No money moved.
          */
         post: {
             parameters: {
@@ -2926,7 +2926,7 @@ export interface webhooks {
         put?: never;
         /**
          * settlement.reversed
-         * @description A fork of the chain has undone the payment, finally
+         * @description The chain has reversed a confirmed payment for good.
          */
         post: {
             parameters: {
@@ -3062,7 +3062,7 @@ export interface webhooks {
         put?: never;
         /**
          * settlement.declined
-         * @description A payment was refused before anything was reserved
+         * @description A payment of a quote was refused. No money moved.
          */
         post: {
             parameters: {
@@ -3181,7 +3181,7 @@ export interface webhooks {
         put?: never;
         /**
          * refund.submitted
-         * @description The refund is signed and sent to the chain
+         * @description A refund is sent to the chain.
          */
         post: {
             parameters: {
@@ -3262,7 +3262,7 @@ export interface webhooks {
         put?: never;
         /**
          * refund.confirmed
-         * @description The refund is confirmed on chain
+         * @description A refund is confirmed.
          */
         post: {
             parameters: {
@@ -3343,7 +3343,7 @@ export interface webhooks {
         put?: never;
         /**
          * refund.finalized
-         * @description The refund is final
+         * @description The chain can no longer reverse a refund.
          */
         post: {
             parameters: {
@@ -3424,7 +3424,7 @@ export interface webhooks {
         put?: never;
         /**
          * refund.failed
-         * @description The refund failed. No money moved
+         * @description A refund has failed. No money moved.
          */
         post: {
             parameters: {
@@ -3505,7 +3505,7 @@ export interface webhooks {
         put?: never;
         /**
          * refund.cancelled
-         * @description The refund was cancelled before it was signed
+         * @description A refund was cancelled before it was sent.
          */
         post: {
             parameters: {
@@ -3586,7 +3586,7 @@ export interface webhooks {
         put?: never;
         /**
          * refund.expired
-         * @description The refund was not signed in time
+         * @description A refund was not signed in time.
          */
         post: {
             parameters: {
@@ -3667,7 +3667,7 @@ export interface webhooks {
         put?: never;
         /**
          * withdrawal.submitted
-         * @description The withdrawal is signed and sent to the chain
+         * @description A withdrawal is sent to the chain.
          */
         post: {
             parameters: {
@@ -3745,7 +3745,7 @@ export interface webhooks {
         put?: never;
         /**
          * withdrawal.confirmed
-         * @description The withdrawal is confirmed on chain
+         * @description A withdrawal is confirmed.
          */
         post: {
             parameters: {
@@ -3823,7 +3823,7 @@ export interface webhooks {
         put?: never;
         /**
          * withdrawal.finalized
-         * @description The withdrawal is final
+         * @description The chain can no longer reverse a withdrawal.
          */
         post: {
             parameters: {
@@ -3901,7 +3901,7 @@ export interface webhooks {
         put?: never;
         /**
          * withdrawal.failed
-         * @description The withdrawal failed. No money moved
+         * @description A withdrawal has failed. No money moved.
          */
         post: {
             parameters: {
@@ -3979,7 +3979,7 @@ export interface webhooks {
         put?: never;
         /**
          * withdrawal.cancelled
-         * @description The withdrawal was cancelled before it was signed
+         * @description A withdrawal was cancelled before it was sent.
          */
         post: {
             parameters: {
@@ -4057,7 +4057,7 @@ export interface webhooks {
         put?: never;
         /**
          * withdrawal.expired
-         * @description The withdrawal was not signed in time
+         * @description A withdrawal was not signed in time.
          */
         post: {
             parameters: {
@@ -4135,7 +4135,7 @@ export interface webhooks {
         put?: never;
         /**
          * deposit.awaiting_payment
-         * @description The provider waits for the payment of the customer
+         * @description The provider waits for the payment of a deposit.
          */
         post: {
             parameters: {
@@ -4215,7 +4215,7 @@ export interface webhooks {
         put?: never;
         /**
          * deposit.processing
-         * @description The provider processes the payment of the customer
+         * @description The provider has the payment of a deposit.
          */
         post: {
             parameters: {
@@ -4295,7 +4295,7 @@ export interface webhooks {
         put?: never;
         /**
          * deposit.settling
-         * @description The provider reports that it has sent the USDC
+         * @description The provider has sent the USDC of a deposit.
          */
         post: {
             parameters: {
@@ -4375,7 +4375,7 @@ export interface webhooks {
         put?: never;
         /**
          * deposit.completed
-         * @description The USDC has arrived, finally
+         * @description The USDC of a deposit arrived on chain.
          */
         post: {
             parameters: {
@@ -4455,7 +4455,7 @@ export interface webhooks {
         put?: never;
         /**
          * deposit.failed
-         * @description The deposit failed
+         * @description The provider has refused a deposit.
          */
         post: {
             parameters: {
@@ -4535,7 +4535,7 @@ export interface webhooks {
         put?: never;
         /**
          * deposit.cancelled
-         * @description The deposit was cancelled
+         * @description A deposit was cancelled.
          */
         post: {
             parameters: {
@@ -4615,7 +4615,7 @@ export interface webhooks {
         put?: never;
         /**
          * deposit.expired
-         * @description The deposit was not paid in time
+         * @description A deposit was not paid in time.
          */
         post: {
             parameters: {
@@ -4695,7 +4695,7 @@ export interface webhooks {
         put?: never;
         /**
          * delegate.created
-         * @description A delegate was created
+         * @description A delegate was created.
          */
         post: {
             parameters: {
@@ -4767,7 +4767,7 @@ export interface webhooks {
         put?: never;
         /**
          * delegate.updated
-         * @description A delegate was changed
+         * @description A delegate was changed.
          */
         post: {
             parameters: {
@@ -4839,7 +4839,7 @@ export interface webhooks {
         put?: never;
         /**
          * delegate.deleted
-         * @description A delegate was deleted, and its keys are revoked
+         * @description A delegate was deleted. Its keys are revoked.
          */
         post: {
             parameters: {
@@ -4911,7 +4911,7 @@ export interface webhooks {
         put?: never;
         /**
          * delegate.exhausted
-         * @description A limit of a delegate leaves less than it wants to pay
+         * @description A limit of a delegate is used up, and a payment was refused for it.
          */
         post: {
             parameters: {
@@ -5000,7 +5000,7 @@ export interface webhooks {
         put?: never;
         /**
          * approval.requested
-         * @description A payment of a delegate waits for its owner
+         * @description A payment of a delegate waits for the owner.
          */
         post: {
             parameters: {
@@ -5083,7 +5083,7 @@ export interface webhooks {
         put?: never;
         /**
          * approval.decided
-         * @description The owner has approved or denied a payment of a delegate
+         * @description The owner has decided about a payment of a delegate.
          */
         post: {
             parameters: {
@@ -5166,7 +5166,7 @@ export interface webhooks {
         put?: never;
         /**
          * key.rotated
-         * @description A key was replaced by a rotation
+         * @description A key was replaced by a new one.
          */
         post: {
             parameters: {
@@ -5237,7 +5237,7 @@ export interface webhooks {
         put?: never;
         /**
          * key.revealed
-         * @description A key was replaced by a mailed link
+         * @description A new key was shown to someone who followed a mailed link.
          */
         post: {
             parameters: {
@@ -5308,7 +5308,7 @@ export interface webhooks {
         put?: never;
         /**
          * key.ended
-         * @description A key was revoked
+         * @description A key is no longer valid.
          */
         post: {
             parameters: {
@@ -5379,7 +5379,7 @@ export interface webhooks {
         put?: never;
         /**
          * webhook.test
-         * @description The owner has asked for a test event
+         * @description You have asked for a test event.
          */
         post: {
             parameters: {

@@ -1,17 +1,17 @@
 import { escapeHtml, htmlPage, list } from './html.ts';
 
-const FIRST_PAYMENT = (
-  serverUrl: string,
-): string => `import { createClient } from '@quittance/sdk'; // npm install @quittance/sdk
+const FIRST_PAYMENT = (serverUrl: string): string => `import { createClient } from '@quittance/sdk';
 
 const vendor = createClient({ baseUrl: '${serverUrl}', credential: 'vendor_test_…' });
 const payer = createClient({ baseUrl: '${serverUrl}', credential: 'dk_test_…' });
 const { quote_token } = await vendor.quote.create({ service_id: '…' });
 const { settlement_id, settlement_token } = await payer.settlement.settle({ quote_token });
-const { replayed } = await vendor.settlement.redeem({ settlement_id, settlement_token });
-if (!replayed) deliver(); // a repeat of redeem has the same status, and must not deliver again`;
+// Returns once for a settlement. A repeat throws AlreadyRedeemedError, so it delivers nothing.
+await vendor.settlement.redeemOnce({ settlement_id, settlement_token });
+deliver();`;
 
 const LINKS = [
+  ['/docs/guides', 'Guides', 'sell an API, pay for one, give an agent a budget, test and go live'],
   ['/docs', 'Reference', 'every call with its fields and examples'],
   ['/docs/errors', 'Errors', 'every error code with its causes and what to do'],
   ['/console', 'Console', 'sign in, create a service or a delegate, and see payments'],
@@ -28,6 +28,7 @@ export const homeHtml = ({ serverUrl }: { serverUrl: string }): string =>
 <p>Pay for an API call in USDC on Solana: the vendor quotes, the payer settles, the vendor redeems and delivers.</p>
 ${list(LINKS.map(([href, name, text]) => `<a href="${href}">${name}</a>: ${text}`))}
 <h2>The first payment</h2>
-<p>The console shows the keys. Amounts are strings of micro-units: <code>"50000"</code> is 0.05 USDC.</p>
+<p>The SDK is not published yet: <code>npm pack ./sdk</code> in the repository makes its package. The console shows the keys. Amounts are strings of micro-units: <code>"50000"</code> is 0.05 USDC, of which the vendor pays the
+fee (<a href="/docs/guides/limits">0.5 %, at least 0.01 USDC</a>).</p>
 <pre><code>${escapeHtml(FIRST_PAYMENT(serverUrl))}</code></pre>`,
   });

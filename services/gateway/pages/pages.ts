@@ -1,5 +1,6 @@
 import { createGunzip, gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { GUIDES } from '../../../shared/contract/guides.ts';
 import { llmsText } from '../../../shared/contract/llms.ts';
 import { openApiDocument } from '../../../shared/contract/openapi.ts';
 import { addressGroup } from '../http/address.ts';
@@ -7,6 +8,7 @@ import { acceptsCoding } from '../http/content-coding.ts';
 import { createInMemoryWindow } from '../limits/in-memory-window.ts';
 import { admit } from '../limits/quota.ts';
 import { errorsHtml } from './errors.ts';
+import { guideHtml, guidesHtml } from './guides.ts';
 import { homeHtml } from './home.ts';
 import { referenceScript } from './reference.ts';
 
@@ -71,6 +73,8 @@ export type PageDeps = {
   docsHtml: string;
   /** page.css, the style of the other pages. */
   pageCss: string;
+  /** The Markdown of each guide by its name. */
+  guides: ReadonlyMap<string, string>;
 };
 
 /** Whether a caller is a browser that shows a page. Other clients accept any type, or JSON. */
@@ -82,10 +86,17 @@ const openApiPage = (publicUrl: string): Page => {
   return { ...page, gzipped: once(() => gzipSync(page.content())) };
 };
 
-const createPages = ({ publicUrl, docsHtml, pageCss }: PageDeps): Record<string, Page> => ({
+const createPages = ({ publicUrl, docsHtml, pageCss, guides }: PageDeps): Record<string, Page> => ({
   '/openapi.json': openApiPage(publicUrl),
   '/docs': { type: HTML, content: () => docsHtml, headers: REFERENCE_HEADERS },
   '/docs/errors': { type: HTML, content: once(() => errorsHtml({ serverUrl: publicUrl })) },
+  '/docs/guides': { type: HTML, content: once(guidesHtml) },
+  ...Object.fromEntries(
+    GUIDES.map((guide) => [
+      `/docs/guides/${guide.name}`,
+      { type: HTML, content: once(() => guideHtml(guide, guides.get(guide.name)!)) },
+    ]),
+  ),
   '/page.css': { type: 'text/css; charset=utf-8', content: () => pageCss, headers: STYLE_HEADERS },
   '/llms.txt': {
     type: 'text/plain; charset=utf-8',
@@ -99,6 +110,7 @@ const createHome = (publicUrl: string): { program: Page; browser: Page } => ({
     name: 'Quittance',
     openapi: `${publicUrl}/openapi.json`,
     docs: `${publicUrl}/docs`,
+    guides: `${publicUrl}/docs/guides`,
     errors: `${publicUrl}/docs/errors`,
     llms: `${publicUrl}/llms.txt`,
     console: `${publicUrl}/console`,

@@ -2,7 +2,7 @@
  * The schedule of attempts. There are eight: the first at once, one after seconds for a restart of
  * the receiver, then with growing delays for an outage. The last comes after about three days.
  */
-const DELAYS_SECONDS = [5, 5 * 60, 30 * 60, 2 * 3600, 8 * 3600, 20 * 3600, 40 * 3600] as const;
+export const DELAYS_SECONDS = [5, 5 * 60, 30 * 60, 2 * 3600, 8 * 3600, 20 * 3600, 40 * 3600] as const;
 export const MAX_TRIES = DELAYS_SECONDS.length + 1;
 
 /** In both directions, so that the deliveries of one outage do not all come at the same time. */
