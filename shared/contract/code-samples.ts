@@ -1,13 +1,14 @@
 import type { Json } from './examples.ts';
 import type { CredentialKind } from './principal.ts';
 import type { HttpOperation } from './service.ts';
+import type { OperationId } from './tags.ts';
 
 /**
  * The code samples of the reference, made from the examples of each operation. Every operation has
  * one for the shell and one for the SDK. Those of the first steps also have one for Python.
  */
 
-const FIRST_STEPS = [
+const FIRST_STEPS: readonly OperationId[] = [
   'identity.createService',
   'identity.createDelegate',
   'quote.create',
@@ -126,6 +127,8 @@ export const codeSamples = ({
   return [
     { lang: 'bash', label: 'curl', source: curl(example) },
     { lang: 'typescript', label: 'TypeScript', source: typeScript(example) },
-    ...(FIRST_STEPS.includes(call.id) ? [{ lang: 'python', label: 'Python', source: python(example) }] : []),
+    ...((FIRST_STEPS as readonly string[]).includes(call.id)
+      ? [{ lang: 'python', label: 'Python', source: python(example) }]
+      : []),
   ];
 };

@@ -3,7 +3,7 @@ import type { contracts } from './index.ts';
 /** The parts of the reference: operations by what people do with them, not by service. */
 
 type Contracts = typeof contracts;
-type OperationId = {
+export type OperationId = {
   [S in keyof Contracts]: `${S}.${string & keyof Contracts[S]['operations']}`;
 }[keyof Contracts];
 type Tag = {

@@ -5515,7 +5515,7 @@ export interface components {
         AccountId: string;
         AccountSettings: {
             /**
-             * @description A name for the owner’s own pages. Null: none
+             * @description A name that the owner’s pages and passkeys show. Null: none
              * @example Ada
              */
             display_name: string | null;
@@ -5911,7 +5911,7 @@ export interface components {
              * @example vendor_test_Zk3mQ9
              */
             api_key: string;
-            /** @description Until when the previous key works too. Null: no longer */
+            /** @description Until when the previous key works, too. Null: it works no longer */
             previous_key_expires_at: components["schemas"]["Timestamp"] | null;
         };
         /**
@@ -6578,7 +6578,7 @@ export interface components {
             }[];
             /** @description When the next attempt is made. Null: none */
             next_attempt_at: components["schemas"]["Timestamp"] | null;
-            /** @description When the event happened */
+            /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
         };
         WebhookEndpoint: {
@@ -7623,7 +7623,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description Until when the previous key works too. Null: no longer */
+                        /** @description Until when the previous key works, too. Null: it works no longer */
                         previous_key_expires_at: components["schemas"]["Timestamp"] | null;
                         /**
                          * @description The key. It is shown only in this answer. Keep it secret
@@ -7631,7 +7631,7 @@ export interface operations {
                          */
                         api_key: string;
                     } | {
-                        /** @description Until when the previous key works too. Null: no longer */
+                        /** @description Until when the previous key works, too. Null: it works no longer */
                         previous_key_expires_at: components["schemas"]["Timestamp"] | null;
                         /**
                          * @description A repeat by Idempotency-Key. The secret was in the first answer and is not stored
@@ -8832,7 +8832,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description Until when the previous key works too. Null: no longer */
+                        /** @description Until when the previous key works, too. Null: it works no longer */
                         previous_key_expires_at: components["schemas"]["Timestamp"] | null;
                         /**
                          * @description The key. It is shown only in this answer. Keep it secret
@@ -8840,7 +8840,7 @@ export interface operations {
                          */
                         api_key: string;
                     } | {
-                        /** @description Until when the previous key works too. Null: no longer */
+                        /** @description Until when the previous key works, too. Null: it works no longer */
                         previous_key_expires_at: components["schemas"]["Timestamp"] | null;
                         /**
                          * @description A repeat by Idempotency-Key. The secret was in the first answer and is not stored
@@ -12323,7 +12323,7 @@ export interface operations {
                          */
                         email: string;
                         /**
-                         * @description A name for the owner’s own pages. Null: none
+                         * @description A name that the owner’s pages and passkeys show. Null: none
                          * @example Ada
                          */
                         display_name: string | null;
@@ -12382,7 +12382,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description A name for the owner’s own pages. Null removes it */
+                    /** @description A name that the owner’s pages and passkeys show. Null removes it */
                     display_name?: string | null;
                     /** @description The wallet from which a settle with an access token pays. Default: the first linked wallet. A change takes effect within 2 s */
                     default_wallet_id?: components["schemas"]["WalletId"] | null;

@@ -30,7 +30,7 @@ export const Passkey = z
 const displayName = z
   .string()
   .nullable()
-  .meta({ description: 'A name for the owner’s own pages. Null: none', examples: ['Ada'] });
+  .meta({ description: 'A name that the owner’s pages and passkeys show. Null: none', examples: ['Ada'] });
 const Settings = z
   .strictObject({
     display_name: displayName,
@@ -84,7 +84,7 @@ export const accountOperations = {
         ...Settings.shape,
         display_name: label(80, 'Ada')
           .nullable()
-          .describe('A name for the owner’s own pages. Null removes it'),
+          .describe('A name that the owner’s pages and passkeys show. Null removes it'),
       })
       .partial(),
     output: Settings,

@@ -88,7 +88,7 @@ const NewKey = z
   .strictObject({
     ...apiKey,
     previous_key_expires_at: Timestamp.nullable().describe(
-      'Until when the previous key works too. Null: no longer',
+      'Until when the previous key works, too. Null: it works no longer',
     ),
   })
   .meta({ id: 'NewKey', description: 'The key is shown only in this answer' });

@@ -172,7 +172,7 @@ export const Delivery = z
     status: DeliveryStatus,
     attempts: z.array(Attempt).meta({ description: 'The last 16 attempts, oldest first' }),
     next_attempt_at: Timestamp.nullable().describe('When the next attempt is made. Null: none'),
-    created_at: Timestamp.describe('When the event happened'),
+    created_at: createdAt,
   })
   .meta({ id: 'WebhookDelivery' });
 const byId = z.strictObject({ endpoint_id: EndpointId });
