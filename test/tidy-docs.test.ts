@@ -54,7 +54,7 @@ test('every link of a document to a file or folder of this tree resolves', () =>
   const linked = (text: string) =>
     [...withoutFences(text).matchAll(/\]\(([^()\s]+)\)/g)]
       .map(([, link]) => link!.replace(/#.*$/, ''))
-      // `/docs` is a page of the gateway, which services/gateway/pages/guides.integration.test.ts opens.
+      // `/docs` is a page of the gateway, whose tests open every link of a guide.
       .filter((link) => link !== '' && !/^([a-z]+:|\/)/.test(link));
   // Resolved as a viewer of the page does: from the page's folder.
   const leads = (file: string, link: string) => exists(path.posix.join(path.posix.dirname(file), link));

@@ -53,6 +53,6 @@ test('every internal link of every guide leads to a page, and to an anchor of it
 test('the index has every guide, and no other name is a guide', async () => {
   const html = await (await fetch(`${url}/docs/guides`)).text();
   for (const { name, title } of GUIDES) expect(html).toContain(`<a href="/docs/guides/${name}">${title}</a>`);
-  for (const name of ['nothing', '..%2f..%2fpackage.json', 'agents.md'])
+  for (const name of ['nothing', '..%2f..%2fpackage.json', 'agents.html'])
     expect([name, (await fetch(`${url}/docs/guides/${name}`)).status]).toEqual([name, 404]);
 });
