@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Bank, StoredAccount } from './bank.ts';
+import type { Bank, Staged, StoredAccount } from './bank.ts';
 import type { TransactionError } from './errors.ts';
 import type { History } from './history.ts';
 import { type Journal, readWhole, writeWhole } from './journal.ts';
@@ -19,6 +19,7 @@ export type TransactionEntry = {
   /** The transaction, base64. */
   wire: string;
   meta: Meta;
+  staged?: Staged | undefined;
 };
 type ForkEntry = { t: 'fork'; slot: number; count: number; firstLostSlot: number };
 /** One line of the journal. */
@@ -89,7 +90,7 @@ export const restoreChain = (parts: {
   const applyTransaction = (entry: TransactionEntry, transaction: Transaction): void => {
     bank.setClock(entry.slot, entry.time);
     // Its signatures were verified when it was included.
-    const outcome = bank.execute(transaction, entry.slot, false);
+    const outcome = bank.execute(transaction, entry.slot, { verify: false, staged: entry.staged });
     reRun += 1;
     if (JSON.stringify(outcome?.err) !== JSON.stringify(entry.err)) {
       log.warn(
