@@ -22,7 +22,7 @@ export class RpcError extends Error {
 }
 
 /** Instead of an answer, the connection of the call is closed, as by a node that is not reached. */
-export class ConnectionRefused extends Error {}
+export class ConnectionClosed extends Error {}
 
 // Codes: Solana's `rpc-client-api/src/custom_error.rs`, and JSON-RPC 2.0 section 5.1.
 export const invalidParams = (message: string) => new RpcError(-32602, message);

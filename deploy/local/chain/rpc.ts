@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import {
-  ConnectionRefused,
+  ConnectionClosed,
   internalError,
   invalidRequest,
   methodNotFound,
@@ -53,7 +53,7 @@ export const createRpc = ({ methods, faults, log }: { methods: Methods; faults: 
       return { jsonrpc: '2.0', id, result: method(params) };
     } catch (error) {
       if (error instanceof RpcError) return failure(id, error);
-      if (error instanceof ConnectionRefused) return 'drop';
+      if (error instanceof ConnectionClosed) return 'drop';
       log.error({ error }, 'a method failed');
       return failure(id, internalError());
     }

@@ -1,5 +1,5 @@
 import type { Chain } from '../chain.ts';
-import { ConnectionRefused } from '../errors.ts';
+import { ConnectionClosed } from '../errors.ts';
 import type { Key } from '../keys.ts';
 import type { Methods } from '../methods/params.ts';
 import { transactionMethods } from '../methods/transactions.ts';
@@ -68,7 +68,7 @@ export const scenarioMethods = (chain: Chain, mint: Key): Methods => {
       case 'slow':
         return history.get(signature) ? signature : withhold(transaction);
       case 'unreachable':
-        if (isUnreachable(signature)) throw new ConnectionRefused();
+        if (isUnreachable(signature)) throw new ConnectionClosed();
         return chain.send(transaction, options);
       case 'forked':
         if (!forks.has(signature)) forks.set(signature, 'included');
