@@ -6,7 +6,7 @@ import type {
 } from 'litesvm/dist/internal.js';
 import { type TransactionError, toTransactionError } from './errors.ts';
 import { type Key, keyNamed, keyOf, LOOKUP_TABLE_PROGRAM, SYSTEM_PROGRAM } from './keys.ts';
-import { inState } from './token.ts';
+import { type Staged, stagedData } from './staged.ts';
 import { isWritable, type Transaction } from './wire.ts';
 
 // The raw class, not the wrapper for kit, because it accepts bytes and is twice as fast.
@@ -25,12 +25,6 @@ export type Outcome = {
   before: (Account | null)[];
   after: (Account | null)[];
 };
-
-/**
- * A token account in a state that it does not have: without tokens, or frozen. Only one transaction
- * finds it in that state.
- */
-export type Staged = { account: string; as: 'empty' | 'frozen' };
 
 /** One account for storage: key, lamports, data (base64), owner, executable. */
 export type StoredAccount = [key: string, lamports: string, data: string, owner: string, executable: boolean];
@@ -68,7 +62,7 @@ export const createBank = () => {
   const stage = (staged: Staged | undefined): (() => void) => {
     const real = staged && svm.getAccount(bytesOf(staged.account));
     if (!real) return () => {};
-    const data = inState(new Uint8Array(real.data()), staged.as);
+    const data = stagedData(real.data(), staged);
     put(staged.account, new Account(real.lamports(), data, real.owner(), false, RENT_EXEMPT_EPOCH));
     return () => put(staged.account, real);
   };

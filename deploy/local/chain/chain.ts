@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { createBank, type Outcome, type Staged } from './bank.ts';
+import { createBank, type Outcome } from './bank.ts';
 import { preflightFailure, signatureVerificationFailure, type TransactionError } from './errors.ts';
 import { createFaucet } from './faucet.ts';
 import { createHistory, type IncludedTransaction } from './history.ts';
@@ -10,6 +10,7 @@ import { parseExact } from './json.ts';
 import { type Key, keyNamed, TOKEN_PROGRAM } from './keys.ts';
 import { type Commitment, createLedger, FINALIZED_AFTER_SLOTS } from './ledger.ts';
 import { memoOf, metaOf } from './meta.ts';
+import type { Staged } from './staged.ts';
 import { type Entry, restoreChain, saveSnapshot, type TransactionEntry } from './storage.ts';
 import { newMintData } from './token.ts';
 import { decodeTransaction, messageHashOf, type Transaction } from './wire.ts';

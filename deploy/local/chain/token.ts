@@ -79,14 +79,6 @@ export const tokenMint = (account: Account | null): Mint | undefined => {
   };
 };
 
-/** The data of a token account that holds nothing, or that is frozen. */
-export const inState = (data: Uint8Array, state: 'empty' | 'frozen'): Uint8Array => {
-  const changed = Buffer.from(data);
-  if (state === 'empty') changed.writeBigUInt64LE(0n, 64);
-  else changed[108] = 2;
-  return new Uint8Array(changed);
-};
-
 /** The data of a mint without a supply and without a freeze authority. */
 export const newMintData = (authority: Key, decimals: number): Uint8Array<ArrayBuffer> => {
   const data = Buffer.alloc(MINT_BYTES);

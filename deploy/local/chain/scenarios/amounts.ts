@@ -17,8 +17,8 @@ const TRANSFER_CHECKED = 12;
 const TRANSFER_CHECKED_BYTES = 10;
 
 /**
- * The scenario of a transaction: that of the sum of its `transferChecked` of the mint, so of net and
- * fee together. `source` is the token account that pays. Undefined for any other transaction.
+ * The scenario of a transaction: that of the sum of its `transferChecked` of the mint, so of net
+ * and fee together. `source` is the token account that pays. Undefined for any other transaction.
  */
 export const scenarioOf = (
   { message: { staticKeys, instructions } }: Transaction,

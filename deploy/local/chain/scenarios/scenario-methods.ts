@@ -6,7 +6,7 @@ import { transactionMethods } from '../methods/transactions.ts';
 import type { Transaction } from '../wire.ts';
 import { scenarioOf } from './amounts.ts';
 
-/** 20 s with slots of 400 ms: longer than a settle call waits, shorter than a blockhash is valid. */
+/** 20 s with slots of 400 ms: a settle call waits shorter, and a blockhash is valid longer. */
 const WITHHELD_SLOTS = 50;
 /** 10 s with slots of 400 ms: a settle call still waits when the payment is sent again. */
 const UNREACHABLE_SLOTS = 25;
