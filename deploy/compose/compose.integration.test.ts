@@ -46,6 +46,7 @@ const portOf = (address: string): number => ports.get(address)!;
 const LISTENING: Record<string, string> = {
   HTTP_PORT: ':3000',
   CHAIN_PORT: ':8899',
+  CHAIN_SCENARIOS_PORT: ':8901',
   MAIL_SMTP_PORT: ':1025',
   MAIL_HTTP_PORT: ':8025',
   ONRAMPS_PORT: ':8090',
@@ -143,7 +144,7 @@ beforeAll(async () => {
     'onramps:8090',
   ])
     ports.set(address, await picker.any());
-  ports.set('chain:8899', await picker.anyPair());
+  for (const address of ['chain:8899', 'chain:8901']) ports.set(address, await picker.anyPair());
   for (const name of names)
     if (services[name]!.image === 'quittance:local') ports.set(`${name}:3000`, await picker.any());
   supervisor = createSupervisor({ logDir: folder, stackFile: path.join(folder, 'stack.json') });

@@ -27,6 +27,7 @@ const HTTP_PORT = 3000;
 const PUBLIC = { gateway: 'http://localhost:3000', onramps: 'http://localhost:8090' };
 const ENVIRONMENT = 'test';
 const NATS_URL = 'nats://nats:4222';
+const SCENARIOS_URL = 'http://chain:8901';
 const DATABASE = `quittance_${ENVIRONMENT}`;
 
 type Variables = Record<string, string>;
@@ -60,6 +61,7 @@ const composeEnvironment = (
     keys,
     genesisHash: createLedger(seed).genesisHash,
     rpc_url: 'http://chain:8899',
+    scenariosUrl: SCENARIOS_URL,
     ws_url: 'ws://chain:8900',
     usdc_mint: keys.mint,
     fee_wallet: keys.feeWallet.address,
@@ -95,7 +97,7 @@ export const composeFiles = (folder: string): Record<string, string> => {
     smtpUrl: 'smtp://mail:1025',
     limitsFile: '',
     logLevel: 'info',
-    rpcUrls: [environment.rpc_url],
+    rpcUrls: [SCENARIOS_URL],
   };
   const inside = { HTTP_HOST: '0.0.0.0', HTTP_PORT: String(HTTP_PORT) };
   const services: Record<string, Variables> = {
@@ -135,6 +137,7 @@ export const composeFiles = (folder: string): Record<string, string> => {
     chain: {
       CHAIN_HOST: '0.0.0.0',
       CHAIN_PORT: '8899',
+      CHAIN_SCENARIOS_PORT: '8901',
       CHAIN_DATA_DIR: '/data',
       CHAIN_SEED: seed,
       CHAIN_GENESIS_MINT: genesisMint(keys),

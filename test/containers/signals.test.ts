@@ -13,7 +13,7 @@ import { docker, folder, inspect, services } from './running.ts';
  */
 const NETWORK = `quittance-silent-${process.pid}`;
 const SILENT = `${NETWORK}-server`;
-const PORTS = [4222, 5432, 6379, 8899, 8900, 1025, 8090];
+const PORTS = [4222, 5432, 6379, 8899, 8900, 8901, 1025, 8090];
 const GRACE_SECONDS = 60;
 const WAIT_MS = 120_000;
 const AT_A_TIME = 3;

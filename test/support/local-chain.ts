@@ -39,7 +39,9 @@ export const startChain = async ({
   /** `<mint>:<mint authority>` of a new chain. */
   genesisMint?: string;
 } = {}) => {
-  const port = await createPortPicker().anyPair();
+  const picker = createPortPicker();
+  const port = await picker.anyPair();
+  const scenariosPort = genesisMint ? await picker.anyPair() : undefined;
   const folder = dataDir ? { path: dataDir, remove: () => {} } : newFolder();
   const child: ChildProcess = spawn(process.execPath, [MAIN], {
     env: {
@@ -49,7 +51,7 @@ export const startChain = async ({
       CHAIN_DATA_DIR: folder.path,
       CHAIN_SLOT_MS: String(slotMs),
       CHAIN_CONTROL: control ? '1' : '0',
-      ...(genesisMint && { CHAIN_GENESIS_MINT: genesisMint }),
+      ...(genesisMint && { CHAIN_GENESIS_MINT: genesisMint, CHAIN_SCENARIOS_PORT: String(scenariosPort) }),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -67,10 +69,10 @@ export const startChain = async ({
 
   const connections: Connection[] = [];
   const url = `http://127.0.0.1:${port}`;
-  const post = async (body: unknown) => {
+  const postTo = (target: string) => async (body: unknown) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     const headers = { 'content-type': 'application/json' };
-    const response = await fetch(url, {
+    const response = await fetch(target, {
       method: 'POST',
       headers,
       body: text,
@@ -78,8 +80,11 @@ export const startChain = async ({
     });
     return (await response.json()) as unknown;
   };
-  const raw = async (method: string, ...params: unknown[]): Promise<RpcAnswer> =>
-    (await post({ jsonrpc: '2.0', id: 1, method, params })) as RpcAnswer;
+  const rawAt =
+    (target: string) =>
+    async (method: string, ...params: unknown[]): Promise<RpcAnswer> =>
+      (await postTo(target)({ jsonrpc: '2.0', id: 1, method, params })) as RpcAnswer;
+  const raw = rawAt(url);
 
   return {
     url,
@@ -101,9 +106,11 @@ export const startChain = async ({
         socket.close();
       }
     },
-    post,
+    post: postTo(url),
     /** One JSON-RPC call. Returns the answer unchanged. */
     raw,
+    /** The same at the port with the scenarios, which a chain with a genesis mint has. */
+    rawWithScenarios: rawAt(`http://127.0.0.1:${scenariosPort}`),
     /** One JSON-RPC call that must succeed. */
     call: async <Result = never>(method: string, ...params: unknown[]): Promise<Result> => {
       const answer = await raw(method, ...params);

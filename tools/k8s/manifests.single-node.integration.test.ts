@@ -50,7 +50,13 @@ let nats: ChildProcess;
     supervisor = createSupervisor({ logDir: folder, stackFile: path.join(folder, 'stack.json') });
     const settings = { stateDir: folder, stackFile: '', print: () => {}, chainSlotMs: 20 };
     await supervisor.start([
-      chainSpec({ settings, environment: { name: 'test', keys }, port: rpcPort, first: true }),
+      chainSpec({
+        settings,
+        environment: { name: 'test', keys },
+        port: rpcPort,
+        scenariosPort: null,
+        first: true,
+      }),
     ]);
     const { genesisHash } = await seedChain(`http://127.0.0.1:${rpcPort}`, keys);
 

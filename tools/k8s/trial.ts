@@ -46,7 +46,7 @@ export const trialSecrets = (folder: string): Manifest[] => {
         {
           name: ENVIRONMENT,
           namespace: TRIAL_NAMESPACE,
-          rpcUrls: ['http://chain:8899'],
+          rpcUrls: ['http://chain:8901'],
           smtpUrl: 'smtp://mail:1025',
           issuesUsdc: true,
         },

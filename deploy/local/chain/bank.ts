@@ -6,6 +6,7 @@ import type {
 } from 'litesvm/dist/internal.js';
 import { type TransactionError, toTransactionError } from './errors.ts';
 import { type Key, keyNamed, keyOf, LOOKUP_TABLE_PROGRAM, SYSTEM_PROGRAM } from './keys.ts';
+import { type Staged, stagedData } from './staged.ts';
 import { isWritable, type Transaction } from './wire.ts';
 
 // The raw class, not the wrapper for kit, because it accepts bytes and is twice as fast.
@@ -55,6 +56,15 @@ export const createBank = () => {
     // LiteSVM removes an account that is set to nothing.
     const gone = () => new Account(0n, new Uint8Array(), new Uint8Array(32), false, 0n);
     svm.setAccount(bytesOf(name), account ?? gone());
+  };
+
+  /** Puts an account into the staged state. Returns the function that puts it back. */
+  const stage = (staged: Staged | undefined): (() => void) => {
+    const real = staged && svm.getAccount(bytesOf(staged.account));
+    if (!real) return () => {};
+    const data = stagedData(real.data(), staged);
+    put(staged.account, new Account(real.lamports(), data, real.owner(), false, RENT_EXEMPT_EPOCH));
+    return () => put(staged.account, real);
   };
 
   const remember = (name: string, slot: number, before: Account | null): void => {
@@ -115,14 +125,20 @@ export const createBank = () => {
      * a block, because an error without an instruction costs no fee and leaves no trace. Otherwise
      * it returns the outcome. A transaction that failed in an instruction has paid its fee.
      */
-    execute: (transaction: Transaction, slot: number, verify = true): Outcome | undefined => {
+    execute: (
+      transaction: Transaction,
+      slot: number,
+      { verify = true, staged }: { verify?: boolean; staged?: Staged | undefined } = {},
+    ): Outcome | undefined => {
       const { message, bytes } = transaction;
       const keys = resolveKeys(transaction);
       const read = (key: Key) => svm.getAccount(key.bytes);
       const before = keys.all.map(read);
       svm.setSigverify(verify);
+      const unstage = stage(staged);
       const result =
         message.version === 'legacy' ? svm.sendLegacyTransaction(bytes) : svm.sendVersionedTransaction(bytes);
+      unstage();
       const err = 'err' in result ? toTransactionError(result) : null;
       if (typeof err === 'string') return undefined;
       const after = keys.all.map((key, index) => {
@@ -134,12 +150,14 @@ export const createBank = () => {
     },
 
     /** Runs a transaction without effects. */
-    simulate: ({ message, bytes }: Transaction, verify: boolean) => {
+    simulate: ({ message, bytes }: Transaction, verify: boolean, staged?: Staged) => {
       svm.setSigverify(verify);
+      const unstage = stage(staged);
       const result =
         message.version === 'legacy'
           ? svm.simulateLegacyTransaction(bytes)
           : svm.simulateVersionedTransaction(bytes);
+      unstage();
       if ('err' in result) {
         return { err: toTransactionError(result), meta: result.meta(), accounts: undefined };
       }

@@ -10,6 +10,7 @@ import { parseExact } from './json.ts';
 import { type Key, keyNamed, TOKEN_PROGRAM } from './keys.ts';
 import { type Commitment, createLedger, FINALIZED_AFTER_SLOTS } from './ledger.ts';
 import { memoOf, metaOf } from './meta.ts';
+import type { Staged } from './staged.ts';
 import { type Entry, restoreChain, saveSnapshot, type TransactionEntry } from './storage.ts';
 import { newMintData } from './token.ts';
 import { decodeTransaction, messageHashOf, type Transaction } from './wire.ts';
@@ -20,7 +21,12 @@ export type ChainEvent =
   | { type: 'received'; signature: string }
   | { type: 'fork'; lost: IncludedTransaction[] };
 
-type SendOptions = { skipPreflight: boolean; preflightCommitment: Commitment };
+type SendOptions = {
+  skipPreflight: boolean;
+  preflightCommitment: Commitment;
+  /** How the transaction finds one account, in preflight and in its block. */
+  staged?: Staged;
+};
 export type Chain = ReturnType<typeof openChain>;
 /** Addresses of a mint and of the authority that issues its tokens. */
 export type GenesisMint = { address: string; authority: string };
@@ -124,7 +130,7 @@ export const openChain = ({
     return history.ofMessage(messageHashOf(transaction)) ? 'AlreadyProcessed' : undefined;
   };
 
-  const record = (transaction: Transaction, outcome: Outcome) => {
+  const record = (transaction: Transaction, outcome: Outcome, staged?: Staged) => {
     const slot = ledger.slot();
     const { signature, bytes } = transaction;
     const memo = memoOf(transaction);
@@ -132,7 +138,7 @@ export const openChain = ({
     const meta = metaOf(bank, outcome, slot);
     const wire = Buffer.from(bytes).toString('base64');
     const { err } = outcome;
-    const entry: Entry = { t: 'tx', slot, time: unixSeconds, signature, err, memo, keys, wire, meta };
+    const entry: Entry = { t: 'tx', slot, time: unixSeconds, signature, err, memo, keys, wire, meta, staged };
     const at = append(entry);
     const messageHash = messageHashOf(transaction);
     const included = { signature, messageHash, slot, time: unixSeconds, err, memo, ...at, lost: false };
@@ -143,19 +149,24 @@ export const openChain = ({
   };
 
   /** Includes a transaction in the current slot if it is valid. Otherwise drops it silently. */
-  const include = (transaction: Transaction): IncludedTransaction | undefined => {
+  const include = (transaction: Transaction, staged?: Staged): IncludedTransaction | undefined => {
     const refusal = refusalOf(transaction, 'processed');
     if (refusal === 'AlreadyProcessed') stats.duplicate += 1;
     if (refusal) return undefined;
-    const outcome = bank.execute(transaction, ledger.slot());
+    const outcome = bank.execute(transaction, ledger.slot(), { staged });
     if (!outcome) return undefined;
-    const included = record(transaction, outcome);
+    const included = record(transaction, outcome, staged);
     emit({ type: 'transaction', included });
     return included;
   };
 
-  const simulate = (transaction: Transaction, verify: boolean, at: Commitment | 'any-blockhash') => {
-    const result = bank.simulate(transaction, verify);
+  const simulate = (
+    transaction: Transaction,
+    verify: boolean,
+    at: Commitment | 'any-blockhash',
+    staged?: Staged,
+  ) => {
+    const result = bank.simulate(transaction, verify, staged);
     if (result.err === 'SignatureFailure') throw signatureVerificationFailure();
     const refusal = at === 'any-blockhash' ? undefined : refusalOf(transaction, at);
     return { ...result, refusal };
@@ -184,15 +195,15 @@ export const openChain = ({
      *
      * @throws RpcError -32002 refused by preflight, -32003 bad signature
      */
-    send: (transaction: Transaction, { skipPreflight, preflightCommitment }: SendOptions): string => {
+    send: (transaction: Transaction, { skipPreflight, preflightCommitment, staged }: SendOptions): string => {
       if (!skipPreflight) {
-        const { err, meta, refusal } = simulate(transaction, true, preflightCommitment);
+        const { err, meta, refusal } = simulate(transaction, true, preflightCommitment, staged);
         if (refusal === 'AlreadyProcessed') stats.duplicate += 1;
         if (refusal) throw preflightFailure(refusal, [], 0);
         if (err) throw preflightFailure(err, meta.logs(), Number(meta.computeUnitsConsumed()));
       }
       emit({ type: 'received', signature: transaction.signature });
-      include(transaction);
+      include(transaction, staged);
       return transaction.signature;
     },
 

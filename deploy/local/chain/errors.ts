@@ -21,6 +21,9 @@ export class RpcError extends Error {
   }
 }
 
+/** Instead of an answer, the connection of the call is closed, as by a node that is not reached. */
+export class ConnectionClosed extends Error {}
+
 // Codes: Solana's `rpc-client-api/src/custom_error.rs`, and JSON-RPC 2.0 section 5.1.
 export const invalidParams = (message: string) => new RpcError(-32602, message);
 export const methodNotFound = () => new RpcError(-32601, 'Method not found');

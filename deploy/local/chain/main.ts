@@ -3,11 +3,13 @@ import { openChain } from './chain.ts';
 import { createClock } from './clock.ts';
 import { readConfig } from './config.ts';
 import { createFaults } from './faults.ts';
+import { keyNamed } from './keys.ts';
 import { accountMethods } from './methods/accounts.ts';
 import { blockMethods } from './methods/blocks.ts';
 import { controlMethods } from './methods/control.ts';
 import { transactionMethods } from './methods/transactions.ts';
 import { createRpc } from './rpc.ts';
+import { scenarioMethods } from './scenarios/scenario-methods.ts';
 import { startServer } from './server.ts';
 
 const config = readConfig(process.env);
@@ -23,8 +25,13 @@ const methods = {
   ...(config.control && controlMethods(chain, clock, faults)),
 };
 const rpc = createRpc({ methods, faults, log });
-const { host, port } = config;
-const stopServer = await startServer({ host, port, rpc, chain });
+const { host, port, scenariosPort } = config;
+const stops = [await startServer({ host, port, rpc, chain })];
+if (scenariosPort !== undefined) {
+  const played = { ...methods, ...scenarioMethods(chain, keyNamed(genesisMint!.address)!) };
+  const scenarios = createRpc({ methods: played, faults, log });
+  stops.push(await startServer({ host, port: scenariosPort, rpc: scenarios, chain }));
+}
 // The clock starts after the ports are open, because a second process over the same folder must not
 // write into it.
 clock.set({ slotMs: config.slotMs, paused: false });
@@ -35,7 +42,7 @@ log.info(
 
 const stop = (): void => {
   clock.stop();
-  stopServer();
+  for (const stopServer of stops) stopServer();
   chain.close();
   process.exit(0);
 };

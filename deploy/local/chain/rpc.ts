@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { internalError, invalidRequest, methodNotFound, parseError, RpcError } from './errors.ts';
+import {
+  ConnectionClosed,
+  internalError,
+  invalidRequest,
+  methodNotFound,
+  parseError,
+  RpcError,
+} from './errors.ts';
 import type { Faults } from './faults.ts';
 import type { Method, Methods } from './methods/params.ts';
 
@@ -11,7 +18,8 @@ type Response = { jsonrpc: '2.0'; id: Id } & (
 );
 
 /**
- * `drop` closes the connection, and `silence` never answers. Both are faults that a test requested.
+ * `drop` closes the connection, and `silence` never answers. Both are faults that a test requested,
+ * and a scenario drops too.
  */
 type Answer = { text: string } | 'nothing' | 'drop' | 'silence';
 
@@ -40,11 +48,12 @@ const SWAP_WAIT_MS = 300;
 
 /** Answers JSON-RPC 2.0 requests and batches with `methods`, subject to the active faults. */
 export const createRpc = ({ methods, faults, log }: { methods: Methods; faults: Faults; log: Logger }) => {
-  const run = (id: Id, method: Method, params: unknown[]): Response => {
+  const run = (id: Id, method: Method, params: unknown[]): Response | 'drop' => {
     try {
       return { jsonrpc: '2.0', id, result: method(params) };
     } catch (error) {
       if (error instanceof RpcError) return failure(id, error);
+      if (error instanceof ConnectionClosed) return 'drop';
       log.error({ error }, 'a method failed');
       return failure(id, internalError());
     }
@@ -77,7 +86,7 @@ export const createRpc = ({ methods, faults, log }: { methods: Methods; faults: 
     if (met.kind === 'delay') await sleep(met.ms ?? 0);
     const response = run(id, method, params);
     if (met.kind === 'duplicate') run(id, method, params);
-    if (met.kind === 'drop_after_accept') return 'drop';
+    if (met.kind === 'drop_after_accept' || response === 'drop') return 'drop';
     if (met.kind === 'timeout_after_accept') return 'silence';
     if (met.kind === 'swap') return swap(response);
     if (met.kind === 'lie_null' && 'result' in response) {

@@ -5,6 +5,7 @@ import type { History } from './history.ts';
 import { type Journal, readWhole, writeWhole } from './journal.ts';
 import { FINALIZED_AFTER_SLOTS, type Ledger, type LedgerState } from './ledger.ts';
 import type { Meta } from './meta.ts';
+import type { Staged } from './staged.ts';
 import { decodeTransaction, messageHashOf, type Transaction } from './wire.ts';
 
 export type TransactionEntry = {
@@ -19,6 +20,7 @@ export type TransactionEntry = {
   /** The transaction, base64. */
   wire: string;
   meta: Meta;
+  staged?: Staged | undefined;
 };
 type ForkEntry = { t: 'fork'; slot: number; count: number; firstLostSlot: number };
 /** One line of the journal. */
@@ -89,7 +91,7 @@ export const restoreChain = (parts: {
   const applyTransaction = (entry: TransactionEntry, transaction: Transaction): void => {
     bank.setClock(entry.slot, entry.time);
     // Its signatures were verified when it was included.
-    const outcome = bank.execute(transaction, entry.slot, false);
+    const outcome = bank.execute(transaction, entry.slot, { verify: false, staged: entry.staged });
     reRun += 1;
     if (JSON.stringify(outcome?.err) !== JSON.stringify(entry.err)) {
       log.warn(

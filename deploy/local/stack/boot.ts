@@ -27,6 +27,7 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
   const picker = createPortPicker();
   const port = (preferred: number) => (settings.ports === 'any' ? picker.any() : picker.from(preferred));
   const chainPort = () => (settings.ports === 'any' ? picker.anyPair() : picker.pairFrom(8899));
+  const scenariosPort = async ({ name }: KeyedEnvironment) => (name === 'test' ? chainPort() : null);
 
   const gateways = Array.from({ length: settings.instances?.gateway ?? 1 }, () => 3000);
   const gatewayPorts = await inOrder(gateways, port);
@@ -38,12 +39,16 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
   const bus = await chooseBus(choice, keyed);
   const postgres = await choosePostgres(choice);
   const chainPorts = await inOrder(keyed, chainPort);
+  const scenariosPorts = await inOrder(keyed, scenariosPort);
   const onrampsPorts = await inOrder(keyed, () => port(8090));
   const tracesPort = settings.traces === true ? await port(4318) : null;
 
   const starting = (server: Server) => (server.spec ? supervisor.start([server.spec]) : Promise.resolve());
   const preparing = keyed.map((environment, index) =>
-    startChain(environment, chainPorts[index]!, index, settings, supervisor),
+    startChain({
+      ...{ environment, settings, supervisor, first: index === 0 },
+      ...{ port: chainPorts[index]!, scenariosPort: scenariosPorts[index]! },
+    }),
   );
   const [command] = await Promise.all([
     settings.serviceCommand ?? bundled().then(programs),
@@ -60,6 +65,7 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
   const environments = keyed.map((environment, index) =>
     runningEnvironment(environment, {
       chainPort: chainPorts[index]!,
+      scenariosPort: scenariosPorts[index]!,
       onrampsPort: onrampsPorts[index]!,
       postgresUrl: postgres.url,
       bus,
@@ -105,10 +111,17 @@ function runningEnvironment(
   environment: KeyedEnvironment,
   {
     chainPort,
+    scenariosPort,
     onrampsPort,
     postgresUrl,
     bus,
-  }: { chainPort: number; onrampsPort: number; postgresUrl: string; bus: Bus },
+  }: {
+    chainPort: number;
+    scenariosPort: number | null;
+    onrampsPort: number;
+    postgresUrl: string;
+    bus: Bus;
+  },
 ): RunningEnvironment {
   const { name, keys } = environment;
   const database = databaseUrl(postgresUrl, databaseName(name));
@@ -116,6 +129,7 @@ function runningEnvironment(
     name,
     keys,
     genesisHash: '',
+    scenariosUrl: scenariosPort === null ? null : `http://${host}:${scenariosPort}`,
     rpc_url: `http://${host}:${chainPort}`,
     ws_url: `ws://${host}:${chainPort + 1}`,
     usdc_mint: keys.mint,
@@ -146,17 +160,14 @@ function operatorUrl({ url, credentials }: RunningEnvironment['nats']): string {
 }
 
 /** Starts and seeds the chain of an environment and returns its genesis hash. */
-async function startChain(
-  { name, keys }: KeyedEnvironment,
-  port: number,
-  index: number,
-  settings: Settings,
-  supervisor: Supervisor,
-): Promise<string> {
-  await supervisor.start([chainSpec({ settings, environment: { name, keys }, port, first: index === 0 })]);
+async function startChain({
+  supervisor,
+  ...chain
+}: Parameters<typeof chainSpec>[0] & { supervisor: Supervisor }): Promise<string> {
+  await supervisor.start([chainSpec(chain)]);
   // Loading the Solana libraries takes half a second, during which the servers start.
   const { seedChain } = await import('../seed/seed-chain.ts');
-  return (await seedChain(`http://${host}:${port}`, keys)).genesisHash;
+  return (await seedChain(`http://${host}:${chain.port}`, chain.environment.keys)).genesisHash;
 }
 
 async function prepareDatabase(serverUrl: string, { name, keys }: KeyedEnvironment): Promise<void> {

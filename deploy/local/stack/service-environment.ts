@@ -14,6 +14,8 @@ export type RunningEnvironment = StackEnvironment & {
   name: string;
   keys: EnvironmentKeys;
   genesisHash: string;
+  /** The chain with the scenarios, which the services use; null where amounts play none. */
+  scenariosUrl: string | null;
   /** How a service connects to the bus. */
   nats: { url: string; credentials: (service: BusUser) => { user: string; password: string } };
   /** The database URL with the service's role. */

@@ -16,11 +16,12 @@ const firstPort = 3000;
 /** The first default port of the Prometheus exporters. */
 const firstMetricsPort = 9464;
 
-/** Live requires two providers, and this machine has one chain. The chain ignores the path. */
-const rpcUrlsOf =
-  (environment: string) =>
-  (chainUrl: string): readonly string[] =>
-    environment === 'live' ? [chainUrl, new URL('/second', chainUrl).href] : [chainUrl];
+/**
+ * The services of test use the chain with the scenarios. Live has none, and requires two providers:
+ * this machine has one chain, which ignores the path.
+ */
+const providersOf = ({ rpc_url: chainUrl, scenariosUrl }: RunningEnvironment): readonly string[] =>
+  scenariosUrl === null ? [chainUrl, new URL('/second', chainUrl).href] : [scenariosUrl];
 
 /** A process and the URL of its metrics. */
 type ServiceSpec = { spec: ProcessSpec; metricsUrl: string };
@@ -58,7 +59,7 @@ export async function serviceSpecs(options: {
         const ownPort = await port(firstPort + offset);
         const env = serviceEnvironment(service, ownPort, environment, {
           ...shared,
-          rpcUrls: (settings.rpcUrls ?? rpcUrlsOf(environment.name))(environment.rpc_url),
+          rpcUrls: settings.rpcUrls?.(environment.rpc_url) ?? providersOf(environment),
         });
         const ports = { http: ownPort, metrics: await metricsPort() };
         const traced = { ...env, ...telemetryEnvironment(tracesUrl) };

@@ -39,8 +39,8 @@ export type StackOptions = {
   /** Instances per service. The default is 1. */
   instances?: Instances;
   /**
-   * RPC URLs of the submitters, derived from the chain's URL. The default is only that URL, and
-   * twice for live.
+   * RPC URLs of the submitters, derived from the chain's URL. The default is the chain with the
+   * scenarios for test, and the chain's URL twice for live.
    */
   rpcUrls?: (chainUrl: string) => readonly string[];
   /** Running servers to use. NATS then has no accounts, so only one environment is possible. */

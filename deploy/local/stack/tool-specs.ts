@@ -39,14 +39,18 @@ export function tracesSpec(port: number): ProcessSpec {
   };
 }
 
-/** The local chain of an environment: RPC on `port`, WebSocket on the next one too. */
+/**
+ * The local chain of an environment: RPC on `port`, WebSocket on the next one too.
+ * @param options.scenariosPort the chain's second port, which plays the scenarios; null without one
+ */
 export function chainSpec(options: {
   settings: Settings;
   environment: Pick<RunningEnvironment, 'name' | 'keys'>;
   port: number;
+  scenariosPort: number | null;
   first: boolean;
 }): ProcessSpec {
-  const { settings, port, first } = options;
+  const { settings, port, scenariosPort, first } = options;
   const { name, keys } = options.environment;
   return {
     name: first ? 'chain' : `chain@${name}`,
@@ -55,6 +59,7 @@ export function chainSpec(options: {
     args: [program('chain')],
     env: {
       CHAIN_PORT: String(port),
+      ...(scenariosPort !== null && { CHAIN_SCENARIOS_PORT: String(scenariosPort) }),
       CHAIN_DATA_DIR: path.join(settings.stateDir, `chain-${name}`),
       CHAIN_GENESIS_MINT: genesisMint(keys),
       CHAIN_SLOT_MS: String(settings.chainSlotMs ?? 400),

@@ -34,7 +34,9 @@ export function flowsOfCode(objects: readonly Rendered[]): Set<string> {
     if (name === 'restore' && beside(pod, 'chain').length === 0)
       for (const to of ['internet', 'internet6']) add(own, to, 443);
     if (name === 'setup-bus') for (const to of beside(pod, 'nats')) add(own, to, 4222);
-    if (['seed', 'restore'].includes(name)) for (const to of beside(pod, 'chain')) add(own, to, 8899);
+    // The services use the chain with the scenarios, and a restore reads where they read.
+    if (name === 'seed') for (const to of beside(pod, 'chain')) add(own, to, 8899);
+    if (name === 'restore') for (const to of beside(pod, 'chain')) add(own, to, 8901);
     if (name === 'nats') add(own, own, 6222);
     if (pod.kind === 'Cluster') {
       add(own, own, 5432, 8000);
@@ -64,7 +66,7 @@ export function flowsOfCode(objects: readonly Rendered[]): Set<string> {
       const named = existsSync(path.join(root, `services/${name}/endpoints/model/target.ts`));
       const ports = named ? PORTS.filter((port) => port === 443 || port >= 1024) : [443];
       const chains = name === 'chain-submitter' ? beside(pod, 'chain') : [];
-      for (const to of chains) add(own, to, 8899);
+      for (const to of chains) add(own, to, 8901);
       if (chains.length === 0) for (const to of ['internet', 'internet6']) add(own, to, ...ports);
     }
     if (/from 'nodemailer'/.test(code)) {
