@@ -2292,6 +2292,9 @@ export interface webhooks {
                      *         "quote_amount": "2500000",
                      *         "fee_amount": "0",
                      *         "net_amount": "0",
+                     *         "scope": {
+                     *           "resource": "https://api.example.com/report"
+                     *         },
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
                      *         "issued_at": "2026-11-21T10:00:00.000Z",
                      *         "role": "vendor",
@@ -2317,6 +2320,8 @@ export interface webhooks {
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description What the vendor gets, USDC micro-units */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The metadata of the quote, as its vendor sent it */
+                            scope: components["schemas"]["Scope"] | null;
                             tx_hash: components["schemas"]["TransactionHash"];
                             issued_at: components["schemas"]["Timestamp"];
                             /** @constant */
@@ -2336,6 +2341,8 @@ export interface webhooks {
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description What the vendor gets, USDC micro-units */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The metadata of the quote, as its vendor sent it */
+                            scope: components["schemas"]["Scope"] | null;
                             tx_hash: components["schemas"]["TransactionHash"];
                             issued_at: components["schemas"]["Timestamp"];
                             /** @constant */
@@ -2402,6 +2409,9 @@ export interface webhooks {
                      *         "quote_amount": "2500000",
                      *         "fee_amount": "0",
                      *         "net_amount": "0",
+                     *         "scope": {
+                     *           "resource": "https://api.example.com/report"
+                     *         },
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
                      *         "role": "vendor",
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
@@ -2426,6 +2436,8 @@ export interface webhooks {
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description What the vendor gets, USDC micro-units */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The metadata of the quote, as its vendor sent it */
+                            scope: components["schemas"]["Scope"] | null;
                             tx_hash: components["schemas"]["TransactionHash"];
                             /** @constant */
                             role: "vendor";
@@ -2444,6 +2456,8 @@ export interface webhooks {
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description What the vendor gets, USDC micro-units */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The metadata of the quote, as its vendor sent it */
+                            scope: components["schemas"]["Scope"] | null;
                             tx_hash: components["schemas"]["TransactionHash"];
                             /** @constant */
                             role: "payer";
@@ -2509,6 +2523,9 @@ export interface webhooks {
                      *         "quote_amount": "2500000",
                      *         "fee_amount": "0",
                      *         "net_amount": "0",
+                     *         "scope": {
+                     *           "resource": "https://api.example.com/report"
+                     *         },
                      *         "redeemed_at": "2026-11-21T10:00:00.000Z",
                      *         "role": "vendor",
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
@@ -2534,6 +2551,8 @@ export interface webhooks {
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description What the vendor gets, USDC micro-units */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The metadata of the quote, as its vendor sent it */
+                            scope: components["schemas"]["Scope"] | null;
                             redeemed_at: components["schemas"]["Timestamp"];
                             /** @constant */
                             role: "vendor";
@@ -2553,6 +2572,8 @@ export interface webhooks {
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description What the vendor gets, USDC micro-units */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The metadata of the quote, as its vendor sent it */
+                            scope: components["schemas"]["Scope"] | null;
                             redeemed_at: components["schemas"]["Timestamp"];
                             /** @constant */
                             role: "payer";
@@ -2618,6 +2639,9 @@ export interface webhooks {
                      *         "quote_amount": "2500000",
                      *         "fee_amount": "0",
                      *         "net_amount": "0",
+                     *         "scope": {
+                     *           "resource": "https://api.example.com/report"
+                     *         },
                      *         "redeem_expires_at": "2026-11-21T10:00:00.000Z",
                      *         "role": "vendor",
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
@@ -2642,6 +2666,8 @@ export interface webhooks {
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description What the vendor gets, USDC micro-units */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The metadata of the quote, as its vendor sent it */
+                            scope: components["schemas"]["Scope"] | null;
                             redeem_expires_at: components["schemas"]["Timestamp"];
                             /** @constant */
                             role: "vendor";
@@ -2660,6 +2686,8 @@ export interface webhooks {
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description What the vendor gets, USDC micro-units */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The metadata of the quote, as its vendor sent it */
+                            scope: components["schemas"]["Scope"] | null;
                             redeem_expires_at: components["schemas"]["Timestamp"];
                             /** @constant */
                             role: "payer";
@@ -2725,6 +2753,9 @@ export interface webhooks {
                      *         "quote_amount": "2500000",
                      *         "fee_amount": "0",
                      *         "net_amount": "0",
+                     *         "scope": {
+                     *           "resource": "https://api.example.com/report"
+                     *         },
                      *         "failure_code": "insufficient_funds",
                      *         "role": "vendor",
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
@@ -2749,6 +2780,8 @@ export interface webhooks {
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description What the vendor gets, USDC micro-units */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The metadata of the quote, as its vendor sent it */
+                            scope: components["schemas"]["Scope"] | null;
                             /**
                              * @description Why it failed. No money moved, and the quote may be paid again
                              * @example insufficient_funds
@@ -2771,6 +2804,8 @@ export interface webhooks {
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description What the vendor gets, USDC micro-units */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The metadata of the quote, as its vendor sent it */
+                            scope: components["schemas"]["Scope"] | null;
                             /**
                              * @description Why it failed. No money moved, and the quote may be paid again
                              * @example insufficient_funds
@@ -2840,6 +2875,9 @@ export interface webhooks {
                      *         "quote_amount": "2500000",
                      *         "fee_amount": "0",
                      *         "net_amount": "0",
+                     *         "scope": {
+                     *           "resource": "https://api.example.com/report"
+                     *         },
                      *         "redeemed": false,
                      *         "role": "vendor",
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
@@ -2864,6 +2902,8 @@ export interface webhooks {
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description What the vendor gets, USDC micro-units */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The metadata of the quote, as its vendor sent it */
+                            scope: components["schemas"]["Scope"] | null;
                             /** @description Whether it was redeemed before the chain reversed it */
                             redeemed: boolean;
                             /** @constant */
@@ -2883,6 +2923,8 @@ export interface webhooks {
                             fee_amount: components["schemas"]["MicroUsdcOrZero"];
                             /** @description What the vendor gets, USDC micro-units */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The metadata of the quote, as its vendor sent it */
+                            scope: components["schemas"]["Scope"] | null;
                             /** @description Whether it was redeemed before the chain reversed it */
                             redeemed: boolean;
                             /** @constant */
@@ -5844,7 +5886,7 @@ export interface components {
          */
         RequestId: string;
         /**
-         * @description JSON object, at most 4096 bytes
+         * @description JSON object, at most 4096 bytes, without the character U+0000
          * @example {
          *       "resource": "https://api.example.com/report"
          *     }

@@ -20,7 +20,7 @@ const QuoteStatus = z.enum(['pending', 'settling', 'settled', 'expired']).meta({
  */
 export const Scope = z.record(z.string(), z.json()).meta({
   id: 'Scope',
-  description: 'JSON object, at most 4096 bytes',
+  description: 'JSON object, at most 4096 bytes, without the character U+0000',
   examples: [{ resource: 'https://api.example.com/report' }],
 });
 export const Quote = z
