@@ -33,6 +33,10 @@ export function flowsOfCode(objects: readonly Rendered[]): Set<string> {
     // A restore waits for the chain.
     if (name === 'restore' && beside(pod, 'chain').length === 0)
       for (const to of ['internet', 'internet6']) add(own, to, 443);
+    if (name === 'synthetic') {
+      for (const to of ['internet', 'internet6', 'ingress']) add(own, to, 443);
+      add('monitoring', own, 9464);
+    }
     if (name === 'setup-bus') for (const to of beside(pod, 'nats')) add(own, to, 4222);
     if (['seed', 'restore'].includes(name)) for (const to of beside(pod, 'chain')) add(own, to, 8899);
     if (name === 'nats') add(own, own, 6222);
