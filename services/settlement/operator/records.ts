@@ -206,8 +206,8 @@ const entriesOfDecline = (row: Declined): RecordEntry[] =>
   });
 
 /**
- * Settlements with their approvals, declines, units and reservations of refunds, by the id of any of
- * them, of their quote or of their message.
+ * Settlements with their approvals, declines, units and reservations of refunds, by the id of any
+ * of them, of their quote or of their message.
  */
 export const findPaymentRecords =
   (pool: Pool): RecordFinder =>
