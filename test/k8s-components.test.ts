@@ -1,15 +1,27 @@
 import { expect, test as plainTest } from '@jest/globals';
 import { durables, STREAMS } from '../shared/bus/topology.ts';
+import { syntheticConfig } from '../shared/synthetic/config.ts';
 import { flowsOfCode } from './support/k8s/code-flows.ts';
 import { allowedFlows } from './support/k8s/flows.ts';
 import { podFindings } from './support/k8s/policies.ts';
-import { missing, nameOf, renderWith } from './support/k8s/render.ts';
+import { missing, nameOf, podOf, renderWith } from './support/k8s/render.ts';
+import { typeErrors } from './support/k8s/schema.ts';
+import { unresolved } from './support/k8s/settings.ts';
 
 /** Checks the components of k8s/ that an overlay of an installation adds. */
 
 const why = missing();
 if (why !== null) console.warn(`k8s: the components are skipped: ${why}`);
 const test = why === null ? plainTest : plainTest.skip;
+
+type Reference = { name: string; key: string };
+type EnvVar = {
+  name: string;
+  value?: string;
+  valueFrom?: { configMapKeyRef?: Reference; secretKeyRef?: Reference };
+};
+/** The keys of the Secret that an operator creates (docs/kubernetes.md, Synthetic payments). */
+const SECRET = ['SYNTHETIC_SERVICE_ID', 'SYNTHETIC_SERVICE_KEY', 'SYNTHETIC_DELEGATE_KEY'];
 
 test('with NACK there is no job for the bus, and a resource for each of its streams and consumers', () => {
   const objects = renderWith('test', 'quittance-test', ['nack']);
@@ -32,4 +44,34 @@ test('with the component backup, its two jobs reach the database and one of them
   ]);
   expect(jobs.flatMap(podFindings)).toEqual([]);
   expect([...allowedFlows(objects)].sort()).toEqual([...flowsOfCode(objects)].sort());
+});
+
+test('with the component synthetic, a job with metrics calls the public address of the gateway and nothing else', () => {
+  const objects = renderWith('single-node', 'quittance', ['monitoring', 'synthetic', 'release']);
+  const job = objects.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'synthetic')!;
+  expect(typeErrors(objects)).toEqual([]);
+  expect(podFindings(job)).toEqual([]);
+  expect(unresolved(objects)).toEqual([]);
+  expect([...allowedFlows(objects)].sort()).toEqual([...flowsOfCode(objects)].sort());
+  // What its Secret must have, and nothing else, is without a value here.
+  const settings = objects.find(({ metadata }) => metadata.name.startsWith('settings-'))!.data;
+  const { env, ports } = podOf(job).spec.containers[0];
+  const given = Object.fromEntries(
+    (env as EnvVar[]).flatMap(({ name, value, valueFrom }) => {
+      const found = value ?? settings[valueFrom?.configMapKeyRef?.key ?? ''];
+      return found === undefined ? [] : [[name, found]];
+    }),
+  );
+  const issues = syntheticConfig.safeParse(given).error?.issues ?? [];
+  expect(issues.map((issue) => issue.path.join('.'))).toEqual(SECRET);
+  expect(
+    (env as EnvVar[]).flatMap(({ valueFrom }) =>
+      valueFrom?.secretKeyRef?.name === 'synthetic' ? [valueFrom.secretKeyRef.key] : [],
+    ),
+  ).toEqual(SECRET);
+  // The monitor of the services selects it, and the alarm reads a quarter of an hour.
+  const { selector, podMetricsEndpoints } = objects.find(({ kind }) => kind === 'PodMonitor')!.spec;
+  expect(podOf(job).metadata.labels).toMatchObject(selector.matchLabels);
+  expect(ports.map(({ name }: { name: string }) => name)).toContain(podMetricsEndpoints[0].port);
+  expect(Number(given.SYNTHETIC_EVERY_SECONDS) * 2).toBeLessThan(15 * 60);
 });

@@ -48,6 +48,7 @@ test('an error of the API is shown with its fields, code, request id and next st
     money_moved: 'no',
     safe_action: 'raise_limit',
     settlement_id: 'stl_1',
+    docs_url: 'https://api.example.com/docs/errors#limit_exceeded',
     details: [{ path: 'quote_amount', message: 'too much' }],
   });
   expect(failureLines(failureOf(error))).toEqual([
@@ -56,6 +57,7 @@ test('an error of the API is shown with its fields, code, request id and next st
     'Money moved: no',
     'Settlement: stl_1',
     'Code: limit_exceeded, request id: req_1',
+    'About this error: https://api.example.com/docs/errors#limit_exceeded',
     'Next: Raise the limit of the key or the allowance of the wallet, in the console.',
   ]);
 });

@@ -61,6 +61,8 @@ type Failure = {
   settlement_id: string | null;
   approval_id: string | null;
   request_id: string | null;
+  /** The page about the code. */
+  docs_url: string | null;
   next: string | null;
 };
 
@@ -76,6 +78,7 @@ export const failureOf = (error: unknown): Failure => {
     settlement_id: settlementOf(error),
     approval_id: said?.approvalId ?? null,
     request_id: said?.requestId ?? null,
+    docs_url: said?.docsUrl ?? null,
     next: nextOf(error),
   };
 };
@@ -90,5 +93,6 @@ export const failureLines = (failure: Failure): string[] => [
   ...(failure.code === null
     ? []
     : [`Code: ${failure.code}${failure.request_id === null ? '' : `, request id: ${failure.request_id}`}`]),
+  ...(failure.docs_url === null ? [] : [`About this error: ${failure.docs_url}`]),
   ...(failure.next === null ? [] : [`Next: ${failure.next}`]),
 ];

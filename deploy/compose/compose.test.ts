@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,6 +7,7 @@ import { afterAll, expect, test } from '@jest/globals';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { natsRights } from '../../shared/bus/topology.ts';
+import { syntheticConfig } from '../../shared/synthetic/config.ts';
 import { type Reach, workloads } from '../../tools/k8s/workloads.ts';
 import { natsUserName } from '../local/servers/nats-conf.ts';
 import { programNames } from '../local/stack/programs.ts';
@@ -235,15 +236,31 @@ test('the users of nats.conf have the rights of the contract and no others', () 
   expect(lines.filter((line) => /allow_responses|no_auth_user/.test(line))).toEqual([]);
 });
 
-test('a second `compose:init` keeps every key', () => {
+test('a second `compose:init` keeps every key, also those that a person has entered', () => {
   expect(composeFiles(folder)).toEqual(files);
+  const entered = files['synthetic.env']!.replace("KEY=''", "KEY='vendor_test_1'");
+  writeFileSync(path.join(folder, 'synthetic.env'), entered);
+  expect(composeFiles(folder)).toEqual({ ...files, 'synthetic.env': entered });
+});
+
+test('the synthetic payments have a profile of their own, need three values, and reach the gateway', () => {
+  const { profiles, command, networks, ...service } = compose.services.synthetic!;
+  expect([profiles, command, networks]).toEqual([['synthetic'], ['synthetic'], ['inside']]);
+  const variables = variablesOf({ networks, ...service }, 'synthetic');
+  const { issues } = syntheticConfig.safeParse(variables).error!;
+  expect(issues.map((issue) => issue.path.join('.'))).toEqual([
+    'SYNTHETIC_SERVICE_ID',
+    'SYNTHETIC_SERVICE_KEY',
+    'SYNTHETIC_DELEGATE_KEY',
+  ]);
+  expect(variables.OTEL_METRICS_EXPORTER).toBe('prometheus');
 });
 
 test('Prometheus scrapes every service, and the collector’s pipelines use only what it declares', () => {
   const [scrape] = yaml('observability/prometheus.yaml').scrape_configs;
   // The alarm ProcessGone selects this job.
   expect(scrape.job_name).toBe('quittance');
-  expect(new Set(scrape.dns_sd_configs[0].names)).toEqual(new Set(programNames));
+  expect(new Set(scrape.dns_sd_configs[0].names)).toEqual(new Set([...programNames, 'synthetic']));
   const { service, ...declared } = yaml('observability/collector.yaml');
   for (const pipeline of Object.values<Record<string, string[]>>(service.pipelines))
     for (const [kind, names] of Object.entries(pipeline))

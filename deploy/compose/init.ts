@@ -42,6 +42,24 @@ const secret = (folder: string, name: string): string => {
   return readFileSync(file, 'utf8').trim();
 };
 
+/**
+ * The variables of the synthetic payments. Their accounts exist only after a sign-up, so a person
+ * enters the keys, and they are kept.
+ */
+const syntheticFile = (folder: string): string => {
+  const file = path.join(folder, 'synthetic.env');
+  return existsSync(file)
+    ? readFileSync(file, 'utf8')
+    : envFile({
+        ENVIRONMENT,
+        GATEWAY_URL: `http://gateway:${HTTP_PORT}`,
+        SYNTHETIC_EVERY_SECONDS: '300',
+        SYNTHETIC_SERVICE_ID: '',
+        SYNTHETIC_SERVICE_KEY: '',
+        SYNTHETIC_DELEGATE_KEY: '',
+      });
+};
+
 /** `env_file` of Compose reads a value between single quotes literally. */
 const envFile = (variables: Variables): string =>
   Object.entries(variables)
@@ -149,6 +167,7 @@ export const composeFiles = (folder: string): Record<string, string> => {
   };
   const accounts = natsAccounts([{ name: ENVIRONMENT, keys }]);
   return {
+    'synthetic.env': syntheticFile(folder),
     'nats.conf': natsConf({ host: '0.0.0.0', port: 4222, storeDir: '/data', accounts }),
     ...Object.fromEntries(
       Object.entries(all).map(([name, variables]) => [`${name}.env`, envFile(variables)]),

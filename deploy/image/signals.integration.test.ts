@@ -37,8 +37,8 @@ const writeCopy = (): void => {
 };
 
 /**
- * The variables in compose.yaml. The two jobs for backups and the one for synthetic payments are
- * not part of it.
+ * The variables in compose.yaml. The two jobs for backups are not part of it, and the one for
+ * synthetic payments has no accounts there.
  */
 const variables = (name: string): NodeJS.Dict<string> => {
   if (name === 'synthetic')

@@ -27,6 +27,8 @@ type Refusal = {
   settlement_id?: string;
   approval_id?: string;
   tx_hash?: string;
+  /** The page about the code. */
+  docs_url?: string;
 };
 
 const AGAIN = 'Call the tool again with the same arguments, including payment_key. It never pays twice.';
@@ -59,7 +61,7 @@ export const refuseWith = (error: Refusal): CallToolResult => ({
 });
 
 const ofApi = (error: ApiError): Refusal => {
-  const { code, message, moneyMoved, safeAction, settlementId, approvalId } = error;
+  const { code, message, moneyMoved, safeAction, settlementId, approvalId, docsUrl } = error;
   return {
     code,
     message,
@@ -68,6 +70,7 @@ const ofApi = (error: ApiError): Refusal => {
     ...(safeAction === null ? {} : { safe_action: safeAction }),
     ...(settlementId === null ? {} : { settlement_id: settlementId }),
     ...(approvalId === null ? {} : { approval_id: approvalId }),
+    ...(docsUrl === null ? {} : { docs_url: docsUrl }),
     what_to_do: WHAT_TO_DO[safeAction ?? (error.retryable ? 'retry_same_attempt' : 'stop')],
   };
 };

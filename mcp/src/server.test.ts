@@ -162,7 +162,8 @@ describe.each(ERAS)('%s', (era) => {
 
   test('a payment that waits for its owner: what to do, and the repeat goes on with the same attempt', async () => {
     const { call, refused } = await connect(era);
-    const waiting = { money_moved: 'no', safe_action: 'await_approval', approval_id: 'apr_1' };
+    const docs_url = 'https://api.example.com/docs/errors#approval_required';
+    const waiting = { money_moved: 'no', safe_action: 'await_approval', approval_id: 'apr_1', docs_url };
     world.script.sign = () => refusal(403, 'approval_required', waiting);
     const vendor = await world.vendor(honestX402());
     const args = { url: vendor.origin, ...paidFor, payment_key: 'k' };

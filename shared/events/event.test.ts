@@ -68,7 +68,7 @@ const fund = { fund_id: 'fund_1', account_id: 'acct_1', owner: 'o', amount: '5' 
 test.each([
   [event('settlement.accepted', about), 'evt.settlement.accepted', 'settlement.accepted:stl_1'],
   [
-    event('settlement.issued', { ...about, tx_hash, issued_at: at }),
+    event('settlement.issued', { ...about, scope: null, tx_hash, issued_at: at }),
     'evt.settlement.issued',
     'settlement.issued:stl_1',
   ],

@@ -65,7 +65,8 @@ test('vendor and payer get the events of a payment, by verified deliveries and b
     endpointOf(vendorToken, toVendor, ['quote.*', 'settlement.*']),
     endpointOf(consumer.token, toConsumer, ['settlement.*']),
   ]);
-  const quote = await quoteOf(api, vendor);
+  const scope = { order: 'A-17', größe: [1, { ok: true }] };
+  const quote = await quoteOf(api, vendor, { scope });
   const paid = await must(settleWith(api, consumer.token, quote), 'settle');
   const { settlement_id, settlement_token } = paid;
   const redeem = { token: vendor.apiKey, body: { settlement_token, redeem_id: 'replica-1' } };
@@ -79,6 +80,7 @@ test('vendor and payer get the events of a payment, by verified deliveries and b
   expect(bodies[0].map(({ type }) => type)).toEqual(['quote.settled', 'quote.settling', ...lifecycle]);
   expect(bodies[1].map(({ type }) => type)).toEqual(lifecycle);
   expect(bodies[0][2]!.data).toMatchObject({ settlement_id, role: 'vendor', tx_hash: paid.tx_hash });
+  for (const body of [...bodies[0].slice(2), ...bodies[1]]) expect(body.data).toMatchObject({ scope });
   expect(bodies[1][2]!.data).toMatchObject({ settlement_id, role: 'payer', wallet_id: consumer.walletId });
   // The settlement token is for redeem only.
   expect(JSON.stringify([toVendor.received, toConsumer.received])).not.toContain(settlement_token);

@@ -89,6 +89,7 @@ export const publishAll = (messages: readonly Message[]) => Promise.all(messages
 export const issue = (payer: Principal & { account_id: string }, rest: Partial<Issued> = {}): Issued => ({
   settlement_id: newId('stl'),
   quote_id: newId('q'),
+  scope: null,
   tx_hash: HASH,
   account_id: payer.account_id,
   delegate_id: 'delegate_id' in payer ? (payer.delegate_id as string) : null,

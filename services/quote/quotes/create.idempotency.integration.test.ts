@@ -98,7 +98,7 @@ const countQuotes = ({ service_id }: { service_id: string }) =>
 
 test('64 concurrent calls with one key create one quote, and every answer has its token', async () => {
   const by = vendor();
-  const scope = { b: [1, { d: null, c: 'ü\u0000' }], a: {} };
+  const scope = { b: [1, { d: null, c: 'ü\u0001' }], a: {} };
   const answers = await atOnce(64, (i) =>
     createQuote(by, 'k', { scope: i % 2 === 0 ? scope : { a: scope.a, b: scope.b }, quote_amount: '20000' }),
   );
@@ -108,6 +108,17 @@ test('64 concurrent calls with one key create one quote, and every answer has it
   expect(await countQuotes(by)).toBe('1');
   const other = { scope: { ...scope, a: [] }, quote_amount: '20000' };
   expect(await codeOf(createQuote(by, 'k', other))).toBe('idempotency_mismatch');
+});
+
+test.each([
+  [{ order: '\0' }, 'validation_error'],
+  [{ '\0': [] }, 'validation_error'],
+  [{ order: 'C:\\\0' }, 'validation_error'],
+  [{ order: 'C:\\u0000' }, 'ok'],
+])('metadata has no NUL, which no event could contain: %j', async (scope, expected) => {
+  const by = vendor();
+  expect(await codeOf(createQuote(by, undefined, { scope }))).toBe(expected);
+  expect(await countQuotes(by)).toBe(expected === 'ok' ? '1' : '0');
 });
 
 test('another service of the account does not get the quote, whatever key it sends', async () => {

@@ -32,6 +32,11 @@ const DEFAULT_EXPIRES_IN_SECONDS = 600;
  * (docs/spec/decisions.md, Quote).
  */
 const MAX_SCOPE_BYTES = 4096;
+/**
+ * The escaped NUL, not an escaped backslash before `u0000`. The events of a settlement contain the
+ * scope, and Postgres stores no NUL in jsonb: such a payment could not be recorded as confirmed.
+ */
+const NUL_IN_JSON = /(?<!\\)(?:\\\\)*\\u0000/;
 
 /**
  * A payment is signed up to 60 s after its quote's expiry (rule 11). The rest is for the answer to
@@ -41,9 +46,11 @@ const SIGNED_WITHIN_MS = 90_000;
 
 const checkedScope = ({ scope }: Input): NonNullable<Input['scope']> | null => {
   if (scope === undefined) return null;
-  if (Buffer.byteLength(JSON.stringify(scope)) > MAX_SCOPE_BYTES) {
+  const text = JSON.stringify(scope);
+  if (Buffer.byteLength(text) > MAX_SCOPE_BYTES) {
     throw invalid('scope', `must be at most ${MAX_SCOPE_BYTES} bytes of JSON`);
   }
+  if (NUL_IN_JSON.test(text)) throw invalid('scope', 'must not contain the character U+0000; remove it');
   return scope;
 };
 

@@ -184,7 +184,7 @@ const accept = async (
     return accept(deps, order, one);
   }
   count('quittance_settlements_total', 1, { outcome: 'accepted' });
-  terms.addTerms({ ...inserted, created_at: clock() });
+  terms.addTerms({ ...inserted, scope: null, created_at: clock() });
   await failpoint('settlement.afterAccept');
   return { kind: 'inserted', row: inserted };
 };

@@ -80,6 +80,24 @@ test('a payment that waits for its approval has no settlement, and is found by t
   expect((await find([approvalId])).related).toEqual({ ids: [approvalId, q.quote_id], attempts: [attempt] });
 });
 
+test('a payment that was only declined is found by its decline, its quote and its attempt', async () => {
+  const payer = consumer();
+  const delegate = await delegateOf(payer, { per_payment: 1n });
+  const q = quote();
+  const attempt = { account_id: payer.account_id, payment_attempt_id: newId('evt') };
+  expect(await outcome(pay(delegate, q, attempt.payment_attempt_id))).toBe('limit_exceeded');
+  const found = await until(
+    () => find([q.quote_id]),
+    ({ entries }) => entries.length > 0,
+  );
+  const expected = { quote_id: q.quote_id, reason: 'per_payment', limit: '1', left: '1' };
+  expect(detailsOf(found, 'payment declined')).toMatchObject(expected);
+  const declineId = found.entries[0]!.object_id;
+  expect(found.related).toEqual({ ids: [declineId, q.quote_id], attempts: [attempt] });
+  expect(await find([declineId])).toEqual(found);
+  expect(await find([], [attempt])).toEqual(found);
+});
+
 test('a refund is found by its id, and its reservation is shown with the payment', async () => {
   const settled = await paid(consumer());
   const refund_id = newId('ref');

@@ -51,6 +51,23 @@ const Approval = z.object({
 });
 type Approval = z.infer<typeof Approval>;
 
+const Declined = z.object({
+  decline_id: z.string(),
+  account_id: z.string(),
+  payment_attempt_id: z.string(),
+  delegate_id: z.string().nullable(),
+  quote_id: z.string(),
+  vendor_account_id: z.string(),
+  service_id: z.string(),
+  amount: z.bigint(),
+  reason: z.string(),
+  code: z.string(),
+  limit_micro: z.bigint().nullable(),
+  left_micro: z.bigint().nullable(),
+  created_at: z.number(),
+});
+type Declined = z.infer<typeof Declined>;
+
 const Reservation = z.object({
   refund_id: z.string(),
   settlement_id: z.string().nullable(),
@@ -102,6 +119,18 @@ const listApprovals = (db: Db, { ids, attempts }: References): Promise<readonly 
       union select a.approval_id from approvals a
         join ${attemptRows(attempts)} ${NAMED} using (account_id, payment_attempt_id)
     ) order by approval_id limit 100`);
+
+/** An attempt without a settlement may have declines only. */
+const listDeclined = (db: Db, { ids, attempts }: References): Promise<readonly Declined[]> =>
+  db.any(sql.type(Declined)`
+    select decline_id, account_id, payment_attempt_id, delegate_id, quote_id, vendor_account_id, service_id, amount,
+      reason, code, limit_micro, left_micro, created_at
+    from declines where decline_id in (
+      select unnest(${textArray(ids)})
+      union select decline_id from declines where quote_id = any(${textArray(ids)})
+      union select d.decline_id from declines d
+        join ${attemptRows(attempts)} ${NAMED} using (account_id, payment_attempt_id)
+    ) order by decline_id limit 100`);
 
 const listReservations = (db: Db, settlementIds: readonly string[]) =>
   db.any(sql.type(Reservation)`
@@ -161,16 +190,32 @@ const entriesOfApproval = (row: Approval): RecordEntry[] => [
   ...(row.decided_at === null ? entry(row.expires_at, row.approval_id, 'approval expires') : []),
 ];
 
+const entriesOfDecline = (row: Declined): RecordEntry[] =>
+  entry(row.created_at, row.decline_id, 'payment declined', {
+    payer: row.account_id,
+    payment_attempt_id: row.payment_attempt_id,
+    delegate_id: row.delegate_id,
+    quote_id: row.quote_id,
+    vendor: row.vendor_account_id,
+    service_id: row.service_id,
+    amount: row.amount,
+    reason: row.reason,
+    code: row.code,
+    limit: row.limit_micro,
+    left: row.left_micro,
+  });
+
 /**
- * Settlements with their approvals, units and reservations of refunds, by the id of any of them, of
- * their quote or of their message.
+ * Settlements with their approvals, declines, units and reservations of refunds, by the id of any
+ * of them, of their quote or of their message.
  */
 export const findPaymentRecords =
   (pool: Pool): RecordFinder =>
   async (references) => {
-    const [payments, approvals] = await Promise.all([
+    const [payments, approvals, declines] = await Promise.all([
       listPayments(pool, references),
       listApprovals(pool, references),
+      listDeclined(pool, references),
     ]);
     const ids = payments.map(({ settlement_id }) => settlement_id);
     const [reservations, consumed] = await Promise.all([
@@ -182,15 +227,17 @@ export const findPaymentRecords =
         ids: namesOf([
           ...payments.flatMap((row) => [row.settlement_id, row.quote_id, row.message_hash]),
           ...approvals.flatMap((row) => [row.approval_id, row.quote_id]),
+          ...declines.flatMap((row) => [row.decline_id, row.quote_id]),
           ...reservations.map((row) => row.refund_id),
         ]),
-        attempts: [...payments, ...approvals].flatMap(({ account_id, payment_attempt_id }) =>
+        attempts: [...payments, ...approvals, ...declines].flatMap(({ account_id, payment_attempt_id }) =>
           account_id === null || payment_attempt_id === null ? [] : [{ account_id, payment_attempt_id }],
         ),
       },
       entries: [
         ...payments.flatMap(entriesOfPayment),
         ...approvals.flatMap(entriesOfApproval),
+        ...declines.flatMap(entriesOfDecline),
         ...reservations.flatMap(({ refund_id, amount, created_at, released_at }) => [
           ...entry(amount === null ? null : created_at, refund_id, 'amount reserved for a refund', {
             amount,

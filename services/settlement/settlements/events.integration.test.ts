@@ -145,6 +145,39 @@ test('the first consume of a prepaid settlement publishes its redeem, the others
   expect([await consumeOne(), await consumeOne()]).toEqual([1, 0]);
 });
 
+/** Metadata of 4,000 bytes whose base64url has both characters that base64 spells otherwise. */
+const metadata = { order: 'A-17', text: 'ÿþ?>~ü€😀'.repeat(200), nested: { list: [1, null, 'x'], at: 1.5 } };
+
+test('every event after the acceptance has the scope of its quote, whatever replica or statement makes it', async () => {
+  const payed = () => paid(consumer(), quote(1_000_000n, { scope: metadata, window: 30 }));
+  const [redeemed, expired, lost] = [await payed(), await payed(), await payed()];
+  const elsewhere = onSettleProgressed({ ...deps, terms: createTermsCache() });
+  const { settlementId: object_id } = redeemed;
+  await elsewhere({
+    object_id,
+    generation: 1,
+    status: 'finalized',
+    tx_hash: HASH[0],
+    slot: 101,
+    failure: null,
+  });
+  await redeem(redeemed);
+  await publishProgress(lost.settlementId, 'failed');
+  await database.withClock('31 seconds', expireSettlements(deps));
+  for (const [{ settlementId }, names] of [
+    [redeemed, ['issued', 'finalized', 'redeemed']],
+    [expired, ['issued', 'expired']],
+    [lost, ['issued', 'failed', 'reversed']],
+  ] as const) {
+    await namesOf(settlementId, names.length + 1);
+    const scopes = Object.fromEntries(of(settlementId).map(({ name, scope }) => [name, scope]));
+    expect(scopes).toEqual({
+      ...Object.fromEntries(names.map((name) => [name, metadata])),
+      accepted: undefined,
+    });
+  }
+});
+
 test('three concurrent replicas publish each expired settlement once, and no redeemed one', async () => {
   const window = { window: 30 };
   const [redeemed, ...elapsed] = await atOnce(9, () => paid(consumer(), quote(1_000_000n, window)));

@@ -61,7 +61,12 @@ export const confirmedEvents = (
   { txHash, issuedAt }: { txHash: string; issuedAt: number },
   trace: Trace,
 ): { issued: Message; finalized: Message } => {
-  const about = { settlement_id: terms.settlement_id, quote_id: terms.quote_id, tx_hash: txHash };
+  const about = {
+    settlement_id: terms.settlement_id,
+    quote_id: terms.quote_id,
+    scope: terms.scope,
+    tx_hash: txHash,
+  };
   return {
     issued: event('settlement.issued', { ...about, ...paymentOf(terms, issuedAt) }, trace),
     finalized: event('settlement.finalized', { ...about, ...partiesOf(terms) }, trace),
@@ -79,6 +84,7 @@ export const failedEvents = (
   const about = {
     settlement_id: terms.settlement_id,
     quote_id: terms.quote_id,
+    scope: terms.scope,
     ...partiesOf(terms),
   };
   return {

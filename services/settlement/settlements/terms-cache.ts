@@ -3,7 +3,7 @@ import type { Attempt } from './store/accept-attempts.ts';
 import type { ExternalAttempt } from './store/accept-external.ts';
 import type { Terms } from './store/settlements.ts';
 
-/** The payments of some minutes under the heaviest load, at half a kilobyte each. */
+/** The payments of some minutes under the heaviest load, at half a kilobyte each and its scope. */
 const MAX_ENTRIES = 5000;
 
 /**
@@ -26,6 +26,7 @@ export const createTermsCache = () => {
         vendor_account_id: claims.vendor_account_id,
         quote_amount: BigInt(claims.quote_amount),
         fee_amount: BigInt(claims.fee_amount),
+        scope: claims.scope,
         redeem_window_seconds: claims.redeem_window_seconds,
         created_at: createdAt,
       });
@@ -43,6 +44,7 @@ export const createTermsCache = () => {
         vendor_account_id: null,
         quote_amount: attempt.amountMicro,
         fee_amount: 0n,
+        scope: null,
         redeem_window_seconds: null,
         created_at: createdAt,
       });

@@ -4,8 +4,8 @@ import type { settlement } from '../../../shared/contract/settlement.ts';
 import { batched } from '../../../shared/db/batched.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { isoTimeOrNull } from '../../../shared/lib/clock.ts';
-import { findForVerify, type VerifyRequest } from './store/settlements.ts';
-import { amountsOf, quoteScopeOf, statusNow, unitsShown } from './view.ts';
+import { findForVerify, quoteScopeOf, type VerifyRequest } from './store/settlements.ts';
+import { amountsOf, statusNow, unitsShown } from './view.ts';
 
 /** POST /v1/settlements/:settlement_id/verify: a read that never changes anything. */
 export const verify = ({ pool }: { pool: Pool }): Handler<typeof settlement.operations.verify> => {

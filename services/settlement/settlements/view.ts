@@ -1,11 +1,10 @@
 import type { z } from 'zod';
 import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { Settlement } from '../../../shared/contract/settlement.ts';
-import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { storedClaims } from '../../../shared/lib/compact-token.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
-import type { Scope, SettlementRow, Terms } from './store/settlements.ts';
+import { quoteScopeOf, type Scope, type SettlementRow, type Terms } from './store/settlements.ts';
 
 type Caller = PrincipalOf<readonly ['service_key', 'jwt', 'delegate_key']>;
 
@@ -24,10 +23,6 @@ export const scopeOf = (caller: Caller, role?: 'payer' | 'vendor'): Scope => {
  */
 export const statusNow = (row: Pick<SettlementRow, 'status' | 'elapsed'>): SettlementRow['status'] =>
   row.status === 'issued' && row.elapsed ? 'expired' : row.status;
-
-/** The quote's scope, which only its signed token has; null without a quote. */
-export const quoteScopeOf = (row: Pick<SettlementRow, 'quote_token'>): QuoteClaims['scope'] =>
-  row.quote_token === null ? null : storedClaims(row.quote_token).scope;
 
 /** The units of a prepaid settlement; nothing for another one. */
 export const unitsShown = ({
@@ -100,7 +95,7 @@ export const showWithQuote = (row: SettlementRow, caller: Caller): z.infer<typeo
 });
 
 /** Who pays whom, and how much, for the events. */
-export const partiesOf = (row: Terms) => ({
+export const partiesOf = (row: Omit<Terms, 'scope'>) => ({
   rail: row.rail,
   account_id: row.account_id,
   delegate_id: row.delegate_id,
@@ -112,7 +107,7 @@ export const partiesOf = (row: Terms) => ({
   fee_amount: formatMicro(row.fee_amount),
 });
 /** The same for a payment that was issued. */
-export const paymentOf = (row: Terms, issuedAt: number) => ({
+export const paymentOf = (row: Omit<Terms, 'scope'>, issuedAt: number) => ({
   ...partiesOf(row),
   issued_at: isoTime(issuedAt),
 });

@@ -7,7 +7,7 @@ import { parseMicro } from '../../../shared/lib/micro.ts';
 import type { Movement } from './model/transaction.ts';
 import { upsertMovements } from './store.ts';
 
-type Payment = Omit<z.infer<typeof settlement.events.issued>, 'quote_id'>;
+type Payment = Omit<z.infer<typeof settlement.events.issued>, 'quote_id' | 'scope'>;
 
 /** The movement of a payment, from an event or an answer of settlement. */
 export const movementOfPayment = (payment: Payment, status: Movement['status']): Movement => ({

@@ -26,11 +26,12 @@ test('events that are published eight times, late and in any order are one event
   const [payer, vendor] = [account(), account()];
   const paid = payment(payer.account_id, vendor.account_id);
   const at = new Date().toISOString();
+  const scope = null;
   const publishAll = () =>
     Promise.all([
-      publishAs('settlement.redeemed', { ...paid, redeemed_at: at, redeem_id: null }),
-      publishAs('settlement.finalized', { ...paid, tx_hash: HASH }),
-      publishAs('settlement.issued', { ...paid, tx_hash: HASH, issued_at: at }),
+      publishAs('settlement.redeemed', { ...paid, scope, redeemed_at: at, redeem_id: null }),
+      publishAs('settlement.finalized', { ...paid, scope, tx_hash: HASH }),
+      publishAs('settlement.issued', { ...paid, scope, tx_hash: HASH, issued_at: at }),
       publishAs('settlement.accepted', paid),
     ]);
   await atOnce(8, publishAll);

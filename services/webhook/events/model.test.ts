@@ -22,6 +22,7 @@ const parties = {
 const tx_hash = '5'.repeat(80);
 const at = '2026-11-21T10:00:00.000Z';
 const whole = { ...ids, ...parties };
+const quoted = { ...whole, scope: { order: 'A-17' } };
 const transfer = {
   amount: '5',
   destination_address: '1'.repeat(32),
@@ -132,15 +133,15 @@ test.each([
     ['vendor quote.expired'],
   ),
   row('settlement.accepted', whole, ['vendor quote.settling']),
-  row('settlement.issued', { ...whole, tx_hash, issued_at: at }, [
+  row('settlement.issued', { ...quoted, tx_hash, issued_at: at }, [
     'vendor quote.settled',
     ...both('settlement.issued'),
   ]),
-  row('settlement.finalized', { ...whole, tx_hash }, both('settlement.finalized')),
-  row('settlement.failed', { ...whole, code: 'insufficient_funds' }, both('settlement.failed')),
-  row('settlement.reversed', { ...whole, redeemed: true }, both('settlement.reversed')),
-  row('settlement.redeemed', { ...whole, redeemed_at: at, redeem_id: 'r' }, both('settlement.redeemed')),
-  row('settlement.expired', { ...whole, redeem_expires_at: at }, both('settlement.expired')),
+  row('settlement.finalized', { ...quoted, tx_hash }, both('settlement.finalized')),
+  row('settlement.failed', { ...quoted, code: 'insufficient_funds' }, both('settlement.failed')),
+  row('settlement.reversed', { ...quoted, redeemed: true }, both('settlement.reversed')),
+  row('settlement.redeemed', { ...quoted, redeemed_at: at, redeem_id: 'r' }, both('settlement.redeemed')),
+  row('settlement.expired', { ...quoted, redeem_expires_at: at }, both('settlement.expired')),
   row('settlement.approvalRequested', { ...approval, status: 'awaiting_approval' }, [
     'payer approval.requested',
   ]),
@@ -201,7 +202,7 @@ test('an approval that is denied after it was approved is a second event', () =>
 
 test('payer and vendor each get the fields that they may see', () => {
   const [toPayer, toVendor] = eventsOf('settlement.redeemed', {
-    ...whole,
+    ...quoted,
     redeemed_at: at,
     redeem_id: 'replica-1',
   });
@@ -212,6 +213,7 @@ test('payer and vendor each get the fields that they may see', () => {
     quote_amount: '1000000',
     fee_amount: '10000',
     net_amount: '990000',
+    scope: { order: 'A-17' },
     redeemed_at: at,
   };
   expect(toPayer!.data).toEqual({
@@ -249,9 +251,10 @@ test('a used-up limit is an event with its figures', () => {
 test('a payment of another protocol is an event of its vendor only, with the rail and the address that paid', () => {
   const foreign = {
     ...{
-      ...whole,
+      ...quoted,
       rail: 'x402' as const,
       quote_id: null,
+      scope: null,
       account_id: null,
       wallet_id: null,
       delegate_id: null,
@@ -271,7 +274,8 @@ test('a payment of another protocol is an event of its vendor only, with the rai
 
 test('an outgoing payment is an event of its payer only, without a service', () => {
   const outgoing = {
-    ...{ ...whole, rail: 'x402_out' as const, quote_id: null, service_id: null, vendor_account_id: null },
+    ...{ ...quoted, rail: 'x402_out' as const, quote_id: null, service_id: null, vendor_account_id: null },
+    scope: null,
     payer_address: '1'.repeat(32),
     fee_amount: '0',
   };
@@ -290,7 +294,7 @@ test('an outgoing payment is an event of its payer only, without a service', () 
 
 test('an account that pays its own service gets the events of both roles', () => {
   const events = eventsOf('settlement.expired', {
-    ...whole,
+    ...quoted,
     vendor_account_id: payer,
     redeem_expires_at: at,
   });
@@ -300,7 +304,7 @@ test('an account that pays its own service gets the events of both roles', () =>
 
 test('a second payment of a quote and a new transaction make new events, a repeat does not', () => {
   const keysOf = (events: NewEvent[]) => events.map(({ event_key }) => event_key);
-  const another = { ...whole, settlement_id: newId('stl') };
+  const another = { ...quoted, settlement_id: newId('stl') };
   expect(keysOf(eventsOf('settlement.accepted', whole))).not.toEqual(
     keysOf(eventsOf('settlement.accepted', another)),
   );

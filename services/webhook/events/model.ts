@@ -48,12 +48,12 @@ const amountsOf = ({ quote_amount, fee_amount }: PaymentEvent) => ({
  */
 const paymentEvents = (
   type: EventType,
-  event: PaymentEvent,
+  event: PaymentEvent & { scope: Record<string, Json> | null },
   own: { both?: Record<string, Json>; vendor?: Record<string, Json> } = {},
 ): NewEvent[] => {
-  const { settlement_id, rail, quote_id, service_id, account_id, wallet_id, delegate_id } = event;
+  const { settlement_id, rail, quote_id, service_id, account_id, wallet_id, delegate_id, scope } = event;
   const vendor = event.vendor_account_id;
-  const shared = { settlement_id, rail, quote_id, service_id, ...amountsOf(event), ...own.both };
+  const shared = { settlement_id, rail, quote_id, service_id, ...amountsOf(event), scope, ...own.both };
   const of = (role: 'payer' | 'vendor', account_id: string, more: Record<string, Json>): NewEvent => ({
     account_id,
     type,

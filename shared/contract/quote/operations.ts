@@ -26,7 +26,8 @@ const QuoteStatus = z.enum(['pending', 'settling', 'settled', 'expired']).meta({
  */
 export const Scope = z.record(z.string(), z.json()).meta({
   id: 'Scope',
-  description: 'What the quote is for: any JSON object, at most 4096 bytes. The token signs it',
+  description:
+    'What the quote is for: any JSON object, at most 4096 bytes, without the character U+0000. The token signs it',
   examples: [{ resource: 'https://api.example.com/report' }],
 });
 export const Quote = z

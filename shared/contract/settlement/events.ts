@@ -13,7 +13,7 @@ import {
   TransactionHash,
   WalletId,
 } from '../primitives.ts';
-
+import { Scope } from '../quote/operations.ts';
 import { Approval } from './approvals.ts';
 import { Decline, DeclineId } from './declines.ts';
 import { Rail } from './rail.ts';
@@ -42,29 +42,31 @@ const parties = {
 };
 export const payment = { ...parties, issued_at: Timestamp };
 const about = { ...ids, ...parties };
+/** With the metadata of the quote, which the webhooks derived from these events return. */
+const aboutQuoted = { ...about, scope: Scope.nullable() };
 
 /** The events of settlement. Every event names the accounts of the payment. */
 export const events = {
   /** An attempt was accepted. Its holds are reserved, and the payment is under way. */
   accepted: z.strictObject(about),
   /** The payment is confirmed on chain; the settlement can be redeemed. */
-  issued: z.strictObject({ ...about, tx_hash: TransactionHash, issued_at: Timestamp }),
+  issued: z.strictObject({ ...aboutQuoted, tx_hash: TransactionHash, issued_at: Timestamp }),
   /**
    * The payment is finalized: no fork can undo it. If a fork forced a new transaction, it differs
    * from the issued one.
    */
-  finalized: z.strictObject({ ...about, tx_hash: TransactionHash }),
+  finalized: z.strictObject({ ...aboutQuoted, tx_hash: TransactionHash }),
   /** It is proven that no money moved and none will. The quote may be tried again. */
-  failed: z.strictObject({ ...about, code: z.string() }),
+  failed: z.strictObject({ ...aboutQuoted, code: z.string() }),
   /**
    * The payment of an issued settlement was finally reversed on chain. A redeemed settlement stays
    * redeemed.
    */
-  reversed: z.strictObject({ ...about, redeemed: z.boolean() }),
+  reversed: z.strictObject({ ...aboutQuoted, redeemed: z.boolean() }),
   /** The vendor has redeemed it, by redeem or by the first consume. */
-  redeemed: z.strictObject({ ...about, redeemed_at: Timestamp, redeem_id: RedeemId.nullable() }),
+  redeemed: z.strictObject({ ...aboutQuoted, redeemed_at: Timestamp, redeem_id: RedeemId.nullable() }),
   /** The settlement was paid and not redeemed within its window. */
-  expired: z.strictObject({ ...about, redeem_expires_at: Timestamp }),
+  expired: z.strictObject({ ...aboutQuoted, redeem_expires_at: Timestamp }),
   /** A payment of a delegate waits for its owner's approval. */
   approvalRequested: z.strictObject({ ...Approval.shape, account_id: AccountId }),
   /** The owner has approved or denied it. */

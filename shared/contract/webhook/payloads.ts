@@ -17,6 +17,7 @@ import {
   TransactionHash,
   WalletId,
 } from '../primitives.ts';
+import { Scope } from '../quote/operations.ts';
 import { Approval } from '../settlement/approvals.ts';
 import { Decline, VENDOR_CODE } from '../settlement/declines.ts';
 import { RedeemId } from '../settlement/events.ts';
@@ -58,6 +59,7 @@ const paymentEvent = (both: z.ZodRawShape = {}, vendor: z.ZodRawShape = {}) => {
     quote_id: QuoteId.nullable().meta({ description: 'Null on another rail than `quittance`' }),
     service_id: ServiceId.nullable().meta({ description: 'Null for a vendor that does not use Quittance' }),
     ...amounts,
+    scope: Scope.nullable().meta({ description: 'The metadata of the quote, as its vendor sent it' }),
     ...both,
   };
   return z.discriminatedUnion('role', [

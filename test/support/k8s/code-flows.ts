@@ -33,6 +33,10 @@ export function flowsOfCode(objects: readonly Rendered[]): Set<string> {
     // A restore waits for the chain.
     if (name === 'restore' && beside(pod, 'chain').length === 0)
       for (const to of ['internet', 'internet6']) add(own, to, 443);
+    if (name === 'synthetic') {
+      for (const to of ['internet', 'internet6', 'ingress']) add(own, to, 443);
+      add('monitoring', own, 9464);
+    }
     if (name === 'setup-bus') for (const to of beside(pod, 'nats')) add(own, to, 4222);
     // The services use the chain with the scenarios, and a restore reads where they read.
     if (name === 'seed') for (const to of beside(pod, 'chain')) add(own, to, 8899);

@@ -1,9 +1,12 @@
+import { programNames } from '../../../deploy/local/stack/programs.ts';
 import { STOPS_WITHIN_SECONDS } from '../../../shared/lib/shutdown.ts';
 import { isProduct, nameOf, podOf, type Rendered } from './render.ts';
 
 /**
  * The rules for every pod, as findings: the restricted profile of Kubernetes and some additions.
  */
+
+const services: readonly string[] = programNames;
 
 type Container = Record<string, never> & {
   name: string;
@@ -38,7 +41,7 @@ export const podFindings = (object: Rendered): string[] => {
   const template = podOf(object);
   if (template === undefined) return [];
   const { spec } = template;
-  const service = object.kind === 'Deployment' && isProduct(spec.containers[0].image);
+  const isService = services.includes(object.metadata.name) && isProduct(spec.containers[0].image);
   const grace = spec.terminationGracePeriodSeconds ?? 30;
   const rules: [string, boolean][] = [
     [
@@ -58,7 +61,7 @@ export const podFindings = (object: Rendered): string[] => {
       ['Job', 'CronJob'].includes(object.kind) ||
         agree(object.spec.selector.matchLabels, template.metadata.labels),
     ],
-    ...(service
+    ...(isService
       ? ([
           ['it has its own ServiceAccount', spec.serviceAccountName === object.metadata.name],
           [

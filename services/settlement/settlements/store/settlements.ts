@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { Rail } from '../../../../shared/contract/settlement.ts';
+import type { QuoteClaims } from '../../../../shared/contract/tokens.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
+import { storedClaims } from '../../../../shared/lib/compact-token.ts';
 import { matching, type Page, pageBy } from '../../../../shared/lists/page.ts';
 import { chainStatuses, statuses } from '../model/status.ts';
 import { chainState, isConsumable, state, windowElapsed } from './conditions.ts';
@@ -68,6 +70,7 @@ const Terms = Row.pick({
   settlement_id: true,
   rail: true,
   quote_id: true,
+  quote_token: true,
   account_id: true,
   delegate_id: true,
   wallet_id: true,
@@ -79,15 +82,21 @@ const Terms = Row.pick({
   payer_address: true,
   created_at: true,
 });
-/** The columns that never change and that every event has. */
-export type Terms = z.infer<typeof Terms>;
+/** What never changes and events have, with the scope of the quote. */
+export type Terms = Omit<z.infer<typeof Terms>, 'quote_token'> & { scope: QuoteClaims['scope'] };
+
+/** The quote's scope, which only its signed token has; null without a quote. */
+export const quoteScopeOf = (row: Pick<SettlementRow, 'quote_token'>): QuoteClaims['scope'] =>
+  row.quote_token === null ? null : storedClaims(row.quote_token).scope;
 
 /** The terms of the settlements that this database has, in no order. */
-export const listTerms = (db: Db, settlementIds: readonly string[]): Promise<readonly Terms[]> =>
-  db.any(sql.type(Terms)`
-    select settlement_id, rail, quote_id, account_id, delegate_id, wallet_id, service_id, vendor_account_id,
+export const listTerms = async (db: Db, settlementIds: readonly string[]): Promise<readonly Terms[]> => {
+  const rows = await db.any(sql.type(Terms)`
+    select settlement_id, rail, quote_id, quote_token, account_id, delegate_id, wallet_id, service_id, vendor_account_id,
       quote_amount, fee_amount, redeem_window_seconds, payer_address, created_at
     from settlements where settlement_id = any(${sql.array([...settlementIds], 'text')})`);
+  return rows.map(({ quote_token, ...row }) => ({ ...row, scope: quoteScopeOf({ quote_token }) }));
+};
 
 /** The attempt of a payer's account, or null. */
 export const findAttempt = (db: Db, accountId: string, attemptId: string): Promise<SettlementRow | null> =>
