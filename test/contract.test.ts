@@ -203,6 +203,8 @@ const HARMLESS = new Set([
   ],
   ...['identity.passkeyRegisterOptions', 'identity.passkeyRegisterVerify', 'identity.passkeyLoginOptions'],
   ...['identity.passkeyLoginVerify', 'identity.refresh', 'identity.logout', 'identity.revealServiceKey'],
+  // A closed account cannot be closed again: its sign-ins have ended.
+  'identity.closeAccount',
   // An unconfirmed sign-in of a device is worth nothing, and the first decision stands.
   ...['identity.startDeviceSignIn', 'identity.pollDeviceSignIn'],
   ...['identity.readDeviceSignIn', 'identity.decideDeviceSignIn'],

@@ -1452,6 +1452,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/accounts/me/close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Close the account of this sign-in
+         * @description Refused with `conflict` while something is open; `details` names each part. Otherwise every sign-in, passkey, service, delegate, key, webhook endpoint and linked wallet of the account ends at once.
+         *
+         *     Money in a linked wallet is its owner’s on the chain and stays there. A wallet that was created here must be empty, because its backup is erased.
+         *
+         *     At `erase_at` the personal data are erased. Payments are kept under the id of the account. The address can open a new account at once. Export the data first: `quittance account export`.
+         *
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["identity.closeAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/accounts/me/settings": {
         parameters: {
             query?: never;
@@ -10095,6 +10123,40 @@ export interface operations {
                         email: string;
                         display_name: string | null;
                         created_at: components["schemas"]["Timestamp"];
+                    };
+                };
+            };
+        };
+    };
+    "identity.closeAccount": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "closed",
+                     *       "closed_at": "2026-11-21T10:00:00.000Z",
+                     *       "erase_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        account_id: components["schemas"]["AccountId"];
+                        /** @constant */
+                        status: "closed";
+                        closed_at: components["schemas"]["Timestamp"];
+                        erase_at: components["schemas"]["Timestamp"];
                     };
                 };
             };

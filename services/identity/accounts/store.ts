@@ -59,6 +59,54 @@ export const updateAccountSettings = (
     where account_id = ${row.account_id}
     returning ${columns}`);
 
+// ---------- closure and erasure ----------
+
+/** A closure that takes longer is abandoned. */
+const CLOSING_SECONDS = 15;
+
+/** Freezes an account for the time of its closure. */
+export const beginClosing = (db: Db, accountId: string): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update accounts set closing_until = app_now() + ${CLOSING_SECONDS} * interval '1 second'
+    where account_id = ${accountId} and closed_at is null`);
+
+/** Ends the freezing of a closure that was refused. */
+export const abandonClosing = (db: Db, accountId: string): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update accounts set closing_until = null where account_id = ${accountId} and closed_at is null`);
+
+const Closed = z.object({ closed_at: z.number(), erase_at: z.number() });
+
+/**
+ * Closes an account that the caller has locked and frozen. Null when it is no longer frozen by its
+ * closure, so that something may have begun.
+ */
+export const closeAccountRow = (
+  tx: Db,
+  accountId: string,
+  erasureDays: number,
+): Promise<z.infer<typeof Closed> | null> =>
+  tx.maybeOne(sql.type(Closed)`
+    update accounts set closed_at = app_now(), closing_until = null,
+      erase_at = app_now() + ${erasureDays} * interval '1 day'
+    where account_id = ${accountId} and closed_at is null and closing_until > app_now()
+    returning closed_at, erase_at`);
+
+const Erased = z.object({ account_id: z.string(), erased_at: z.number() });
+
+/**
+ * Erases the personal data of one account whose time has come. Null when there is none. Other
+ * replicas skip an account that is being erased.
+ */
+export const eraseNextAccount = (tx: Db): Promise<z.infer<typeof Erased> | null> =>
+  tx.maybeOne(sql.type(Erased)`
+    update accounts set email = null, display_name = null, erased_at = app_now()
+    where account_id = (
+      select account_id from accounts
+      where closed_at is not null and erased_at is null and erase_at <= app_now()
+      order by erase_at limit 1 for update skip locked)
+    returning account_id, erased_at`);
+
 // ---------- account status, which operators set ----------
 
 const Status = z.object({

@@ -59,7 +59,7 @@ export const insertNotice = (
     insert into mails (kind, to_address, link_id, details, expires_at)
     select ${notice.kind}, email, ${notice.link_id ?? null}, ${JSON.stringify(notice.details)}::jsonb,
       app_now() + ${NOTICE_DAYS} * interval '1 day'
-    from accounts where account_id = ${notice.account_id} and closed_at is null
+    from accounts where account_id = ${notice.account_id} and email is not null
       and (mail_key_events or ${always || notice.link_id !== undefined})`);
 
 /**

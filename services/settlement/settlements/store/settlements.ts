@@ -3,7 +3,7 @@ import { Rail } from '../../../../shared/contract/settlement.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { matching, type Page, pageBy } from '../../../../shared/lists/page.ts';
 import { chainStatuses, statuses } from '../model/status.ts';
-import { chainState, isConsumable, isOpenSale, state, windowElapsed } from './conditions.ts';
+import { chainState, isOpenSale, state, windowElapsed } from './conditions.ts';
 
 export const Row = z.object({
   settlement_id: z.string(),
