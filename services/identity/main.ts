@@ -1,7 +1,15 @@
 import { openBase, runService } from '../../shared/boot.ts';
 import { call } from '../../shared/bus/call.ts';
 import { serve } from '../../shared/bus/serve.ts';
-import { chainSubmitter, funding, identity, quote, settlement, wallet, webhook } from '../../shared/contract/index.ts';
+import {
+  chainSubmitter,
+  funding,
+  identity,
+  quote,
+  settlement,
+  wallet,
+  webhook,
+} from '../../shared/contract/index.ts';
 import { subscribeInBatches } from '../../shared/events/batch-consumer.ts';
 import { subscribe } from '../../shared/events/consume.ts';
 import { idempotentCalls } from '../../shared/idempotency/calls.ts';

@@ -54,7 +54,12 @@ const closeNow = async (tx: Db, accountId: string, erasureDays: number) => {
   if (times === null) throw conflict('the closure took too long; repeat the call');
   const at = isoTime(times.closed_at);
   const erase_at = isoTime(times.erase_at);
-  await insertNotice(tx, { account_id: accountId, kind: 'account_closed', details: { at, erase_at }, always: true });
+  await insertNotice(tx, {
+    account_id: accountId,
+    kind: 'account_closed',
+    details: { at, erase_at },
+    always: true,
+  });
   await endServicesOf(tx, accountId);
   await deleteDelegatesOf(tx, accountId);
   await deletePasskeysOf(tx, accountId);
