@@ -151,6 +151,7 @@ const STEP_UP: readonly [string, always: boolean][] = [
   ['GET /v1/wallets/:id/backup', true],
   ['PATCH /v1/wallets/:id/backup', true],
   ['POST /v1/auth/device/decide', true],
+  ['POST /v1/accounts/me/close', true],
   ['POST /v1/withdrawals/:id/approve', true],
   ['POST /v1/delegates', true],
   ['PATCH /v1/delegates/:id', false],

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 
-/** Every table has a row that says what it holds of people, how long, and what erasure does to it. */
+/** Every table has a row: what it holds of people, how long, and what erasure does to it. */
 const root = path.resolve(import.meta.dirname, '..');
 
 const tables = globSync('services/*/schema.sql', { cwd: root }).flatMap((file) => {

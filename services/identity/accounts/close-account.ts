@@ -38,7 +38,7 @@ const OPEN_TEXTS: Readonly<Record<OpenWork, string>> = {
   wallets: 'a wallet that was created here holds money; withdraw it',
 };
 
-export type AccountCloser = {
+type AccountCloser = {
   pool: Pool;
   relay: Pick<Relay, 'dispatch'>;
   pokeMails: () => void;

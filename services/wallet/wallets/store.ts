@@ -214,7 +214,10 @@ export const hasFundedWallet = (db: Db, accountId: string): Promise<boolean> =>
       where account_id = ${accountId} and kind = 'provisioned' and balance > 0
     ) as open`);
 
-/** The ids of an account's wallets, locked. @param onlyLinked without those that were created here */
+/**
+ * The ids of an account's wallets, locked.
+ * @param onlyLinked without those that were created here
+ */
 export const listWalletIds = (
   tx: Db,
   accountId: string,
