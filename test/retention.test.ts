@@ -19,7 +19,7 @@ test('the list of tables is that of the schemas, in order and without a gap', ()
 });
 
 test.each(rows.map(([, table, rest]) => [table, rest!]))('%s: every column is filled', (_table, rest) => {
-  const cells = rest.split('|').map((cell) => cell.trim());
+  const cells = rest!.split('|').map((cell) => cell.trim());
   expect(cells).toHaveLength(3);
   expect(cells.filter((cell) => cell === '')).toEqual([]);
 });

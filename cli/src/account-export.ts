@@ -46,7 +46,7 @@ const OBJECTS: Readonly<Record<string, (client: Client) => Promise<object>>> = {
   'settlement.getFees': (client) => client.settlement.getFees(),
 };
 
-export type Exported = { from: string; data: object };
+type Exported = { from: string; data: object };
 
 /**
  * All data of an account, object by object, each with the operation that it comes from. It is never

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
 import pg from 'pg';
 import {
   type Consumer,
@@ -12,7 +13,7 @@ import {
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { signIn } from '../../deploy/local/seed/sign-in.ts';
-import { linkWallet } from '../../deploy/local/seed/wallet.ts';
+import { linkWallet, walletProof } from '../../deploy/local/seed/wallet.ts';
 import { verifyReceipt } from '../../sdk/src/main.ts';
 import { isBroken } from '../../tools/reconcile/compare.ts';
 import { placeOf, reconcile } from '../../tools/reconcile.ts';
@@ -36,6 +37,8 @@ const PERSONAL = {
   service: `Tide tables ${mark}`,
   delegate: `Tide robot ${mark}`,
   endpoint: `http://127.0.0.1:9/${mark}/hook`,
+  wallet: `Tide wallet ${mark}`,
+  backup: `backup-${mark}`,
 };
 
 let ada: Consumer;
@@ -57,6 +60,13 @@ beforeAll(async () => {
   const of = (body: object) => ({ token: ada.token, body });
   await must(api('PATCH /v1/accounts/me/settings', of({ display_name: PERSONAL.display_name })), 'settings');
   await must(api('POST /v1/webhook-endpoints', of({ url: PERSONAL.endpoint })), 'endpoint');
+  // A wallet as one that was created here.
+  const proof = await walletProof(Keypair.generate(), ada.signIn.account.account_id);
+  const { wallet_id } = await must(
+    api<{ wallet_id: string }>('POST /v1/wallets', of({ ...proof, label: PERSONAL.wallet })),
+    'second wallet',
+  );
+  await provision(wallet_id);
 }, 90_000);
 afterAll(() => Promise.all([admin.end(), snapshot?.stop()]));
 
@@ -67,6 +77,13 @@ type Closing = {
 const close = (token: string) => api<Closing>('POST /v1/accounts/me/close', { token });
 const statusOf = async (route: `${'GET' | 'POST'} /${string}`, token: string, body?: object) =>
   (await api(route, { token, ...(body && { body }) })).status;
+
+/** Makes a linked wallet one that was created here, whose backup only we may have. */
+const provision = (walletId: string) =>
+  admin.query(
+    `update wallet.wallets set kind = 'provisioned', token_account_status = 'finalized', backup = $2 where wallet_id = $1`,
+    [walletId, PERSONAL.backup],
+  );
 
 /** Every table of every service, with how many of its rows hold one of these texts. */
 const tablesWith = async (texts: readonly string[]): Promise<string[]> => {
@@ -132,7 +149,8 @@ test('an account with payments on both sides closes when nothing is open, and is
   const count = async (table: string) =>
     (await admin.query(`select from ${table} where account_id = $1`, [accountId])).rowCount;
   await waitUntil(async () => (await count('webhook.endpoints')) === 0);
-  await waitUntil(async () => (await count('wallet.wallets')) === 0);
+  // The wallet that was created here stays with its backup until the erasure.
+  await waitUntil(async () => (await count('wallet.wallets')) === 1);
 
   // The counterparts keep theirs.
   const receipt = async (token: string, { settlement_id }: { settlement_id: string }) =>
@@ -155,6 +173,8 @@ test('an account with payments on both sides closes when nothing is open, and is
   expect(await tablesWith([PERSONAL.service])).toContain('identity.services');
   expect(await tablesWith([PERSONAL.delegate])).toContain('identity.delegates');
   expect(await tablesWith([PERSONAL.endpoint])).toEqual([]);
+  for (const own of [PERSONAL.wallet, PERSONAL.backup])
+    expect(await tablesWith([own])).toEqual(['wallet.wallets']);
   const ledger = await ledgerOf(accountId);
   expect(ledger['settlement.settlements']).not.toBe('nothing');
   await admin.query('update identity.accounts set erase_at = app_now() where account_id = $1', [accountId]);
@@ -178,3 +198,39 @@ test('an account with payments on both sides closes when nothing is open, and is
   const list = await api<{ data: unknown[] }>('GET /v1/settlements', { token: again.access_token });
   expect(list.body.data).toEqual([]);
 }, 240_000);
+
+test('an account cannot close while anything is open, and each part is named', async () => {
+  const [owner, shop] = [await createConsumer(api, stack), await createVendor(api, stack)];
+  const email = owner.signIn.account.email;
+  const ownShop = await createVendor(api, stack, { email });
+  const { token, walletId } = owner;
+  const accountId = owner.signIn.account.account_id;
+  const open = async () => {
+    const { status, body } = await close(token);
+    return status === 409 ? body.error!.details!.map(({ path }) => path) : [status];
+  };
+  const opens = (part: string) => waitFor(open, (parts) => parts.includes(part), 20_000, 2000);
+
+  await quoteOf(api, ownShop);
+  await opens('quotes');
+  const destination = Keypair.generate().publicKey.toBase58();
+  const withdrawal = { wallet_id: walletId, amount: '1000000', destination_address: destination };
+  await must(api('POST /v1/withdrawals', { token, body: withdrawal }), 'withdrawal');
+  const asking = await createDelegate(api, owner, {}, { approval_above: '1' });
+  expect((await settleWith(api, asking.api_key, await quoteOf(api, shop))).status).toBe(403);
+  const sold = await must(settleWith(api, eve.token, await quoteOf(api, ownShop)), 'a sale');
+  const { settlement_token } = sold;
+  const redeem = `POST /v1/settlements/${sold.settlement_id}/redeem` as const;
+  await must(api(redeem, { token: ownShop.apiKey, body: { settlement_token } }), 'redeem');
+  const refund = { settlement_id: sold.settlement_id, amount: '1000000' };
+  await must(api('POST /v1/refunds', { token: ownShop.apiKey, body: refund }), 'refund');
+  const deposit = { wallet_id: walletId, provider: 'moonpay', fiat_currency: 'USD', fiat_amount: '50.00' };
+  await must(api('POST /v1/deposits/fiat', { token, body: deposit }), 'deposit');
+  await admin.query('insert into settlement.fee_accounts (account_id, accrued) values ($1, 2000)', [
+    accountId,
+  ]);
+  await provision(walletId);
+  const all = ['approvals', 'deposits', 'fees', 'quotes', 'refunds', 'wallets', 'withdrawals'];
+  await waitFor(open, (parts) => all.every((part) => parts.includes(part)), 30_000, 2500);
+  expect((await api('GET /v1/accounts/me', { token })).status).toBe(200);
+}, 120_000);
