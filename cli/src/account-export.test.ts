@@ -12,5 +12,5 @@ test('the export reads every list that an owner can read', () => {
       .map(([operation]) => `${name}.${operation}`),
   );
   expect(lists.length).toBeGreaterThan(10);
-  expect(Object.keys(LISTS).sort()).toEqual(lists.sort());
+  expect(new Set(Object.keys(LISTS))).toEqual(new Set(lists));
 });
