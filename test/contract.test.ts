@@ -151,6 +151,7 @@ const STEP_UP: readonly [string, always: boolean][] = [
   ['GET /v1/wallets/:id/backup', true],
   ['PATCH /v1/wallets/:id/backup', true],
   ['POST /v1/auth/device/decide', true],
+  ['POST /v1/accounts/me/close', true],
   ['POST /v1/withdrawals/:id/approve', true],
   ['POST /v1/delegates', true],
   ['PATCH /v1/delegates/:id', false],
@@ -203,6 +204,8 @@ const HARMLESS = new Set([
   ],
   ...['identity.passkeyRegisterOptions', 'identity.passkeyRegisterVerify', 'identity.passkeyLoginOptions'],
   ...['identity.passkeyLoginVerify', 'identity.refresh', 'identity.logout', 'identity.revealServiceKey'],
+  // A closed account cannot be closed again: its sign-ins have ended.
+  'identity.closeAccount',
   // An unconfirmed sign-in of a device is worth nothing, and the first decision stands.
   ...['identity.startDeviceSignIn', 'identity.pollDeviceSignIn'],
   ...['identity.readDeviceSignIn', 'identity.decideDeviceSignIn'],

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { addAccount } from './commands/account.ts';
 import { addListen } from './commands/listen.ts';
 import { addApprovals, addDeclines, addDelegates, addPayments, addServices } from './commands/lists.ts';
 import { addLogin } from './commands/login.ts';
@@ -73,6 +74,7 @@ export const createProgram = (io: Io): Command => {
   addReceipt(program, io);
   addApprovals(program, io);
   addDeclines(program, io);
+  addAccount(program, io);
   quietly(program, io);
   return program;
 };

@@ -1,7 +1,7 @@
 import { openBase, runService } from '../../shared/boot.ts';
 import { callsFrom } from '../../shared/bus/call.ts';
 import { serve } from '../../shared/bus/serve.ts';
-import { chainSubmitter, funding, settlement, wallet } from '../../shared/contract/index.ts';
+import { chainSubmitter, funding, identity, settlement, wallet } from '../../shared/contract/index.ts';
 import { subscribe } from '../../shared/events/consume.ts';
 import { idempotentCalls } from '../../shared/idempotency/calls.ts';
 import { startPurgeCalls } from '../../shared/idempotency/store.ts';
@@ -9,6 +9,8 @@ import { systemClock } from '../../shared/lib/clock.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
+import { getAccountActivity } from './accounts/get-account-activity.ts';
+import { accountErased } from './accounts/on-identity-account-erased.ts';
 import { config as schema } from './config.ts';
 import { createDeposit } from './deposits/create-deposit.ts';
 import { followDeposits } from './deposits/follow-deposits.ts';
@@ -84,6 +86,7 @@ const consuming = [
     },
     quarantine,
   ),
+  subscribe(bus, identity, { accountErased: accountErased(deps) }, quarantine),
 ];
 
 await runService(base, {
@@ -108,6 +111,7 @@ await runService(base, {
       getRefund: getRefund(deps),
       listConfirmedRefunds: listConfirmedRefunds(deps),
       listMoved: listMoved(deps),
+      getAccountActivity: getAccountActivity(deps),
       ...operatorHandlers({ pool, consuming, findRecords: findTransferRecords(pool) }),
     },
     { now: clock.now, calls: idempotentCalls(pool) },

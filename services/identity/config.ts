@@ -30,6 +30,8 @@ export const config = z
     PASSKEY_RP_NAME: z.string().min(1).max(64).default('Quittance'),
     /** Origins of the pages that may use passkeys, comma separated: `https://console.example`. */
     PASSKEY_ORIGINS: OriginList,
+    /** How long after its closure an account's personal data are erased. Mails expire earlier. */
+    ACCOUNT_ERASURE_DAYS: z.coerce.number().int().min(7).max(365).default(30),
   })
   .refine(({ ENVIRONMENT, SIGNING_KEYS }) => SIGNING_KEYS[0]?.kid.startsWith(`${ENVIRONMENT}.session.`), {
     path: ['SIGNING_KEYS'],

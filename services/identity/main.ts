@@ -1,7 +1,15 @@
 import { openBase, runService } from '../../shared/boot.ts';
 import { call } from '../../shared/bus/call.ts';
 import { serve } from '../../shared/bus/serve.ts';
-import { chainSubmitter, identity, quote, settlement, wallet, webhook } from '../../shared/contract/index.ts';
+import {
+  chainSubmitter,
+  funding,
+  identity,
+  quote,
+  settlement,
+  wallet,
+  webhook,
+} from '../../shared/contract/index.ts';
 import { subscribeInBatches } from '../../shared/events/batch-consumer.ts';
 import { subscribe } from '../../shared/events/consume.ts';
 import { idempotentCalls } from '../../shared/idempotency/calls.ts';
@@ -10,6 +18,7 @@ import { loadConfig } from '../../shared/lib/config.ts';
 import { feeRuleOf } from '../../shared/lib/fee.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
+import { eraseAccounts } from './accounts/erase-accounts.ts';
 import { accountOperations } from './accounts/operations.ts';
 import { approvalRequested } from './approvals/on-settlement-approval-requested.ts';
 import { approvalOperations } from './approvals/operations.ts';
@@ -44,6 +53,8 @@ const environment = config.ENVIRONMENT;
  */
 const BATCH_WINDOW_MS = 250;
 const CHECK_EVERY_MS = 60_000;
+/** A query of an index that is nearly always empty. */
+const ERASE_EVERY_MS = 10_000;
 
 const links = {
   environment,
@@ -84,6 +95,16 @@ const deps = {
   findApproval: (account_id: string, approval_id: string) =>
     call(bus, settlement, 'findApproval', { account_id, approval_id }),
   recordApproval: (input: Parameters<RecordApproval>[0]) => call(bus, settlement, 'recordApproval', input),
+  erasureDays: config.ACCOUNT_ERASURE_DAYS,
+  listOpenWork: async (account_id: string) =>
+    (
+      await Promise.all([
+        call(bus, quote, 'getAccountActivity', { account_id }),
+        call(bus, settlement, 'getAccountActivity', { account_id }),
+        call(bus, funding, 'getAccountActivity', { account_id }),
+        call(bus, wallet, 'getAccountActivity', { account_id }),
+      ])
+    ).flat(),
   getActivity: async (service_id: string) => {
     const both = await Promise.all([
       call(bus, quote, 'getQuoteActivity', { service_id }),
@@ -135,6 +156,7 @@ await runService(base, {
     everyMs(CHECK_EVERY_MS, 'purge', purge(deps), logger),
     startPurgeCalls({ pool, logger }),
     everyMs(CHECK_EVERY_MS, 'endServices', endServices(deps), logger),
+    everyMs(ERASE_EVERY_MS, 'eraseAccounts', eraseAccounts(deps), logger),
   ],
   gauges: [mailGauges(pool)],
 });

@@ -2,7 +2,7 @@
 
 create table accounts (
   account_id text collate "C" not null,
-  email text collate "C" not null,
+  email text collate "C",
   created_at timestamp with time zone default app_now() not null,
   display_name text,
   mail_key_events boolean default true not null,
@@ -10,12 +10,20 @@ create table accounts (
   spending_alert_threshold bigint,
   frozen_at timestamp with time zone,
   limit_factor integer default 1 not null,
+  closing_until timestamp with time zone,
+  closed_at timestamp with time zone,
+  erase_at timestamp with time zone,
+  erased_at timestamp with time zone,
   constraint accounts_pkey PRIMARY KEY (account_id),
-  constraint accounts_email_key UNIQUE (email),
+  constraint accounts_check CHECK ((closed_at IS NULL) = (erase_at IS NULL)),
+  constraint accounts_check1 CHECK (erased_at IS NULL OR closed_at IS NOT NULL),
+  constraint accounts_check2 CHECK ((email IS NULL) = (erased_at IS NOT NULL)),
   constraint accounts_limit_factor_check CHECK (limit_factor >= 1 AND limit_factor <= 1000),
   constraint accounts_spending_alert_threshold_check CHECK (spending_alert_threshold > 0)
 );
+CREATE UNIQUE INDEX accounts_by_email ON accounts USING btree (email) WHERE (closed_at IS NULL);
 CREATE INDEX accounts_by_status ON accounts USING btree (account_id) WHERE ((frozen_at IS NOT NULL) OR (limit_factor > 1));
+CREATE INDEX accounts_to_erase ON accounts USING btree (erase_at) WHERE ((closed_at IS NOT NULL) AND (erased_at IS NULL));
 
 create table delegates (
   delegate_id text collate "C" not null,

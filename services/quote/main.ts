@@ -17,6 +17,7 @@ import { applyTransitions } from './quotes/apply-transitions.ts';
 import { type CreateDeps, create } from './quotes/create.ts';
 import { createFeeQuote } from './quotes/create-fee-quote.ts';
 import { get } from './quotes/get.ts';
+import { getAccountActivity } from './quotes/get-account-activity.ts';
 import { getQuoteActivity } from './quotes/get-quote-activity.ts';
 import { list } from './quotes/list.ts';
 import { onSettlementAccepted, onSettlementFailed, onSettlementIssued } from './quotes/on-settlement.ts';
@@ -87,6 +88,7 @@ await runService(base, {
       createFeeQuote: createFeeQuote(deps),
       get: get(deps),
       list: list(deps),
+      getAccountActivity: getAccountActivity(deps),
       getQuoteActivity: getQuoteActivity(deps),
       ...operating,
     },

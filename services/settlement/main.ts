@@ -10,6 +10,7 @@ import { loadConfig } from '../../shared/lib/config.ts';
 import { feeRuleOf } from '../../shared/lib/fee.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
+import { accountErased } from './accounts/on-identity-account-erased.ts';
 import { approvalOperations } from './approvals/operations.ts';
 import { requestApproval } from './approvals/request-approval.ts';
 import { config as schema } from './config.ts';
@@ -162,6 +163,7 @@ const applyProgress = onSettleProgressed(deps);
 const consuming = [
   subscribe(bus, chainSubmitter, { settleProgressed: applyProgress }, quarantine),
   subscribe(bus, wallet, { delegationChanged: onDelegationChanged(deps) }, quarantine),
+  subscribe(bus, identity, { accountErased: accountErased(deps) }, quarantine),
 ];
 
 await runService(base, {

@@ -1,12 +1,14 @@
 import { openBase, runService } from '../../shared/boot.ts';
 import { callsFrom } from '../../shared/bus/call.ts';
 import { serve } from '../../shared/bus/serve.ts';
-import { chainSubmitter, funding, settlement, wallet } from '../../shared/contract/index.ts';
+import { chainSubmitter, funding, identity, settlement, wallet } from '../../shared/contract/index.ts';
 import { subscribeInBatches } from '../../shared/events/batch-consumer.ts';
 import { subscribe } from '../../shared/events/consume.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
+import { getAccountActivity } from './accounts/get-account-activity.ts';
+import { accountClosed, accountErased } from './accounts/on-identity.ts';
 import { config as schema } from './config.ts';
 import { delegate } from './delegations/delegate.ts';
 import { delegationProgressed } from './delegations/on-chain-submitter-delegation-progressed.ts';
@@ -82,6 +84,12 @@ const consuming = [
   ),
   subscribeInBatches(bus, settlement, { issued, finalized, reversed }, recordMovements(deps), batching),
   subscribeInBatches(bus, funding, { moved }, recordMovements(deps), batching),
+  subscribe(
+    bus,
+    identity,
+    { accountClosed: accountClosed(deps), accountErased: accountErased(deps) },
+    quarantine,
+  ),
 ];
 
 await runService(base, {
@@ -103,6 +111,7 @@ await runService(base, {
       setDefault: setDefault(deps),
       countAuthorities: countAuthorities(deps),
       findWallets: findWallets(deps),
+      getAccountActivity: getAccountActivity(deps),
       ...operatorHandlers({ pool, consuming }),
     },
     { now: clock.now },

@@ -2,11 +2,14 @@ import { openBase, runService } from '../../shared/boot.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { funding, identity, quote, settlement, webhook } from '../../shared/contract/index.ts';
 import { subscribeInBatches } from '../../shared/events/batch-consumer.ts';
+import { subscribe } from '../../shared/events/consume.ts';
 import { idempotentCalls } from '../../shared/idempotency/calls.ts';
 import { startPurgeCalls } from '../../shared/idempotency/store.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
+import { accountClosed } from './accounts/on-identity-account-closed.ts';
+import { accountErased } from './accounts/on-identity-account-erased.ts';
 import { config as schema } from './config.ts';
 import { startDeliver } from './deliveries/deliver.ts';
 import { deliveryGauges } from './deliveries/gauges.ts';
@@ -63,6 +66,12 @@ const consuming = [
   subscribeInBatches(bus, settlement, onSettlement, record, batching),
   subscribeInBatches(bus, funding, onFunding, record, batching),
   subscribeInBatches(bus, identity, onIdentity, record, batching),
+  subscribe(
+    bus,
+    identity,
+    { accountClosed: accountClosed(deps), accountErased: accountErased(deps) },
+    quarantine,
+  ),
 ];
 const operating = operatorHandlers({ pool, consuming, findRecords: findEventRecords(pool) });
 

@@ -71,6 +71,8 @@ export const EVENT_IDENTITY: { readonly [N in EventName]: Identity<EventPayload<
   'identity.sessionRevoked': ['session_id'],
   'identity.delegateChanged': ['change_id'],
   'identity.keyChanged': ['change_id'],
+  'identity.accountClosed': ['account_id'],
+  'identity.accountErased': ['account_id'],
   'webhook.endpointDisabled': ['endpoint_id', 'at'],
   'chain-submitter.settleProgressed': ofProgress,
   'chain-submitter.fundProgressed': ofProgress,

@@ -16,5 +16,6 @@ export const funding = service({
     'chain-submitter.fundProgressed',
     'chain-submitter.withdrawalProgressed',
     'chain-submitter.refundProgressed',
+    'identity.accountErased',
   ],
 });

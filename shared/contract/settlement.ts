@@ -23,5 +23,5 @@ export const settlement = service({
   internal,
   events,
   jobs: {},
-  consumes: ['chain-submitter.settleProgressed', 'wallet.delegationChanged'],
+  consumes: ['chain-submitter.settleProgressed', 'wallet.delegationChanged', 'identity.accountErased'],
 });

@@ -18,5 +18,7 @@ export const wallet = service({
     'settlement.finalized',
     'settlement.reversed',
     'funding.moved',
+    'identity.accountClosed',
+    'identity.accountErased',
   ],
 });

@@ -39,5 +39,7 @@ export const webhook = service({
     'funding.depositChanged',
     'identity.delegateChanged',
     'identity.keyChanged',
+    'identity.accountClosed',
+    'identity.accountErased',
   ],
 });

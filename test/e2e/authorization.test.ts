@@ -164,6 +164,8 @@ const RECIPES: Record<string, Recipe> = {
     throwaway: true,
   },
   'identity.getAccount': { foreign: 'hidden' },
+  // Closes the account of the caller, which is not Ada's.
+  'identity.closeAccount': { foreign: 200, throwaway: true },
   'identity.getSettings': { foreign: 'hidden' },
   // Ada's wallet does not exist for other accounts.
   'identity.updateSettings': {

@@ -1,3 +1,5 @@
+import { readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { type Consumer, createConsumer, createVendor, type Vendor } from '../../deploy/local/seed/actors.ts';
@@ -150,4 +152,38 @@ describe('services and delegates', () => {
     );
     fresh.remove();
   });
+});
+
+describe('leaving', () => {
+  test('the account is exported to a private file, and closed by naming its address', async () => {
+    const leaver = createCommandLine(stack);
+    const { signIn } = await createVendor(api, stack, { name: 'Old maps' });
+    await leaver.login(signIn.account.email);
+    const file = path.join(leaver.folder, 'account.ndjson');
+    expect((await leaver.quittance(['account', 'export', '--output', file])).code).toBe(0);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const lines = readFileSync(file, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { from: string; data: object });
+    expect(lines).toContainEqual({
+      from: 'identity.getAccount',
+      data: expect.objectContaining({ email: signIn.account.email }),
+    });
+    expect(lines).toContainEqual({
+      from: 'identity.listServices',
+      data: expect.objectContaining({ name: 'Old maps' }),
+    });
+    // An existing file is not overwritten.
+    expect((await leaver.quittance(['account', 'export', '--output', file])).code).toBe(1);
+
+    const wrong = await leaver.quittance(['account', 'close', '--confirm', 'other@example.com']);
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringMatching(/another address/)]);
+    const closed = await leaver.json<{ status: string }>([
+      ...['account', 'close', '--confirm', signIn.account.email],
+    ]);
+    expect(closed.status).toBe('closed');
+    expect((await leaver.quittance(['whoami'])).code).toBe(3);
+    leaver.remove();
+  }, 60_000);
 });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { z } from 'zod';
+import { eraseAccounts } from '../../services/identity/accounts/erase-accounts.ts';
 import { accountOperations } from '../../services/identity/accounts/operations.ts';
 import { approvalRequested } from '../../services/identity/approvals/on-settlement-approval-requested.ts';
 import { approvalOperations } from '../../services/identity/approvals/operations.ts';
@@ -25,6 +26,7 @@ import { call, forward } from '../../shared/bus/call.ts';
 import { encode } from '../../shared/bus/envelope.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { eventDurable } from '../../shared/bus/topology.ts';
+import type { OpenWork } from '../../shared/contract/account-activity.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { identity, settlement } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
@@ -125,6 +127,8 @@ export const startIdentity = async () => {
     onQuery: async (_serviceId: string): Promise<void> => {},
   };
 
+  const openWork: OpenWork[] = [];
+
   const identitySecret = Buffer.alloc(32, 9);
   const mails = startSendMails({
     pool,
@@ -181,6 +185,8 @@ export const startIdentity = async () => {
       findApproval({ pool: settlementPool })({ account_id, approval_id }),
     // The events of settlement are published by the test.
     recordApproval: recordApproval({ pool: settlementPool, relay: { dispatch: () => {} } }),
+    erasureDays: 30,
+    listOpenWork: async () => openWork,
     getActivity: async (serviceId: string) => {
       await activity.onQuery(serviceId);
       return activity;
@@ -330,7 +336,12 @@ export const startIdentity = async () => {
     },
     /** The activity that quote and settlement report for every service. A test changes it. */
     activity,
+    /** What the other services report as open of every account. A test changes it. */
+    openWork,
     endServices: endServices(deps),
+    eraseAccounts: eraseAccounts(deps),
+    /** The subjects and payloads of the published events. */
+    published,
     deps,
     passSeconds: (seconds: number) => {
       shiftedSeconds += seconds;

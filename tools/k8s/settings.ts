@@ -106,6 +106,7 @@ export const SOURCES: Record<string, Source> = {
   PASSKEY_RP_ID: settings,
   PASSKEY_RP_NAME: settings,
   PASSKEY_ORIGINS: settings,
+  ACCOUNT_ERASURE_DAYS: settings,
 
   // ---------- webhook ----------
   SECRETS_KEY: secret,

@@ -2,6 +2,7 @@ import { identity } from '../../shared/contract/identity.ts';
 import { wallet } from '../../shared/contract/wallet.ts';
 import { parseKeyText } from '../../shared/lib/key-text.ts';
 import { Refusal } from '../../shared/lib/refusal.ts';
+import { emailText } from './account-status.ts';
 import type { Command } from './command.ts';
 import type { Operator } from './connect.ts';
 import { tableText } from './table.ts';
@@ -53,7 +54,7 @@ export const accountSearchCommands: readonly Command[] = [
         return { json, text: `No account in ${operator.environment} has this id, address or key.`, code: 1 };
       const rows = json.map(
         ({ account_status: { account_id, email, frozen_at, limit_factor }, ...found }) => [
-          ...[account_id, email, frozen_at ?? 'no', `×${limit_factor}`],
+          ...[account_id, emailText({ email }), frozen_at ?? 'no', `×${limit_factor}`],
           ...[found.matched, found.id, found.state],
         ],
       );

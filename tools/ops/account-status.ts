@@ -8,11 +8,15 @@ import { tableText } from './table.ts';
 
 type AccountStatusRow = z.infer<typeof AccountStatus>;
 
-const HEAD = ['account', 'e-mail', 'created', 'frozen', 'limits'];
-const rowOf = ({ account_id, email, created_at, frozen_at, limit_factor }: AccountStatusRow) => [
+/** The address of an account, as operators read it. */
+export const emailText = ({ email }: Pick<AccountStatusRow, 'email'>): string => email ?? 'erased';
+
+const HEAD = ['account', 'e-mail', 'created', 'closed', 'frozen', 'limits'];
+const rowOf = ({ account_id, created_at, closed_at, frozen_at, limit_factor, ...row }: AccountStatusRow) => [
   account_id,
-  email,
+  emailText(row),
   created_at,
+  closed_at ?? 'no',
   frozen_at ?? 'no',
   `×${limit_factor}`,
 ];
@@ -42,7 +46,7 @@ export const changeTable = (
   [now, then]: readonly [string, string],
 ): Table => [
   ['account', 'e-mail', 'what', 'now', 'then'],
-  [account_id, email, what, now, then],
+  [account_id, emailText({ email }), what, now, then],
 ];
 
 /** The output of a change of an account. */

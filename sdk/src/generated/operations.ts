@@ -153,6 +153,12 @@ export interface Operations {
     approve(input: Input<'identity.approve'>, options?: CallOptions): Answer<'identity.approve'>;
     /** Get the account of this sign-in `GET /v1/accounts/me`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     getAccount(input?: Input<'identity.getAccount'>, options?: CallOptions): Answer<'identity.getAccount'>;
+    /** Close the account of this sign-in. Refused with `conflict` while something is open; `details` names each part. Otherwise every sign-in, passkey, service, delegate, key, webhook endpoint and linked wallet of the account ends at once.
+
+Money in a linked wallet is its owner’s on the chain and stays there. A wallet that was created here must be empty, because its backup is erased.
+
+At `erase_at` the personal data are erased. Payments are kept under the id of the account. The address can open a new account at once. Export the data first: `quittance account export`. `POST /v1/accounts/me/close`. Errors: conflict, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    closeAccount(input?: Input<'identity.closeAccount'>, options?: CallOptions): Answer<'identity.closeAccount'>;
     /** Get the account’s settings `GET /v1/accounts/me/settings`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     getSettings(input?: Input<'identity.getSettings'>, options?: CallOptions): Answer<'identity.getSettings'>;
     /** Change some of the account’s settings. Omitted fields are unchanged. When the mails about keys are turned off, a last mail reports it. `PATCH /v1/accounts/me/settings`. Errors: unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
@@ -307,6 +313,7 @@ export const OPERATIONS = {
     approvalOptions: {"method":"POST","path":"/v1/approvals/:approval_id/options","repeatable":true},
     approve: {"method":"POST","path":"/v1/approvals/:approval_id/approve","body":true,"repeatable":true},
     getAccount: {"method":"GET","path":"/v1/accounts/me"},
+    closeAccount: {"method":"POST","path":"/v1/accounts/me/close"},
     getSettings: {"method":"GET","path":"/v1/accounts/me/settings"},
     updateSettings: {"method":"PATCH","path":"/v1/accounts/me/settings","body":true},
     listPasskeys: {"method":"GET","path":"/v1/accounts/me/passkeys","query":["cursor","limit"],"list":true},

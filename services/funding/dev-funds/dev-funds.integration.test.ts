@@ -51,6 +51,7 @@ beforeAll(async () => {
     spendingSummary: refuse,
     countAuthorities: refuse,
     findWallets: refuse,
+    getAccountActivity: refuse,
     find: async ({ account_id, wallet_id }) =>
       account_id === ACCOUNT && wallet_id === WALLET
         ? { wallet_id: WALLET, owner: OWNER, token_account: OWNER, authority: AUTHORITY }

@@ -66,3 +66,8 @@ export const claimStalledDevFunds = (tx: Db): Promise<readonly DevFundRow[]> =>
     update dev_funds set dispatch_count = dispatch_count + 1, progressed_at = app_now()
     from due where dev_funds.fund_id = due.fund_id
     returning ${columns}`);
+
+/** Whether test funds of an account are under way. */
+export const hasOpenDevFunds = (db: Db, accountId: string): Promise<boolean> =>
+  db.oneFirst(sql.type(z.object({ open: z.boolean() }))`
+    select exists (select from dev_funds where account_id = ${accountId} and ${state.is(...UNDECIDED)}) as open`);

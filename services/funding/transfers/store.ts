@@ -11,7 +11,7 @@ import { withdrawals } from './model/withdrawal.ts';
  * The statements that withdrawals and refunds have in common: both tables have the same columns.
  */
 
-const withdrawalState = stateColumn(withdrawals);
+export const withdrawalState = stateColumn(withdrawals);
 export const refundState = stateColumn(refunds);
 
 const TABLES = {

@@ -1,3 +1,4 @@
+import { closeAccount } from './close-account.ts';
 import { createAccount } from './create-account.ts';
 import { getAccount } from './get-account.ts';
 import { getSettings } from './get-settings.ts';
@@ -6,10 +7,12 @@ import { updateSettings } from './update-settings.ts';
 
 /** The operations on accounts, for main.ts and for the tests that serve them over a real bus. */
 export const accountOperations = (
-  deps: Parameters<typeof createAccount>[0] &
+  deps: Parameters<typeof closeAccount>[0] &
+    Parameters<typeof createAccount>[0] &
     Parameters<typeof getSettings>[0] &
     Parameters<typeof updateSettings>[0],
 ) => ({
+  closeAccount: closeAccount(deps),
   createAccount: createAccount(deps),
   getAccount: getAccount(deps),
   getSettings: getSettings(deps),

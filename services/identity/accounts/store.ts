@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ServiceError } from '../../../shared/contract/errors.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 
 const Row = z.object({
@@ -15,23 +16,37 @@ export type AccountRow = z.infer<typeof Row>;
 const columns = sql.fragment`account_id, email, display_name, mail_key_events, mail_payments,
   spending_alert_threshold, created_at`;
 
+const open = (row: AccountRow | null): AccountRow => {
+  if (row === null) throw new ServiceError('unauthorized', 'the account is closed');
+  return row;
+};
+
 /** Returns the account of this address, and creates it with the given id when there is none. */
 export const upsertAccount = async (db: Db, email: string, newAccountId: string): Promise<string> => {
   // The update changes nothing. Without it the statement would not return a row that exists.
   const { id } = await db.one(sql.typeAlias('id')`
     insert into accounts (account_id, email) values (${newAccountId}, ${email})
-    on conflict (email) do update set email = excluded.email
+    on conflict (email) where closed_at is null do update set email = excluded.email
     returning account_id as id`);
   return id;
 };
 
-/** The account of a caller that is signed in, so the row exists. */
-export const getAccountRow = (db: Db, accountId: string): Promise<AccountRow> =>
-  db.one(sql.type(Row)`select ${columns} from accounts where account_id = ${accountId}`);
+/**
+ * The account of a caller that is signed in.
+ * @throws ServiceError unauthorized if it was closed since the caller was checked
+ */
+export const getAccountRow = async (db: Db, accountId: string): Promise<AccountRow> =>
+  open(
+    await db.maybeOne(sql.type(Row)`
+      select ${columns} from accounts where account_id = ${accountId} and closed_at is null`),
+  );
 
 /** The same row, locked until the transaction ends. */
-export const lockAccount = (tx: Db, accountId: string): Promise<AccountRow> =>
-  tx.one(sql.type(Row)`select ${columns} from accounts where account_id = ${accountId} for update`);
+export const lockAccount = async (tx: Db, accountId: string): Promise<AccountRow> =>
+  open(
+    await tx.maybeOne(sql.type(Row)`
+      select ${columns} from accounts where account_id = ${accountId} and closed_at is null for update`),
+  );
 
 /** Writes the settings of an account that the caller has locked. */
 export const updateAccountSettings = (
@@ -44,18 +59,71 @@ export const updateAccountSettings = (
     where account_id = ${row.account_id}
     returning ${columns}`);
 
+// ---------- closure and erasure ----------
+
+/** A closure that takes longer is abandoned. */
+const CLOSING_SECONDS = 15;
+
+/** Freezes an account for the time of its closure. */
+export const beginClosing = (db: Db, accountId: string): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update accounts set closing_until = app_now() + ${CLOSING_SECONDS} * interval '1 second'
+    where account_id = ${accountId} and closed_at is null`);
+
+/** Ends the freezing of a closure that was refused. */
+export const abandonClosing = (db: Db, accountId: string): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update accounts set closing_until = null where account_id = ${accountId} and closed_at is null`);
+
+const Closed = z.object({ closed_at: z.number(), erase_at: z.number() });
+
+/**
+ * Closes an account that the caller has locked and frozen. Null when it is no longer frozen by its
+ * closure, so that something may have begun.
+ */
+export const closeAccountRow = (
+  tx: Db,
+  accountId: string,
+  erasureDays: number,
+): Promise<z.infer<typeof Closed> | null> =>
+  tx.maybeOne(sql.type(Closed)`
+    update accounts set closed_at = app_now(), closing_until = null,
+      erase_at = app_now() + ${erasureDays} * interval '1 day'
+    where account_id = ${accountId} and closed_at is null and closing_until > app_now()
+    returning closed_at, erase_at`);
+
+const Erased = z.object({ account_id: z.string(), erased_at: z.number() });
+
+/**
+ * Erases the personal data of one account whose time has come. Null when there is none. Other
+ * replicas skip an account that is being erased.
+ */
+export const eraseNextAccount = (tx: Db): Promise<z.infer<typeof Erased> | null> =>
+  tx.maybeOne(sql.type(Erased)`
+    update accounts set email = null, display_name = null, erased_at = app_now()
+    where account_id = (
+      select account_id from accounts
+      where closed_at is not null and erased_at is null and erase_at <= app_now()
+      order by erase_at limit 1 for update skip locked)
+    returning account_id, erased_at`);
+
 // ---------- account status, which operators set ----------
 
 const Status = z.object({
   account_id: z.string(),
-  email: z.string(),
+  email: z.string().nullable(),
   created_at: z.number(),
   frozen_at: z.number().nullable(),
   limit_factor: z.number(),
+  closed_at: z.number().nullable(),
+  erased_at: z.number().nullable(),
 });
 export type AccountStatusRow = z.infer<typeof Status>;
 
-const statusColumns = sql.fragment`account_id, email, created_at, frozen_at, limit_factor`;
+const statusColumns = sql.fragment`account_id, email, created_at, frozen_at, limit_factor, closed_at, erased_at`;
+
+/** Whether an account that a statement names is frozen, by an operator or while it is closing. */
+export const isFrozen = sql.fragment`(accounts.frozen_at is not null or coalesce(accounts.closing_until > app_now(), false))`;
 
 /** The status of an account, or null when there is no such account. */
 export const findAccountStatus = (db: Db, accountId: string): Promise<AccountStatusRow | null> =>
@@ -78,7 +146,8 @@ export const findAccountStatuses = (
 ): Promise<readonly FoundAccountRow[]> =>
   db.any(sql.type(FoundRow)`
     with found as (
-      select account_id, 'account' as matched, account_id as id, 'open' as state
+      select account_id, 'account' as matched, account_id as id,
+        case when erased_at is not null then 'erased' when closed_at is not null then 'closed' else 'open' end as state
       from accounts where account_id = ${text} or email = ${text}
       union all
       select account_id, 'service', service_id::text, status from services where service_id = ${serviceId}::uuid
@@ -103,7 +172,7 @@ export const lockAccountStatus = (tx: Db, accountId: string): Promise<AccountSta
 export const isAccountFrozen = (db: Db, accountId: string): Promise<boolean> =>
   db.oneFirst(sql.type(z.object({ frozen: z.boolean() }))`
     select exists (
-      select from accounts where account_id = ${accountId} and frozen_at is not null) as frozen`);
+      select from accounts where account_id = ${accountId} and ${isFrozen}) as frozen`);
 
 /** Accounts that are frozen or have raised limits, the oldest account first. */
 export const listChangedAccountStatuses = (db: Db, limit: number): Promise<readonly AccountStatusRow[]> =>

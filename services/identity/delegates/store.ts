@@ -76,3 +76,12 @@ export const deleteDelegateRow = (
     update delegates set deleted_at = app_now()
     where account_id = ${accountId} and delegate_id = ${delegateId} and deleted_at is null
     returning ${columns}`);
+
+/** Marks all delegates of an account as deleted. */
+export const deleteDelegatesOf = (tx: Db, accountId: string): Promise<unknown> =>
+  tx.query(sql.typeAlias('void')`
+    update delegates set deleted_at = app_now() where account_id = ${accountId} and deleted_at is null`);
+
+/** Erases the names of an account's delegates. */
+export const eraseDelegateNames = (tx: Db, accountId: string): Promise<unknown> =>
+  tx.query(sql.typeAlias('void')`update delegates set name = 'erased' where account_id = ${accountId}`);

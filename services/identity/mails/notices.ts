@@ -210,6 +210,15 @@ const TEXTS: Record<string, (details: Details) => Text> = {
       IF_NOT_YOU,
     ],
   }),
+  account_closed: ({ at, erase_at }) => ({
+    subject: 'Your account was closed',
+    sentences: [
+      `At ${at} your account was closed. Its sign-ins, passkeys, services, keys, webhooks and wallet links have ended.`,
+      `Your personal data are erased on ${erase_at}. Payments are kept without your name and address.`,
+      'Money in your wallets is yours and was not moved. Revoke what a wallet allows us to spend in that wallet.',
+      'If this was not you, write to support before the data are erased. With this address you can open a new account at any time.',
+    ],
+  }),
   key_mails_off: ({ at }) => ({
     subject: 'Mails about keys were turned off',
     sentences: [`At ${at} the mails about new and removed keys and passkeys were turned off.`, IF_NOT_YOU],

@@ -59,7 +59,7 @@ export const insertNotice = (
     insert into mails (kind, to_address, link_id, details, expires_at)
     select ${notice.kind}, email, ${notice.link_id ?? null}, ${JSON.stringify(notice.details)}::jsonb,
       app_now() + ${NOTICE_DAYS} * interval '1 day'
-    from accounts where account_id = ${notice.account_id}
+    from accounts where account_id = ${notice.account_id} and email is not null
       and (mail_key_events or ${always || notice.link_id !== undefined})`);
 
 /**
@@ -89,7 +89,7 @@ export const insertApprovalMail = async (
         || jsonb_strip_nulls(jsonb_build_object('delegate', (select name from delegates
           where delegates.delegate_id = ${mail.delegate_id} and delegates.account_id = accounts.account_id))),
       ${mail.expires_at}::timestamptz
-    from accounts, mailed where accounts.account_id = ${mail.account_id}`);
+    from accounts, mailed where accounts.account_id = ${mail.account_id} and closed_at is null`);
   return rowCount === 1;
 };
 
@@ -113,7 +113,8 @@ export const insertDeclineMail = async (
     with mailed as (
       insert into mailed_declines (account_id, mailed_at)
       select account_id, app_now() from accounts
-      where account_id = ${mail.account_id} and ${mail.created_at}::timestamptz > ${anHourAgo}
+      where account_id = ${mail.account_id} and closed_at is null
+        and ${mail.created_at}::timestamptz > ${anHourAgo}
       on conflict (account_id) do update set mailed_at = excluded.mailed_at
       where mailed_declines.mailed_at <= ${anHourAgo}
       returning account_id
@@ -184,3 +185,7 @@ export const getMailBacklog = (db: Db): Promise<z.infer<typeof Backlog>> =>
     select count(*) as mails,
       coalesce(extract(epoch from app_now() - min(login_links.created_at)), 0)::float8 as oldest_age
     from queued left join login_links on login_links.email = to_address and login_links.link_id = queued.link_id`);
+
+/** Deletes the record of when an account was mailed about a decline. */
+export const deleteMailedDeclinesOf = (tx: Db, accountId: string): Promise<unknown> =>
+  tx.query(sql.typeAlias('void')`delete from mailed_declines where account_id = ${accountId}`);

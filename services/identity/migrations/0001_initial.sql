@@ -4,7 +4,8 @@
 create table accounts (
   account_id text collate "C" primary key,
   -- Normalised (sessions/model/email.ts): every mailbox has one spelling.
-  email text collate "C" not null unique,
+  -- Null after erasure.
+  email text collate "C",
   created_at timestamptz not null default app_now(),
   display_name text,
   mail_key_events boolean not null default true,
@@ -13,8 +14,21 @@ create table accounts (
   spending_alert_threshold bigint check (spending_alert_threshold > 0),
   -- The account status, which operators set (docs/adr/0018).
   frozen_at timestamptz,
-  limit_factor integer not null default 1 check (limit_factor between 1 and 1000)
+  limit_factor integer not null default 1 check (limit_factor between 1 and 1000),
+  -- While a closure waits for what is under way, the account is frozen until this time. A closure
+  -- that was interrupted therefore leaves nothing behind.
+  closing_until timestamptz,
+  -- An account is closed for good (docs/adr/0055). Its personal data are erased after erase_at.
+  closed_at timestamptz,
+  erase_at timestamptz,
+  erased_at timestamptz,
+  check ((closed_at is null) = (erase_at is null)),
+  check (erased_at is null or closed_at is not null),
+  check ((email is null) = (erased_at is not null))
 );
+-- The address of a closed account may open a new one at once.
+create unique index accounts_by_email on accounts (email) where closed_at is null;
+create index accounts_to_erase on accounts (erase_at) where closed_at is not null and erased_at is null;
 create index accounts_by_status on accounts (account_id) where frozen_at is not null or limit_factor > 1;
 
 -- One row per address, so that only the newest link of an address exists.

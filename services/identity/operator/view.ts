@@ -7,9 +7,13 @@ import type { AccountStatusRow } from '../accounts/store.ts';
 export const showAccountStatus = ({
   created_at,
   frozen_at,
+  closed_at,
+  erased_at,
   ...row
 }: AccountStatusRow): z.infer<typeof AccountStatus> => ({
   ...row,
   created_at: isoTime(created_at),
   frozen_at: isoTimeOrNull(frozen_at),
+  closed_at: isoTimeOrNull(closed_at),
+  erased_at: isoTimeOrNull(erased_at),
 });

@@ -77,14 +77,15 @@ export const recordPayments = async (db: Db, payments: readonly Payment[]): Prom
         'delegate', (select name from delegates
           where delegates.delegate_id = payment.delegate_id and delegates.account_id = payment.account_id),
         'delegate_id', delegate_id)) as details
-      from payment join accounts using (account_id) where mail_payments
+      from payment join accounts using (account_id) where mail_payments and closed_at is null
       union all
       select 'payment_received', email, details
-      from payment join accounts on accounts.account_id = vendor_account_id where mail_payments
+      from payment join accounts on accounts.account_id = vendor_account_id
+      where mail_payments and closed_at is null
       union all
       select 'spending_alert', email, jsonb_build_object('day', day::text, 'spent', spent::text,
         'threshold', alerted_threshold::text)
-      from counted join accounts using (account_id) where alerts
+      from counted join accounts using (account_id) where alerts and closed_at is null
     )
     ${insertNoticesFrom(sql.fragment`notices`)}`);
   return rowCount;

@@ -159,3 +159,17 @@ export const updateEndCheckAt = (db: Db, serviceId: string, at: number): Promise
   db.query(sql.typeAlias('void')`
     update services set end_check_at = to_timestamp(${at}::float8 / 1000)
     where service_id = ${serviceId} and ${state.allows('end')}`);
+
+/** Ends all services of an account whose work is done. */
+export const endServicesOf = async (tx: Db, accountId: string): Promise<void> => {
+  await tx.query(sql.typeAlias('void')`
+    update services set status = ${state.after('close')}, closing_at = coalesce(closing_at, app_now())
+    where account_id = ${accountId} and ${state.allows('close')}`);
+  await tx.query(sql.typeAlias('void')`
+    update services set status = ${state.after('end')}, end_check_at = null
+    where account_id = ${accountId} and ${state.allows('end')}`);
+};
+
+/** Erases the names of an account's services. */
+export const eraseServiceNames = (tx: Db, accountId: string): Promise<unknown> =>
+  tx.query(sql.typeAlias('void')`update services set name = 'erased' where account_id = ${accountId}`);

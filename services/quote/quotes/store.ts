@@ -121,6 +121,13 @@ export const getActivity = (db: Db, serviceId: string): Promise<z.infer<typeof A
       max(expires_at + redeem_window_seconds * interval '1 second') as ends_at
     from quotes where service_id = ${serviceId}`);
 
+/** Whether quotes of an account can be paid or are being paid. */
+export const hasOpenQuotes = (db: Db, accountId: string): Promise<boolean> =>
+  db.oneFirst(sql.type(z.object({ open: z.boolean() }))`
+    select exists (
+      select from quotes where account_id = ${accountId} and (${statusIs('pending')} or ${statusIs('settling')})
+    ) as open`);
+
 const current = stateColumn(settlements, sql.fragment`q.settlement_state`, stored);
 
 /**

@@ -1,5 +1,6 @@
 import { consume } from './consume.ts';
 import { get } from './get.ts';
+import { getAccountActivity } from './get-account-activity.ts';
 import { getSettlementActivity } from './get-settlement-activity.ts';
 import { list } from './list.ts';
 import { listByQuotes } from './list-by-quotes.ts';
@@ -26,6 +27,7 @@ export const settlementOperations = (deps: Deps) => ({
   listByQuotes: listByQuotes(deps),
   listPaidByIds: listPaidByIds(deps),
   listPaid: listPaid(deps),
+  getAccountActivity: getAccountActivity(deps),
   getSettlementActivity: getSettlementActivity(deps),
   sumSpentSince: sumSpentSince(deps),
 });

@@ -97,3 +97,8 @@ export const updateSnapshots = async (
         make_interval(secs => ${IDLE_SECONDS}::float8))
     from seen where snapshots.wallet_id = seen.wallet_id`);
 };
+
+/** Deletes the snapshots of wallets. */
+export const deleteSnapshots = (tx: Db, walletIds: readonly string[]): Promise<unknown> =>
+  tx.query(sql.typeAlias('void')`
+    delete from snapshots where wallet_id = any(${sql.array([...walletIds], 'text')})`);

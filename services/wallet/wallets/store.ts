@@ -205,3 +205,30 @@ export const claimStalledTokenAccounts = (tx: Db): Promise<readonly z.infer<type
     update wallets set token_account_dispatch_count = token_account_dispatch_count + 1, token_account_progressed_at = app_now()
     from due where wallets.wallet_id = due.wallet_id
     returning wallets.wallet_id, account_id, public_key, token_account_dispatch_count`);
+
+/** Whether a wallet of the account that was created here holds money, as last seen. */
+export const hasFundedWallet = (db: Db, accountId: string): Promise<boolean> =>
+  db.oneFirst(sql.type(z.object({ open: z.boolean() }))`
+    select exists (
+      select from wallets join snapshots using (wallet_id)
+      where account_id = ${accountId} and kind = 'provisioned' and balance > 0
+    ) as open`);
+
+/**
+ * The ids of an account's wallets, locked.
+ * @param onlyLinked without those that were created here
+ */
+export const listWalletIds = (
+  tx: Db,
+  accountId: string,
+  { onlyLinked }: { onlyLinked: boolean },
+): Promise<readonly string[]> =>
+  tx.anyFirst(sql.typeAlias('id')`
+    select wallet_id as id from wallets
+    where account_id = ${accountId} ${onlyLinked ? sql.fragment`and kind = 'external'` : sql.fragment``}
+    order by wallet_id for update`);
+
+/** Deletes wallets that have no snapshot and no preparation any more. */
+export const deleteWallets = (tx: Db, walletIds: readonly string[]): Promise<unknown> =>
+  tx.query(sql.typeAlias('void')`
+    delete from wallets where wallet_id = any(${sql.array([...walletIds], 'text')})`);

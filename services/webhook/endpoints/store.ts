@@ -165,3 +165,8 @@ export const recordFailure = (
       returning account_id, disabled_reason
     )
     select account_id, disabled_reason, app_now() as now from failed where disabled_reason is not null`);
+
+/** Deletes all endpoints of an account with their deliveries. */
+export const deleteEndpointsOf = async (db: Db, accountId: string): Promise<void> => {
+  await db.query(sql.typeAlias('void')`delete from endpoints where account_id = ${accountId}`);
+};

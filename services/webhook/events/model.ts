@@ -221,6 +221,9 @@ export const ACCOUNT_EVENTS: { [N in EventName]: ((event: EventPayload<N>) => Ne
   // The gateway's caches are invalidated by these. They hold hashes and sessions.
   'identity.keysRevoked': null,
   'identity.sessionRevoked': null,
+  // The endpoints of the account are deleted with it.
+  'identity.accountClosed': null,
+  'identity.accountErased': null,
   // The specification names no event of it. The wallet shows it.
   'wallet.delegationChanged': null,
   // Work between services. The service that ordered it publishes the outcome.

@@ -90,3 +90,8 @@ export const purgeEvents = async (db: Db, limit: number): Promise<number> => {
       order by created_at limit ${limit} for update skip locked)`);
   return rowCount;
 };
+
+/** Deletes all events of an account with their deliveries. */
+export const deleteEventsOf = async (db: Db, accountId: string): Promise<void> => {
+  await db.query(sql.typeAlias('void')`delete from events where account_id = ${accountId}`);
+};

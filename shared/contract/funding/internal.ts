@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { accountActivityOperation } from '../account-activity.ts';
 import { operatorOperations } from '../operator.ts';
 import { MicroUsdcOrZero, SettlementId } from '../primitives.ts';
 import { internalOperation } from '../service.ts';
@@ -11,6 +12,7 @@ export const MAX_MOVED_LISTED = 500;
 /** The internal operations of funding. */
 export const internal = {
   ...operatorOperations,
+  getAccountActivity: accountActivityOperation,
   listMoved: internalOperation({
     summary:
       'Every transfer that was ever confirmed, with its current state, in the order of object_id. For rebuilding a projection.',

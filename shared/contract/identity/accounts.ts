@@ -67,6 +67,24 @@ export const accountOperations = {
       created_at: createdAt,
     }),
   }),
+  closeAccount: operation({
+    summary: 'Close the account of this sign-in',
+    description: [
+      'Refused with `conflict` while something is open; `details` names each part. Otherwise every sign-in, passkey, service, delegate, key, webhook endpoint and linked wallet of the account ends at once.',
+      'Money in a linked wallet is its owner’s on the chain and stays there. A wallet that was created here must be empty, because its backup is erased.',
+      'At `erase_at` the personal data are erased. Payments are kept under the id of the account. The address can open a new account at once. Export the data first: `quittance account export`.',
+    ].join('\n\n'),
+    http: { method: 'POST', path: '/v1/accounts/me/close', status: 200 },
+    access: ['jwt'],
+    stepUp: true,
+    output: z.strictObject({
+      account_id: AccountId,
+      status: z.literal('closed'),
+      closed_at: Timestamp,
+      erase_at: Timestamp,
+    }),
+    errors: ['conflict'],
+  }),
   getSettings: operation({
     summary: 'Get the account’s settings',
     http: { method: 'GET', path: '/v1/accounts/me/settings', status: 200 },

@@ -11,10 +11,13 @@ const LimitFactor = z.int().min(1).max(MAX_LIMIT_FACTOR);
 /** What operators have set for an account. */
 export const AccountStatus = z.strictObject({
   account_id: AccountId,
-  email: z.string(),
+  /** Null after erasure. */
+  email: z.string().nullable(),
   created_at: Timestamp,
   frozen_at: Timestamp.nullable(),
   limit_factor: LimitFactor,
+  closed_at: Timestamp.nullable(),
+  erased_at: Timestamp.nullable(),
 });
 
 /**

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { accountActivityOperation } from '../account-activity.ts';
 import { operatorOperations } from '../operator.ts';
 import { MicroUsdc, ServiceId, SolanaAddress, Timestamp } from '../primitives.ts';
 import { internalOperation } from '../service.ts';
@@ -12,6 +13,7 @@ export const Activity = z.strictObject({ open: z.boolean(), ends_at: Timestamp.n
 /** The internal operations of quote. */
 export const internal = {
   ...operatorOperations,
+  getAccountActivity: accountActivityOperation,
   createFeeQuote: internalOperation({
     summary:
       'A quote of the platform’s own service for accrued fees. It carries no fee, and pays the fee wallet.',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { accountActivityOperation } from '../account-activity.ts';
 import { AllowedServices, DelegateExternal, DelegateLimits, DelegateUsage } from '../identity/delegates.ts';
 import { getCapsOperation, operatorFields, operatorOperations } from '../operator.ts';
 import {
@@ -203,6 +204,7 @@ export const internal = {
     }),
   }),
   ...operatorOperations,
+  getAccountActivity: accountActivityOperation,
   listPaidByIds: internalOperation({
     summary:
       'listPaid for named settlements, for a projection that missed events. Settlements that were never issued are omitted.',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { accountActivityOperation } from '../account-activity.ts';
 import { operatorOperations } from '../operator.ts';
 import { AccountId, SolanaAddress, WalletId } from '../primitives.ts';
 import { internalOperation } from '../service.ts';
@@ -6,6 +7,7 @@ import { internalOperation } from '../service.ts';
 /** The internal operations of wallet. */
 export const internal = {
   ...operatorOperations,
+  getAccountActivity: accountActivityOperation,
   countAuthorities: internalOperation({
     summary: 'How many wallets name each delegate authority, and for how many of them it is active',
     callers: ['operator'],

@@ -195,3 +195,15 @@ export const claimDueDeposits = (db: Db, limit: number): Promise<readonly Deposi
         least(600, 2 ^ least(1 + case status when 'settling' then poll_count / 8 else poll_count end, 10))::float8)
     from due where deposits.deposit_id = due.deposit_id
     returning ${columns}`);
+
+/** Whether a deposit of an account may still be paid or arrive. */
+export const hasOpenDeposits = (db: Db, accountId: string): Promise<boolean> =>
+  db.oneFirst(sql.type(z.object({ open: z.boolean() }))`
+    select exists (
+      select from deposits where account_id = ${accountId} and ${state.is(...deposits.open)}
+    ) as open`);
+
+/** Erases the payment pages of an account's deposits. */
+export const erasePaymentUrls = (db: Db, accountId: string): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update deposits set payment_url = null where account_id = ${accountId} and payment_url is not null`);

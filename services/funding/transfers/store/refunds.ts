@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { notFound } from '../../../../shared/contract/errors.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { matching, type Page, pageBy } from '../../../../shared/lists/page.ts';
-import { RESERVES_NOTHING } from '../model/refund.ts';
+import { RESERVES_NOTHING, refunds } from '../model/refund.ts';
 import { andStatusIs, refundState, transferColumns, transferShape } from '../store.ts';
 
 const Row = z.object({
@@ -185,3 +185,15 @@ export const recordRelease = (db: Db, refundId: string): Promise<unknown> =>
     with deleted as (delete from refunds where refund_id = ${refundId} and ${refundState.is('void')})
     update refunds set released_at = app_now()
     where refund_id = ${refundId} and ${refundState.isNot('void')} and ${refundState.is(...RESERVES_NOTHING)}`);
+
+/** Whether a refund that an account makes has no final outcome. */
+export const hasOpenRefunds = (db: Db, accountId: string): Promise<boolean> =>
+  db.oneFirst(sql.type(z.object({ open: z.boolean() }))`
+    select exists (
+      select from refunds where vendor_account_id = ${accountId} and ${refundState.is(...refunds.open)}
+    ) as open`);
+
+/** Erases the reasons that an account has given for its refunds. */
+export const eraseRefundReasons = (db: Db, accountId: string): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update refunds set reason = null where vendor_account_id = ${accountId} and reason is not null`);

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { notFound } from '../../../../shared/contract/errors.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { matching, type Page, pageBy } from '../../../../shared/lists/page.ts';
-import { andStatusIs, transferColumns, transferShape } from '../store.ts';
+import { withdrawals } from '../model/withdrawal.ts';
+import { andStatusIs, transferColumns, transferShape, withdrawalState } from '../store.ts';
 
 const Row = z.object({
   withdrawal_id: z.string(),
@@ -62,3 +63,10 @@ export const listWithdrawals = (
     select ${columns} from withdrawals
     where account_id = ${account_id} ${matching({ wallet_id })} ${andStatusIs('withdrawal', status)}
       ${pageBy('withdrawal_id', page)}`);
+
+/** Whether a withdrawal of an account has no final outcome. */
+export const hasOpenWithdrawals = (db: Db, accountId: string): Promise<boolean> =>
+  db.oneFirst(sql.type(z.object({ open: z.boolean() }))`
+    select exists (
+      select from withdrawals where account_id = ${accountId} and ${withdrawalState.is(...withdrawals.open)}
+    ) as open`);

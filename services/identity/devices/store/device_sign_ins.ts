@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DEVICE_MINUTES } from '../../../../shared/contract/identity/devices.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
+import { isFrozen } from '../../accounts/store.ts';
 
 const isValid = sql.fragment`expires_at > app_now()`;
 
@@ -48,7 +49,8 @@ export const consumeDeviceSignIn = (db: Db, deviceHash: string): Promise<z.infer
       update device_sign_ins set used_at = app_now()
       where device_hash = ${deviceHash} and allowed and used_at is null and ${isValid}
       returning account_id, client_name)
-    select account_id, client_name, frozen_at is not null as frozen from used join accounts using (account_id)`);
+    select account_id, client_name, ${isFrozen} as frozen from used join accounts using (account_id)
+    where closed_at is null`);
 
 const State = z.object({ denied: z.boolean(), used: z.boolean() });
 
@@ -61,3 +63,7 @@ export const findDeviceSignIn = (db: Db, deviceHash: string): Promise<z.infer<ty
 /** Deletes expired rows. Anyone can begin a sign-in, so rows must not pile up. */
 export const purgeDeviceSignIns = (db: Db): Promise<unknown> =>
   db.query(sql.typeAlias('void')`delete from device_sign_ins where expires_at < app_now()`);
+
+/** Deletes the sign-ins that an account has decided about. */
+export const deleteDeviceSignInsOf = (tx: Db, accountId: string): Promise<unknown> =>
+  tx.query(sql.typeAlias('void')`delete from device_sign_ins where account_id = ${accountId}`);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
+import { isFrozen } from '../../accounts/store.ts';
 
 /** The service or delegate that a key belongs to. */
 export type KeyOwner = { kind: 'service' | 'delegate'; id: string };
@@ -55,12 +56,12 @@ export const findKeyRow = (db: Db, keyHash: string): Promise<KeyRow | null> =>
   db.maybeOne(sql.type(KeyRow)`
     select case when keys.service_id is null then 'delegate_key' else 'service_key' end as kind,
       keys.key_id, keys.account_id, keys.service_id, keys.delegate_id, delegates.wallet_id,
-      accounts.frozen_at is not null as frozen, accounts.limit_factor,
+      ${isFrozen} as frozen, accounts.limit_factor,
       case when delegates.deleted_at is not null then 'delegate_deleted'
-        when not ${isValid} then 'revoked'
+        when not ${isValid} or accounts.closed_at is not null then 'revoked'
         when delegates.expires_at <= app_now() then 'delegate_expired' end as refused,
       case when delegates.deleted_at is not null then delegates.deleted_at
-        when not ${isValid} then keys.revoked_at
+        when not ${isValid} or accounts.closed_at is not null then least(keys.revoked_at, accounts.closed_at)
         when delegates.expires_at <= app_now() then delegates.expires_at end as refused_since
     from keys join accounts using (account_id) left join delegates on delegates.delegate_id = keys.delegate_id
     where keys.key_hash = ${keyHash}`);
@@ -84,6 +85,11 @@ export const revokeKeysInGrace = (db: Db, owner: KeyOwner): Promise<readonly str
 export const revokeKeys = (db: Db, owner: KeyOwner): Promise<readonly string[]> =>
   db.anyFirst(sql.type(Hash)`
     update keys set revoked_at = app_now() where ${ownedBy(owner)} and ${isValid} returning key_hash`);
+
+/** Revokes all keys of an account at once; returns the hashes of those that were valid. */
+export const revokeKeysOfAccount = (db: Db, accountId: string): Promise<readonly string[]> =>
+  db.anyFirst(sql.type(Hash)`
+    update keys set revoked_at = app_now() where account_id = ${accountId} and ${isValid} returning key_hash`);
 
 /**
  * Begins the grace period of the current key; returns its end, or null when there was no current

@@ -79,3 +79,7 @@ export const deletePasskeyRow = (db: Db, accountId: string, passkeyId: string): 
   db.maybeOne(sql.type(Row)`
     delete from passkeys where account_id = ${accountId} and passkey_id = ${passkeyId}
     returning ${columns}`);
+
+/** Deletes all passkeys of an account. */
+export const deletePasskeysOf = (tx: Db, accountId: string): Promise<unknown> =>
+  tx.query(sql.typeAlias('void')`delete from passkeys where account_id = ${accountId}`);

@@ -34,3 +34,7 @@ export const consumeLoginLink = (db: Db, tokenHash: string): Promise<LoginLink |
 /** Deletes expired links. Anyone can request a link for any address, so rows must not pile up. */
 export const purgeLoginLinks = (db: Db): Promise<unknown> =>
   db.query(sql.typeAlias('void')`delete from login_links where expires_at < app_now()`);
+
+/** Deletes the link of an address. */
+export const deleteLoginLink = (tx: Db, email: string): Promise<unknown> =>
+  tx.query(sql.typeAlias('void')`delete from login_links where email = ${email}`);

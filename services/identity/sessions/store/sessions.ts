@@ -3,6 +3,7 @@ import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { event } from '../../../../shared/events/event.ts';
 import { insertOutbox, type OutboxRow } from '../../../../shared/events/outbox.ts';
 import { type Page, pageBy } from '../../../../shared/lists/page.ts';
+import { isFrozen } from '../../accounts/store.ts';
 import { SESSION_DAYS, SESSION_IDLE_DAYS } from '../model/session.ts';
 
 const Row = z.object({
@@ -53,21 +54,21 @@ export const rotateSession = (db: Db, sessionId: string, generation: number): Pr
         idle_expires_at = ${idleEnd}
       where session_id = ${sessionId} and generation = ${generation} and ${isOpen}
       returning *)
-    select ${columns} from rotated join accounts using (account_id)`);
+    select ${columns} from rotated join accounts using (account_id) where closed_at is null`);
 
 /** A session with the times that decide about a refresh, or null. */
 export const findSessionState = (db: Db, sessionId: string): Promise<z.infer<typeof State> | null> =>
   db.maybeOne(sql.type(State)`
     select ${columns}, rotated_at, idle_expires_at, expires_at, revoked_at, app_now() as now
-    from sessions join accounts using (account_id) where session_id = ${sessionId}`);
+    from sessions join accounts using (account_id) where session_id = ${sessionId} and closed_at is null`);
 
 /** Whether the account's session is open, and the status of the account. */
 export const getSessionStatus = (db: Db, accountId: string, sessionId: string): Promise<SessionStatus> =>
   db.oneFirst(sql.type(z.object({ status: SessionStatus }))`
     select coalesce((
-        select jsonb_build_object('open', true, 'frozen', frozen_at is not null, 'limit_factor', limit_factor)
+        select jsonb_build_object('open', true, 'frozen', ${isFrozen}, 'limit_factor', limit_factor)
         from sessions join accounts using (account_id)
-        where session_id = ${sessionId} and account_id = ${accountId} and ${isOpen}),
+        where session_id = ${sessionId} and account_id = ${accountId} and closed_at is null and ${isOpen}),
       '{"open": false, "frozen": false, "limit_factor": 1}') as status`);
 
 const SessionStatus = z.object({ open: z.boolean(), frozen: z.boolean(), limit_factor: z.number() });
@@ -81,12 +82,15 @@ type SessionStatus = z.infer<typeof SessionStatus>;
 export const revokeSessions = async (
   tx: Db,
   accountId: string,
-  sessionIds: readonly string[],
+  sessionIds: readonly string[] | 'all',
 ): Promise<readonly OutboxRow[]> => {
+  const which =
+    sessionIds === 'all'
+      ? sql.fragment`expires_at > app_now()`
+      : sql.fragment`session_id = any(${sql.array(sessionIds, 'text')})`;
   const revoked = await tx.any(sql.typeAlias('id')`
     update sessions set revoked_at = app_now()
-    where account_id = ${accountId} and session_id = any(${sql.array(sessionIds, 'text')})
-      and revoked_at is null
+    where account_id = ${accountId} and ${which} and revoked_at is null
     returning session_id as id`);
   return insertOutbox(
     tx,
@@ -132,3 +136,7 @@ export const isDeviceSession = (db: Db, sessionId: string): Promise<boolean> =>
 /** Deletes old sessions. They stay for 90 days, because a theft is investigated later. */
 export const purgeSessions = (db: Db): Promise<unknown> =>
   db.query(sql.typeAlias('void')`delete from sessions where expires_at < app_now() - interval '90 days'`);
+
+/** Deletes all sessions of an account. */
+export const deleteSessionsOf = (tx: Db, accountId: string): Promise<unknown> =>
+  tx.query(sql.typeAlias('void')`delete from sessions where account_id = ${accountId}`);

@@ -172,3 +172,9 @@ export const recordDenied = async (
     where a.approval_id = ${approval_id} and a.account_id = ${account_id} and a.approved is not false and ${used} is null
     returning ${columns}`);
 };
+
+/** Erases the queries of the addresses that approvals of an account were asked for. */
+export const eraseApprovalQueries = (db: Db, accountId: string): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update approvals set resource = split_part(resource, '?', 1)
+    where account_id = ${accountId} and resource like '%?%'`);

@@ -32,3 +32,7 @@ export const isRedeemable = sql.fragment`refund_reserved < quote_amount - fee_am
  * Condition of consume, which is stricter: no unit is consumed while any amount is to be refunded.
  */
 export const isUnreserved = sql.fragment`refund_reserved = 0`;
+
+/** Whether a settlement can still be redeemed, or has prepaid units that can be consumed. */
+export const isOpenSale = sql.fragment`(${state.is('issued')} and not ${windowElapsed}
+  or ${state.is('redeemed')} and units_consumed < units_total and ${chainState.isNot('failed')} and ${isConsumable})`;

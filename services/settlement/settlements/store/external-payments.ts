@@ -66,3 +66,9 @@ export const claimStalledExternal = (db: Db, limit: number): Promise<readonly z.
           else interval '15 seconds' end
       order by progressed_at limit ${limit} for update skip locked)
     returning settlement_id, account_id, payment_attempt_id, message_hash`);
+
+/** Erases the queries of the addresses that an account has paid for. */
+export const eraseResourceQueries = (db: Db, accountId: string): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update settlements set resource = split_part(resource, '?', 1)
+    where account_id = ${accountId} and resource like '%?%'`);

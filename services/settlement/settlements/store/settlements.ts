@@ -5,7 +5,7 @@ import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { storedClaims } from '../../../../shared/lib/compact-token.ts';
 import { matching, type Page, pageBy } from '../../../../shared/lists/page.ts';
 import { chainStatuses, statuses } from '../model/status.ts';
-import { chainState, isConsumable, state, windowElapsed } from './conditions.ts';
+import { chainState, isOpenSale, state, windowElapsed } from './conditions.ts';
 
 export const Row = z.object({
   settlement_id: z.string(),
@@ -227,9 +227,7 @@ export const getActivity = (db: Db, serviceId: string): Promise<z.infer<typeof A
   db.one(sql.type(ActivityRow)`
     select
       coalesce(bool_or(
-        ${chainState.is('pending')}
-        or ${state.is('issued')} and not ${windowElapsed}
-        or ${state.is('redeemed')} and units_consumed < units_total and ${chainState.isNot('failed')} and ${isConsumable}
+        ${chainState.is('pending')} or ${isOpenSale}
       ), false) as open,
       max(redeem_expires_at + forked_for) as ends_at
     from settlements where service_id = ${serviceId}`);

@@ -63,3 +63,8 @@ export const transitionPreparation = (db: Db, progress: Progress): Promise<unkno
     where preparation_id = ${object_id} and generation <= ${generation}
       and ${state.allows(status)}`);
 };
+
+/** Deletes the preparations of wallets. */
+export const deletePreparations = (tx: Db, walletIds: readonly string[]): Promise<unknown> =>
+  tx.query(sql.typeAlias('void')`
+    delete from preparations where wallet_id = any(${sql.array([...walletIds], 'text')})`);

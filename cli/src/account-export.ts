@@ -1,0 +1,59 @@
+import type { Client } from '../../sdk/src/main.ts';
+
+/** The data of an account, as the operations of its owner show them. */
+
+/** The largest page. */
+const PAGE = { limit: '100' } as const;
+
+type Source = (client: Client) => AsyncIterable<object>;
+
+/** Every list of an owner, by its operation. A test compares them with the contract. */
+export const LISTS: Readonly<Record<string, readonly Source[]>> = {
+  'identity.listPasskeys': [(client) => client.identity.listPasskeys(PAGE)],
+  'identity.listSessions': [(client) => client.identity.listSessions(PAGE)],
+  'identity.listServices': [(client) => client.identity.listServices(PAGE)],
+  'identity.listDelegates': [(client) => client.identity.listDelegates(PAGE)],
+  'wallet.list': [(client) => client.wallet.list(PAGE)],
+  'wallet.listTransactions': [(client) => client.wallet.listTransactions(PAGE)],
+  'quote.list': [(client) => client.quote.list(PAGE)],
+  'settlement.list': [
+    (client) => client.settlement.list(PAGE),
+    (client) => client.settlement.list({ ...PAGE, role: 'vendor' }),
+  ],
+  'settlement.listApprovals': [(client) => client.settlement.listApprovals(PAGE)],
+  'settlement.listDeclines': [
+    (client) => client.settlement.listDeclines(PAGE),
+    (client) => client.settlement.listDeclines({ ...PAGE, role: 'vendor' }),
+  ],
+  'funding.listDeposits': [(client) => client.funding.listDeposits(PAGE)],
+  'funding.listWithdrawals': [(client) => client.funding.listWithdrawals(PAGE)],
+  'funding.listRefunds': [(client) => client.funding.listRefunds(PAGE)],
+  'webhook.listEndpoints': [(client) => client.webhook.listEndpoints(PAGE)],
+  'webhook.listDeliveries': [
+    async function* (client) {
+      for await (const { endpoint_id } of client.webhook.listEndpoints(PAGE))
+        for await (const delivery of client.webhook.listDeliveries({ ...PAGE, endpoint_id }))
+          yield { endpoint_id, ...delivery };
+    },
+  ],
+  'webhook.listEvents': [(client) => client.webhook.listEvents(PAGE)],
+};
+
+/** What is one object and no list. */
+const OBJECTS: Readonly<Record<string, (client: Client) => Promise<object>>> = {
+  'identity.getAccount': (client) => client.identity.getAccount(),
+  'identity.getSettings': (client) => client.identity.getSettings(),
+  'settlement.getFees': (client) => client.settlement.getFees(),
+};
+
+type Exported = { from: string; data: object };
+
+/**
+ * All data of an account, object by object, each with the operation that it comes from. It is never
+ * in memory as a whole.
+ */
+export async function* exportAccount(client: Client): AsyncGenerator<Exported> {
+  for (const [from, read] of Object.entries(OBJECTS)) yield { from, data: await read(client) };
+  for (const [from, sources] of Object.entries(LISTS))
+    for (const source of sources) for await (const data of source(client)) yield { from, data };
+}

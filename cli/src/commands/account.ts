@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import type { Command } from 'commander';
+import type { Client } from '../../../sdk/src/main.ts';
+import { exportAccount } from '../account-export.ts';
+import { type Context, contextOf, print } from '../context.ts';
+import { UsageError } from '../errors.ts';
+import type { Io } from '../io.ts';
+import { plain } from '../text.ts';
+
+/** Writes the export as lines of JSON. Only their owner can read the file. */
+const writeExport = async (client: Client, file: string): Promise<number> => {
+  const stream = createWriteStream(file, { flags: 'wx', mode: 0o600 });
+  await once(stream, 'open');
+  let lines = 0;
+  try {
+    for await (const line of exportAccount(client)) {
+      if (!stream.write(`${JSON.stringify(line)}\n`)) await once(stream, 'drain');
+      lines += 1;
+    }
+  } finally {
+    stream.end();
+    await finished(stream);
+  }
+  return lines;
+};
+
+const exportTo = async (context: Context, file: string | undefined): Promise<void> => {
+  const client = await context.signedIn();
+  if (file === undefined) {
+    for await (const line of exportAccount(client)) context.io.out(`${JSON.stringify(line)}\n`);
+    return;
+  }
+  const lines = await writeExport(client, file);
+  print(context, { file, lines }, () => `Wrote ${lines} lines to ${file}.`);
+};
+
+const close = async (context: Context, confirm: string): Promise<void> => {
+  const client = await context.signedIn();
+  const { email } = await client.identity.getAccount();
+  if (confirm !== email)
+    throw new UsageError(
+      `--confirm: the account that is signed in to ${context.environment} has another address`,
+      'Check it with `quittance whoami`.',
+    );
+  const closed = await client.identity.closeAccount();
+  await context.signIns.remove();
+  print(
+    context,
+    closed,
+    () => `The account of ${plain(email)} is closed. Its personal data are erased on ${closed.erase_at}.`,
+  );
+};
+
+export const addAccount = (program: Command, io: Io): void => {
+  const account = program
+    .command('account')
+    .summary('export or close your account')
+    .description('Exports or closes your account.');
+  account
+    .command('export')
+    .description(
+      'Writes the data of your account as lines of JSON. Each line has the operation that it comes from (`from`) and ' +
+        'an object (`data`). Keys and backups of wallets are not in it.',
+    )
+    .option('-o, --output <file>', 'write to a new file that only you can read')
+    .action((_options, command: Command) =>
+      exportTo(contextOf(io, command), command.opts<{ output?: string }>().output),
+    );
+  account
+    .command('close')
+    .description(
+      'Closes your account for good. Refused while something is open, which is named. Needs a sign-in of the last 5 ' +
+        'minutes (`quittance login`). Export your data first.',
+    )
+    .requiredOption('--confirm <address>', 'the e-mail address of the account')
+    .action((_options, command: Command) =>
+      close(contextOf(io, command), command.opts<{ confirm: string }>().confirm),
+    );
+};
