@@ -160,6 +160,7 @@ export const TAGS: readonly Tag[] = [
       'identity.getAccount',
       'identity.getSettings',
       'identity.updateSettings',
+      'identity.closeAccount',
       'identity.listPasskeys',
       'identity.deletePasskey',
       'identity.listSessions',

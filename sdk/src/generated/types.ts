@@ -1690,6 +1690,32 @@ export interface paths {
         patch: operations["identity.updateSettings"];
         trace?: never;
     };
+    "/v1/accounts/me/close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Close the account of this sign-in
+         * @description Refused with `conflict` while something is open; `details` names each part. Otherwise every sign-in, passkey, service, delegate, key, webhook endpoint and linked wallet of the account ends at once.
+         *
+         *     Money in a linked wallet is its owner’s on the chain and stays there. A wallet that was created here must be empty, because its backup is erased.
+         *
+         *     At `erase_at` the personal data are erased. Payments are kept under the id of the account. The address can open a new account at once. Export the data first: `quittance account export`.
+         *
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes. Limit: 30 per minute per account.
+         */
+        post: operations["identity.closeAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/accounts/me/passkeys": {
         parameters: {
             query?: never;
@@ -2263,6 +2289,9 @@ export interface webhooks {
                      *         "quote_amount": "2500000",
                      *         "fee_amount": "12500",
                      *         "net_amount": "2487500",
+                     *         "scope": {
+                     *           "resource": "https://api.example.com/report"
+                     *         },
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
                      *         "issued_at": "2026-11-21T10:00:00.000Z",
                      *         "role": "vendor",
@@ -2299,6 +2328,8 @@ export interface webhooks {
                              * @example 2487500
                              */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The metadata of the quote, as its vendor sent it */
+                            scope: components["schemas"]["Scope"] | null;
                             /** @description The transaction on chain */
                             tx_hash: components["schemas"]["TransactionHash"];
                             /** @description When the payment was confirmed */
@@ -2329,6 +2360,8 @@ export interface webhooks {
                              * @example 2487500
                              */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The metadata of the quote, as its vendor sent it */
+                            scope: components["schemas"]["Scope"] | null;
                             /** @description The transaction on chain */
                             tx_hash: components["schemas"]["TransactionHash"];
                             /** @description When the payment was confirmed */
@@ -2404,6 +2437,9 @@ export interface webhooks {
                      *         "quote_amount": "2500000",
                      *         "fee_amount": "12500",
                      *         "net_amount": "2487500",
+                     *         "scope": {
+                     *           "resource": "https://api.example.com/report"
+                     *         },
                      *         "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
                      *         "role": "vendor",
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
@@ -2439,6 +2475,8 @@ export interface webhooks {
                              * @example 2487500
                              */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The metadata of the quote, as its vendor sent it */
+                            scope: components["schemas"]["Scope"] | null;
                             /** @description The transaction on chain */
                             tx_hash: components["schemas"]["TransactionHash"];
                             /**
@@ -2467,6 +2505,8 @@ export interface webhooks {
                              * @example 2487500
                              */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The metadata of the quote, as its vendor sent it */
+                            scope: components["schemas"]["Scope"] | null;
                             /** @description The transaction on chain */
                             tx_hash: components["schemas"]["TransactionHash"];
                             /**
@@ -2540,6 +2580,9 @@ export interface webhooks {
                      *         "quote_amount": "2500000",
                      *         "fee_amount": "12500",
                      *         "net_amount": "2487500",
+                     *         "scope": {
+                     *           "resource": "https://api.example.com/report"
+                     *         },
                      *         "redeemed_at": "2026-11-21T10:00:00.000Z",
                      *         "role": "vendor",
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
@@ -2576,6 +2619,8 @@ export interface webhooks {
                              * @example 2487500
                              */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The metadata of the quote, as its vendor sent it */
+                            scope: components["schemas"]["Scope"] | null;
                             /** @description When the vendor redeemed it */
                             redeemed_at: components["schemas"]["Timestamp"];
                             /**
@@ -2606,6 +2651,8 @@ export interface webhooks {
                              * @example 2487500
                              */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The metadata of the quote, as its vendor sent it */
+                            scope: components["schemas"]["Scope"] | null;
                             /** @description When the vendor redeemed it */
                             redeemed_at: components["schemas"]["Timestamp"];
                             /**
@@ -2679,6 +2726,9 @@ export interface webhooks {
                      *         "quote_amount": "2500000",
                      *         "fee_amount": "12500",
                      *         "net_amount": "2487500",
+                     *         "scope": {
+                     *           "resource": "https://api.example.com/report"
+                     *         },
                      *         "redeem_expires_at": "2026-11-21T10:00:00.000Z",
                      *         "role": "vendor",
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
@@ -2714,6 +2764,8 @@ export interface webhooks {
                              * @example 2487500
                              */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The metadata of the quote, as its vendor sent it */
+                            scope: components["schemas"]["Scope"] | null;
                             /** @description Until when it could be redeemed */
                             redeem_expires_at: components["schemas"]["Timestamp"];
                             /**
@@ -2742,6 +2794,8 @@ export interface webhooks {
                              * @example 2487500
                              */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The metadata of the quote, as its vendor sent it */
+                            scope: components["schemas"]["Scope"] | null;
                             /** @description Until when it could be redeemed */
                             redeem_expires_at: components["schemas"]["Timestamp"];
                             /**
@@ -2815,6 +2869,9 @@ export interface webhooks {
                      *         "quote_amount": "2500000",
                      *         "fee_amount": "12500",
                      *         "net_amount": "2487500",
+                     *         "scope": {
+                     *           "resource": "https://api.example.com/report"
+                     *         },
                      *         "failure_code": "insufficient_funds",
                      *         "role": "vendor",
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
@@ -2850,6 +2907,8 @@ export interface webhooks {
                              * @example 2487500
                              */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The metadata of the quote, as its vendor sent it */
+                            scope: components["schemas"]["Scope"] | null;
                             /**
                              * @description Why it failed. No money moved, and the quote may be paid again
                              * @example insufficient_funds
@@ -2881,6 +2940,8 @@ export interface webhooks {
                              * @example 2487500
                              */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The metadata of the quote, as its vendor sent it */
+                            scope: components["schemas"]["Scope"] | null;
                             /**
                              * @description Why it failed. No money moved, and the quote may be paid again
                              * @example insufficient_funds
@@ -2957,6 +3018,9 @@ export interface webhooks {
                      *         "quote_amount": "2500000",
                      *         "fee_amount": "12500",
                      *         "net_amount": "2487500",
+                     *         "scope": {
+                     *           "resource": "https://api.example.com/report"
+                     *         },
                      *         "redeemed": false,
                      *         "role": "vendor",
                      *         "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
@@ -2992,6 +3056,8 @@ export interface webhooks {
                              * @example 2487500
                              */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The metadata of the quote, as its vendor sent it */
+                            scope: components["schemas"]["Scope"] | null;
                             /** @description Whether it was redeemed before the chain reversed it */
                             redeemed: boolean;
                             /**
@@ -3020,6 +3086,8 @@ export interface webhooks {
                              * @example 2487500
                              */
                             net_amount: components["schemas"]["MicroUsdcOrZero"];
+                            /** @description The metadata of the quote, as its vendor sent it */
+                            scope: components["schemas"]["Scope"] | null;
                             /** @description Whether it was redeemed before the chain reversed it */
                             redeemed: boolean;
                             /**
@@ -6245,7 +6313,7 @@ export interface components {
          */
         RequestId: string;
         /**
-         * @description What the quote is for: any JSON object, at most 4096 bytes. The token signs it
+         * @description What the quote is for: any JSON object, at most 4096 bytes, without the character U+0000. The token signs it
          * @example {
          *       "resource": "https://api.example.com/report"
          *     }
@@ -12412,6 +12480,45 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["AccountSettings"];
+                };
+            };
+        };
+    };
+    "identity.closeAccount": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "closed",
+                     *       "closed_at": "2026-11-21T10:00:00.000Z",
+                     *       "erase_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        account_id: components["schemas"]["AccountId"];
+                        /**
+                         * @description The account is closed
+                         * @constant
+                         */
+                        status: "closed";
+                        /** @description When it was closed */
+                        closed_at: components["schemas"]["Timestamp"];
+                        /** @description When its personal data are erased */
+                        erase_at: components["schemas"]["Timestamp"];
+                    };
                 };
             };
         };

@@ -79,9 +79,9 @@ export const accountOperations = {
     stepUp: true,
     output: z.strictObject({
       account_id: AccountId,
-      status: z.literal('closed'),
-      closed_at: Timestamp,
-      erase_at: Timestamp,
+      status: z.literal('closed').describe('The account is closed'),
+      closed_at: Timestamp.describe('When it was closed'),
+      erase_at: Timestamp.describe('When its personal data are erased'),
     }),
     errors: ['conflict'],
   }),
