@@ -154,6 +154,7 @@ const PACKAGES: Record<string, RegExp> = {
   'ipaddr.js': /^services\/webhook\/endpoints\/model\/target\.ts$/,
   koffi: /^services\/chain-submitter\/pkcs11\/cryptoki\.ts$/,
   jose: /^shared\/lib\/(access-token|receipt)\.ts$|^services\/funding\/deposits\/providers\/coinbase\.ts$|^services\/webhook\/endpoints\/secrets\.ts$/,
+  marked: /^services\/gateway\/pages\/markdown\.ts$/,
   nats: /^shared\/bus\//,
   'nats/lib/nats-base-client/idleheartbeat_monitor.js': /^shared\/bus\/reconnect\.ts$/,
   'nats/lib/nats-base-client/protocol.js': /^shared\/bus\/reconnect\.ts$/,

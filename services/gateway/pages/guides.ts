@@ -48,7 +48,7 @@ const neighbours = (guide: Guide): string => {
 
 /**
  * /docs/guides/<name>: a guide as a page.
- * @throws Error if its Markdown has a form that pages do not have
+ * @throws Error if its Markdown contains HTML or a picture
  */
 export const guideHtml = (guide: Guide, source: string): string => {
   const { html, headings } = renderMarkdown(source, resolveFrom(guide));
