@@ -43,6 +43,7 @@ const payment = (more: object = {}) => ({
   delegate_id: null,
   wallet_id: newId('wal'),
   rail: 'quittance',
+  scope: null,
   payer_address: null,
   service_id: newServiceId(),
   vendor_account_id: newId('acct'),

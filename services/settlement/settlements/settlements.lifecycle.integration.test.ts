@@ -74,6 +74,7 @@ describe('rule 14: confirmed, finalized, forked', () => {
           rail: 'quittance',
           payer_address: null,
           quote_id: q.quote_id,
+          scope: null,
           tx_hash: HASH[0],
           account_id: account.account_id,
           delegate_id: payer.kind === 'delegate_key' ? payer.delegate_id : null,
