@@ -129,7 +129,8 @@ test('all counters add up under concurrent statements, across midnights and the 
       paymentAttemptId: oneIn(10) ? `attempt ${randomInt(20)}` : settlementId,
       delegateId: oneIn(3) ? null : pick(delegates),
       walletId: pick(payers).wallet_id,
-      quoteToken: 'token',
+      // The statements read the scope of its first part.
+      quoteToken: `${Buffer.from('{"scope":null}').toString('base64url')}.signature`,
       claims: {
         quote_id: oneIn(5) && ids.length > 0 ? pick(ids) : settlementId,
         vendor_account_id: vendor,
