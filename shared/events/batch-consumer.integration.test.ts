@@ -66,7 +66,7 @@ const accepted = (quote_id: string) => ({
   quote_amount: '1000000',
   fee_amount: '10000',
 });
-const failed = (quote_id: string) => ({ ...accepted(quote_id), code: 'payment_failed' });
+const failed = (quote_id: string) => ({ ...accepted(quote_id), scope: null, code: 'payment_failed' });
 const publishAccepted = async (quotes: readonly string[]) => {
   for (const id of quotes) await publishRaw('accepted', accepted(id));
 };
