@@ -230,7 +230,8 @@ export const startIdentity = async () => {
   cleanups.push(serving.stop);
   const settler = await testBus.as('settlement');
   const watcher = await testBus.as('admin' as BusUser);
-  let lastPublished = 0;
+  /** The last sequence of each event, because a consumer acknowledges only its own. */
+  const lastPublished = new Map<string, number>();
   const [gateway, quote] = await Promise.all([testBus.as('gateway'), testBus.as('quote')]);
   const revokedSessions = new Set<string>();
   subscribeLive(gateway, identity, {
@@ -313,7 +314,7 @@ export const startIdentity = async () => {
      */
     publish: async (payload: object, name: keyof typeof settlement.events = 'issued'): Promise<void> => {
       const { seq } = await settler.js.publish(`evt.settlement.${name}`, encode(payload));
-      if (name === 'issued') lastPublished = Math.max(lastPublished, seq);
+      lastPublished.set(name, Math.max(lastPublished.get(name) ?? 0, seq));
     },
     /** Waits until every published event is handled and every mail is sent. */
     allHandledAndMailed: async (event: 'issued' | 'declined' = 'issued'): Promise<void> => {
@@ -322,7 +323,7 @@ export const startIdentity = async () => {
       for (;;) {
         const { ack_floor } = await jsm.consumers.info(stream, durable);
         const { rows } = await admin.query('select from identity.mails limit 1');
-        if (ack_floor.stream_seq >= lastPublished && rows.length === 0) return;
+        if (ack_floor.stream_seq >= (lastPublished.get(event) ?? 0) && rows.length === 0) return;
         // Faster than the sweep, which runs every second.
         if (rows.length > 0) mails.poke();
         await sleep(20);
