@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { config as quoteConfig } from '../services/quote/config.ts';
 import { config as settlementConfig } from '../services/settlement/config.ts';
 import { DELAYS_SECONDS } from '../services/webhook/deliveries/model/schedule.ts';
@@ -7,6 +8,7 @@ import { limitText, openApiDocument } from '../shared/contract/openapi.ts';
 import type { HttpOperation } from '../shared/contract/service.ts';
 import { MEANINGS } from '../shared/contract/webhook/meanings.ts';
 import { MAX_ENDPOINTS, MAX_REDELIVERED } from '../shared/contract/webhook/operations.ts';
+import { accountCapMicro, hourlyCapsConfig, hourlyLimits } from '../shared/db/hourly-caps.ts';
 import { ACCESS_TOKEN_SECONDS } from '../shared/lib/access-token.ts';
 import { code, table } from './map-page.ts';
 
@@ -89,14 +91,13 @@ const fees = (): string => {
 };
 
 const caps = (): string => {
-  const wallet = defaultOf(settlementConfig.shape, 'WALLET_HOURLY_CAP_MICRO');
-  const environment = defaultOf(settlementConfig.shape, 'ENVIRONMENT_HOURLY_CAP_MICRO');
+  const limits = hourlyLimits(z.object(hourlyCapsConfig).parse({}));
   return table(
     ['Payments in one UTC hour', 'At most'],
     [
-      ['of one wallet', usdc(wallet)],
-      ['of one account', usdc(environment / 10n)],
-      ['of the whole environment', usdc(environment)],
+      ['of one wallet', usdc(limits.walletMicro)],
+      ['of one account', usdc(accountCapMicro(limits))],
+      ['of the whole environment', usdc(limits.environmentMicro)],
     ],
   );
 };
@@ -157,11 +158,13 @@ ${requestLimits()}
 
 ${caps()}
 
-A payment above a cap is refused, and no money moves. The error has \`limit\` with what was asked, the cap, what is left and \`resets_at\`.
+A payment beyond a cap is refused with 503 \`service_unavailable\`, and the message names the cap. If the cap refills, \`Retry-After\` says when: repeat the
+call then with the same \`payment_attempt_id\`. An amount that is larger than the cap itself is never accepted.
 
 A delegate has its own limits, which its owner sets: \`per_payment\`, \`daily\`, \`monthly\` and \`total\`. They hold for any number of concurrent
 calls and for all replicas. Days and months are UTC. A payment that is under way holds its amount, so a limit is never exceeded.
-\`GET /v1/delegates/me\` shows what is spent, held and left.
+\`GET /v1/delegates/me\` shows what is spent, held and left. The error \`limit_exceeded\` has \`limit\` with what was asked, the limit, what is left and
+\`resets_at\`.
 
 ## Sizes and periods
 

@@ -46,8 +46,12 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
   const starting = (server: Server) => (server.spec ? supervisor.start([server.spec]) : Promise.resolve());
   const preparing = keyed.map((environment, index) =>
     startChain({
-      ...{ environment, settings, supervisor, first: index === 0 },
-      ...{ port: chainPorts[index]!, scenariosPort: scenariosPorts[index]! },
+      environment,
+      settings,
+      supervisor,
+      first: index === 0,
+      port: chainPorts[index]!,
+      scenariosPort: scenariosPorts[index]!,
     }),
   );
   const [command] = await Promise.all([

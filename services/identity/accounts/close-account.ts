@@ -47,7 +47,11 @@ type AccountCloser = {
   listOpenWork: (accountId: string) => Promise<readonly OpenWork[]>;
 };
 
-/** @throws ServiceError unauthorized if the account was closed by another call */
+/**
+ * Closes the account and ends what belongs to it, in one transaction.
+ * @throws ServiceError unauthorized if another call has closed the account; conflict if its freeze
+ * has ended, so that something may have begun
+ */
 const closeNow = async (tx: Db, accountId: string, erasureDays: number) => {
   const { email } = await lockAccount(tx, accountId);
   const times = await closeAccountRow(tx, accountId, erasureDays);
