@@ -1,5 +1,5 @@
 import { type ErrorPage, errorPages } from '../../../shared/contract/error-guide.ts';
-import { escapeHtml, htmlPage, list, sentence } from './html.ts';
+import { escapeHtml, htmlPage, list, sentence, TOP } from './html.ts';
 
 const code = (text: string): string => `<code>${escapeHtml(text)}</code>`;
 
@@ -32,12 +32,12 @@ export const errorsHtml = ({ serverUrl }: { serverUrl: string }): string => {
   const pages = errorPages({ serverUrl });
   return htmlPage({
     title: 'Errors of the Quittance API',
-    body: `<h1>Errors</h1>
+    body: `<header>${TOP}</header>
+<h1>Errors</h1>
 <p>Every error has a body with ${code('error')}: its ${code('code')}, a ${code('message')} that says what is wrong and
 what to do, ${code('request_id')} (also the header ${code('x-request-id')}) and ${code('docs_url')}. Give ${code('request_id')}
 to support. Errors of calls about money also have ${code('money_moved')} and ${code('safe_action')}.</p>
 <nav>${list(pages.map((page) => `<a href="#${page.code}">${code(page.code)}</a> ${page.http}`))}</nav>
-${pages.map(section).join('\n')}
-<p><a href="/">Start</a> · <a href="/docs">Reference</a></p>`,
+${pages.map(section).join('\n')}`,
   });
 };

@@ -1,14 +1,10 @@
 import path from 'node:path';
 import { GUIDE_GROUPS, GUIDES, type Guide } from '../../../shared/contract/guides.ts';
-import { escapeHtml, htmlPage, list } from './html.ts';
+import { escapeHtml, htmlPage, list, TOP } from './html.ts';
 import { type Heading, renderMarkdown } from './markdown.ts';
 
 const addressOf = ({ name }: Guide): string => `/docs/guides/${name}`;
 const linkTo = (guide: Guide): string => `<a href="${addressOf(guide)}">${escapeHtml(guide.title)}</a>`;
-
-const TOP =
-  '<p><a href="/">Start</a> · <a href="/docs/guides">Guides</a> · <a href="/docs">Reference</a> · ' +
-  '<a href="/docs/errors">Errors</a> · <a href="/console">Console</a></p>';
 
 /** Documents of the repository that another page shows, by their path from the root. */
 const OTHER_PAGES: Record<string, string> = {

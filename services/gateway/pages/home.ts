@@ -29,6 +29,6 @@ export const homeHtml = ({ serverUrl }: { serverUrl: string }): string =>
 ${list(LINKS.map(([href, name, text]) => `<a href="${href}">${name}</a>: ${text}`))}
 <h2>The first payment</h2>
 <p>The SDK is not published yet: <code>npm pack ./sdk</code> in the repository makes its package. The console shows the keys. Amounts are strings of micro-units: <code>"50000"</code> is 0.05 USDC, of which the vendor pays the
-fee (<a href="/docs/guides/limits">0.5 %, at least 0.01 USDC</a>).</p>
+<a href="/docs/guides/limits">fee</a>.</p>
 <pre><code>${escapeHtml(FIRST_PAYMENT(serverUrl))}</code></pre>`,
   });

@@ -22,3 +22,8 @@ ${body}
 </body>
 </html>
 `;
+
+/** The links at the top of a page of the documentation. */
+export const TOP =
+  '<p><a href="/">Start</a> · <a href="/docs/guides">Guides</a> · <a href="/docs">Reference</a> · ' +
+  '<a href="/docs/errors">Errors</a> · <a href="/console">Console</a></p>';
