@@ -32,6 +32,7 @@ export const TAGS: readonly Tag[] = [
       'quote.get',
       'identity.listServices',
       'identity.getService',
+      'identity.showFee',
       'identity.updateService',
       'identity.deleteService',
       'identity.rotateServiceKey',

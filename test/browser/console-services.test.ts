@@ -51,7 +51,10 @@ test('a service is created from an empty page, errors are shown first, and its k
   expect(await page.findings()).toEqual([]);
 
   await page.page.getByLabel('Name', { exact: true }).fill('Weather API');
+  await page.page.getByLabel('Price of a call').fill('0.01');
+  await page.page.getByText('The lowest price is 0.010001 USDC.').waitFor();
   await page.page.getByLabel('Price of a call').fill('0.05');
+  await page.page.getByText('You receive 0.04 USDC of each call. The fee is 0.01 USDC.').waitFor();
   // A token program cannot own money, which the API reads from the chain.
   await page.page.getByLabel('Payout address').fill('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
   await page.page.getByLabel('Redeem window').fill('3600');
@@ -73,6 +76,7 @@ test('a service is created from an empty page, errors are shown first, and its k
 
   const row = page.page.getByRole('table', { name: 'Your services' }).getByRole('row').nth(1);
   expect(await row.textContent()).toContain('0.05 USDC');
+  expect(await row.textContent()).toContain('0.04 USDC');
   await row.getByRole('link', { name: 'Weather API' }).click();
   await heading(page, 'Settings').waitFor();
   const list = await must(api<{ data: object[] }>('GET /v1/services', { token: person.token }), 'list');

@@ -194,6 +194,7 @@ const RECIPES: Record<string, Recipe> = {
   },
   'identity.listServices': { foreign: 'hidden' },
   'identity.getService': {},
+  'identity.showFee': { query: 'price=50000', foreign: 'hidden' },
   'identity.updateService': { body: () => ({ price: '20000' }) },
   'identity.deleteService': { body: () => ({ mode: 'close' }) },
   'identity.rotateServiceKey': { body: () => ({}) },

@@ -1,5 +1,6 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
 import type { Input, Output } from '../../../sdk/src/main.ts';
+import { useRead } from '../lib/data.ts';
 import { formatDuration, parseWhole } from '../lib/duration.ts';
 import { formatUsdc, parseUsdc } from '../lib/money.ts';
 import { Columns, ErrorNotice, Stack, Switch, TextField } from '../ui/index.ts';
@@ -22,11 +23,27 @@ const draftOf = (service?: Service): Draft => ({
   offCurve: false,
 });
 
+type Fee = Output<'identity.showFee'>;
+/** The fee of a typed price. The API computes it, so that there is one rule. */
+const useFee = (typed: string): Fee | undefined => {
+  const price = parseUsdc(typed);
+  return useRead(
+    ['fee', String(price)],
+    (client, options) => client.identity.showFee({ price: String(price) }, options),
+    { enabled: price !== null },
+  ).data;
+};
+const belowFee = ({ fee_amount, lowest_price }: Fee) =>
+  `The fee is ${formatUsdc(BigInt(fee_amount))} USDC, so nothing is left. The lowest price is ${formatUsdc(BigInt(lowest_price))} USDC.`;
+const received = ({ fee_amount, net_amount }: Fee) =>
+  `You receive ${formatUsdc(BigInt(net_amount))} USDC of each call. The fee is ${formatUsdc(BigInt(fee_amount))} USDC.`;
+
 type Wrong = Partial<Record<keyof Typed, string | undefined>>;
 /**
  * Parses a draft into settings or errors. The API validates addresses, because it reads the chain.
+ * @param fee the fee of the price and what it leaves, undefined until the API has answered
  */
-const readDraft = (draft: Draft): { settings: Settings } | { wrong: Wrong } => {
+const readDraft = (draft: Draft, fee: Fee | undefined): { settings: Settings } | { wrong: Wrong } => {
   const price = parseUsdc(draft.price);
   const window = parseWhole(draft.window, 30, 604_800);
   const grace = parseWhole(draft.grace, 0, 168);
@@ -34,6 +51,7 @@ const readDraft = (draft: Draft): { settings: Settings } | { wrong: Wrong } => {
   const wrong: Wrong = {
     ...(draft.name.trim() === '' && { name: 'Give it a name.' }),
     ...(price === null && { price: 'An amount above zero with at most six decimals, like 0.05.' }),
+    ...(fee?.net_amount === '0' && { price: belowFee(fee) }),
     ...(!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(payout) && {
       payout: 'A Solana address: 32 to 44 characters.',
     }),
@@ -70,6 +88,7 @@ export const ServiceForm = ({
 }) => {
   const [draft, setDraft] = useState(() => draftOf(service));
   const [wrong, setWrong] = useState<Wrong>({});
+  const fee = useFee(draft.price);
   const typed = (field: keyof Typed) => ({
     value: draft[field],
     error: wrong[field] ?? null,
@@ -80,7 +99,7 @@ export const ServiceForm = ({
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const read = readDraft(draft);
+    const read = readDraft(draft, fee);
     if ('wrong' in read) setWrong(read.wrong);
     else onSend(read.settings);
   };
@@ -99,8 +118,13 @@ export const ServiceForm = ({
           />
           <TextField
             {...typed('price')}
+            error={wrong.price ?? (fee?.net_amount === '0' ? belowFee(fee) : null)}
             label="Price of a call"
-            hint="Your code may quote another amount. This one is the default."
+            hint={
+              fee === undefined || fee.net_amount === '0'
+                ? 'Your code may quote another amount. This one is the default.'
+                : received(fee)
+            }
             suffix="USDC"
             numeric
             isRequired

@@ -70,6 +70,7 @@ const ServicesPage = () => {
               show: ({ service_id, name }) => <Link href={`/services/${service_id}`}>{name}</Link>,
             },
             { heading: 'Price', align: 'end', show: ({ price }) => <Money micro={price} /> },
+            { heading: 'You receive', align: 'end', show: ({ net_amount }) => <Money micro={net_amount} /> },
             {
               heading: 'Paid to',
               show: ({ payout_address }) => (

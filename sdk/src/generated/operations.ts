@@ -177,6 +177,8 @@ At `erase_at` the personal data are erased. Payments are kept under the id of th
     listServices(input?: Input<'identity.listServices'>, options?: CallOptions): Listing<'identity.listServices'>;
     /** Get a vendor service `GET /v1/services/:service_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     getService(input: Input<'identity.getService'>, options?: CallOptions): Answer<'identity.getService'>;
+    /** Show the fee of a price and what you receive. Without a service, so that a form can show it before the price is saved. A price whose `net_amount` is 0 cannot be the price of a service. `GET /v1/services/fee`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    showFee(input: Input<'identity.showFee'>, options?: CallOptions): Answer<'identity.showFee'>;
     /** Change a vendor service. The owner is notified of a new payout address by mail. In live it takes effect after 24 hours. Until then, setting the current address again cancels the change. `PATCH /v1/services/:service_id`. Errors: not_found, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     updateService(input: Input<'identity.updateService'>, options?: CallOptions): Answer<'identity.updateService'>;
     /** Delete a vendor service, or close it while payments are open. Refused while quotes or settlements are open, unless `mode` is `close`. A closing service creates no new quotes. Redeem, verify, consume and refunds work until 30 days after the last redeem window. `DELETE /v1/services/:service_id`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
@@ -323,6 +325,7 @@ export const OPERATIONS = {
     createService: {"method":"POST","path":"/v1/services","body":true,"keyed":true},
     listServices: {"method":"GET","path":"/v1/services","query":["cursor","limit"],"list":true},
     getService: {"method":"GET","path":"/v1/services/:service_id"},
+    showFee: {"method":"GET","path":"/v1/services/fee","query":["price"]},
     updateService: {"method":"PATCH","path":"/v1/services/:service_id","body":true},
     deleteService: {"method":"DELETE","path":"/v1/services/:service_id","body":true},
     rotateServiceKey: {"method":"POST","path":"/v1/services/:service_id/key/rotate","body":true,"keyed":true},

@@ -184,6 +184,28 @@ export interface paths {
         patch: operations["identity.updateService"];
         trace?: never;
     };
+    "/v1/services/fee": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the fee of a price and what you receive
+         * @description Without a service, so that a form can show it before the price is saved. A price whose `net_amount` is 0 cannot be the price of a service.
+         *
+         *     Credential: the access token of a sign-in. Limit: 120 per minute per account.
+         */
+        get: operations["identity.showFee"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/services/{service_id}/key/rotate": {
         parameters: {
             query?: never;
@@ -7648,6 +7670,49 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Service"];
+                };
+            };
+        };
+    };
+    "identity.showFee": {
+        parameters: {
+            query: {
+                /** @description A price in micro-units. In USDC micro-units */
+                price: components["schemas"]["MicroUsdc"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "price": "2500000",
+                     *       "fee_amount": "0",
+                     *       "net_amount": "0",
+                     *       "lowest_price": "10001"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The price that was asked for. In USDC micro-units */
+                        price: components["schemas"]["MicroUsdc"];
+                        /** @description The fee of a quote for the price. In USDC micro-units */
+                        fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                        /** @description What you receive of a quote for the price: the price less the fee. In USDC micro-units */
+                        net_amount: components["schemas"]["MicroUsdcOrZero"];
+                        /**
+                         * @description The lowest price that a service may have. In USDC micro-units
+                         * @example 10001
+                         */
+                        lowest_price: components["schemas"]["MicroUsdc"];
+                    };
                 };
             };
         };

@@ -3,6 +3,7 @@ import { deleteService } from './delete-service.ts';
 import { findService } from './find-service.ts';
 import { getService } from './get-service.ts';
 import { listServices } from './list-services.ts';
+import { showFee } from './show-fee.ts';
 import { updateService } from './update-service.ts';
 
 /** The operations on services, for main.ts and for the tests that serve them over a real bus. */
@@ -11,6 +12,7 @@ export const serviceOperations = (
     Parameters<typeof deleteService>[0] &
     Parameters<typeof getService>[0] &
     Parameters<typeof listServices>[0] &
+    Parameters<typeof showFee>[0] &
     Parameters<typeof updateService>[0],
 ) => ({
   createService: createService(deps),
@@ -18,5 +20,6 @@ export const serviceOperations = (
   findService: findService(deps),
   getService: getService(deps),
   listServices: listServices(deps),
+  showFee: showFee(deps),
   updateService: updateService(deps),
 });

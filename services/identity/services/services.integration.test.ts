@@ -80,6 +80,17 @@ test('a price that the fee would take is refused when it is set, with the fee an
   for (const price of ['1', '10000'])
     await expect(create(owner, { price })).rejects.toMatchObject({ ...refused('validation_error'), message });
   expect(await running.count('services')).toBe(before);
+  // A form shows both amounts, and the lowest price, before the price is saved.
+  const feeOf = (price: string) => running.ask('showFee', { price }, owner);
+  const lowest_price = '10001';
+  expect(await feeOf('10000')).toEqual({
+    price: '10000',
+    fee_amount: '10000',
+    net_amount: '0',
+    lowest_price,
+  });
+  expect(await feeOf('2500000')).toMatchObject({ fee_amount: '12500', net_amount: '2487500', lowest_price });
+
   const { service_id, net_amount } = await create(owner, { price: '10001' });
   expect(net_amount).toBe('1');
   await expect(patch(owner, service_id, { price: '10000', name: 'Rain' })).rejects.toMatchObject({ message });

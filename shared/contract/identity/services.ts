@@ -51,15 +51,14 @@ export const ServiceTerms = z.strictObject({
   created_at: createdAt,
 });
 
-const Service = z
-  .strictObject({
-    ...ServiceTerms.shape,
-    fee_amount: MicroUsdcOrZero.meta({ description: 'The fee of a quote for the price' }),
-    net_amount: MicroUsdcOrZero.meta({
-      description: 'What you receive of a quote for the price: the price less the fee',
-    }),
-  })
-  .meta({ id: 'Service' });
+const feeAndNet = {
+  fee_amount: MicroUsdcOrZero.meta({ description: 'The fee of a quote for the price' }),
+  net_amount: MicroUsdcOrZero.meta({
+    description: 'What you receive of a quote for the price: the price less the fee',
+  }),
+};
+
+const Service = z.strictObject({ ...ServiceTerms.shape, ...feeAndNet }).meta({ id: 'Service' });
 
 const byId = z.strictObject({ service_id: ServiceId });
 
@@ -182,6 +181,24 @@ export const serviceOperations = {
     params: byId,
     output: Service,
     errors: ['not_found'],
+  }),
+  showFee: operation({
+    summary: 'Show the fee of a price and what you receive',
+    description:
+      'Without a service, so that a form can show it before the price is saved. A price whose `net_amount` is 0 ' +
+      'cannot be the price of a service.',
+    http: { method: 'GET', path: '/v1/services/fee', status: 200 },
+    access: ['jwt'],
+    query: z.strictObject({ price: MicroUsdc.describe('A price in micro-units') }),
+    output: z.strictObject({
+      price: MicroUsdc.describe('The price that was asked for'),
+      ...feeAndNet,
+      lowest_price: MicroUsdc.meta({
+        description: 'The lowest price that a service may have',
+        examples: ['10001'],
+      }),
+    }),
+    errors: [],
   }),
   updateService: operation({
     summary: 'Change a vendor service',
