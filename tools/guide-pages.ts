@@ -145,7 +145,7 @@ The figures are the defaults. An operator can raise the request limits of an acc
 
 ${fees()}
 
-\`fee_amount\` of a quote is its fee. \`net_amount\` of a service is what you receive for its price.
+\`fee_amount\` of a quote is its fee. \`net_amount\` of a service is what you receive for its price. \`GET /v1/services/fee\` shows both before a service has the price.
 
 ## Request limits
 

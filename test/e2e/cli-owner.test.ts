@@ -125,10 +125,13 @@ describe('services and delegates', () => {
     expect(created.api_key).toMatch(/^vendor_test_/);
     const { out } = await quittance(['services', 'list']);
     expect(out).toMatch(
-      new RegExp(`^SERVICE +NAME +PRICE +STATUS\n${created.service_id} +Maps +0\\.500000 USDC +active`),
+      new RegExp(
+        `^SERVICE +NAME +PRICE +YOU RECEIVE +STATUS\n${created.service_id} +Maps +0\\.500000 USDC +0\\.490000 USDC +active`,
+      ),
     );
     const shown = await quittance(['services', 'show', created.service_id]);
     expect(shown.out).toMatch(/Name +Maps/);
+    expect(shown.out).toMatch(/You receive +0\.490000 USDC/);
     expect(`${out}${shown.out}`).not.toContain('vendor_test_');
     expect(await json(['whoami'], { key: created.api_key })).toMatchObject({ kind: 'service_key' });
   });

@@ -55,6 +55,8 @@ const serviceText = (service: Output<'identity.getService'>): string =>
     ['Service', service.service_id],
     ['Name', service.name],
     ['Price', formatUsdc(service.price)],
+    ['Fee', formatUsdc(service.fee_amount)],
+    ['You receive', formatUsdc(service.net_amount)],
     ['Paid to', service.payout_address],
     ['Status', service.status],
     ['Created', service.created_at],
@@ -73,9 +75,15 @@ export const addServices = (program: Command, io: Io): void => {
       const items = await newest(client.identity.listServices({}), command.opts<{ limit: string }>().limit);
       printList(context, items, {
         empty: 'No service yet. `quittance services create` makes one.',
-        headings: ['SERVICE', 'NAME', 'PRICE', 'STATUS'],
-        right: [2],
-        row: ({ service_id, name, price, status }) => [service_id, name, formatUsdc(price), status],
+        headings: ['SERVICE', 'NAME', 'PRICE', 'YOU RECEIVE', 'STATUS'],
+        right: [2, 3],
+        row: ({ service_id, name, price, net_amount, status }) => [
+          service_id,
+          name,
+          formatUsdc(price),
+          formatUsdc(net_amount),
+          status,
+        ],
       });
     });
   services
