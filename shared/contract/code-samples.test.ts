@@ -38,10 +38,12 @@ test.each(operations)('%s: its call of curl is valid by the contract', (id, op) 
   const { method, url, headers, body } = calls.get(id)!;
   expect(method).toBe(op.http.method);
   const names = op.http.path.match(/:\w+/g) ?? [];
-  const pattern = new RegExp(`^${SERVER}${op.http.path.replace(/:\w+/g, '([^/?]+)')}$`);
+  const pattern = new RegExp(`^${SERVER}${op.http.path.replace(/:\w+/g, '([^/?]+)')}(?:[?].*)?$`);
   const [, ...values] = pattern.exec(url)!;
   const params = Object.fromEntries(names.map((name, at) => [name.slice(1), values[at]]));
   expect(op.params.safeParse(params).error?.issues).toBeUndefined();
+  const query = Object.fromEntries(new URL(url).searchParams);
+  expect(op.query.safeParse(query).error?.issues).toBeUndefined();
   expect(op.body.safeParse(JSON.parse(body ?? '{}')).error?.issues).toBeUndefined();
   expect(headers['content-type']).toBe(method === 'GET' ? undefined : 'application/json');
   const kind = headers.authorization?.replace(/^Bearer /, '');

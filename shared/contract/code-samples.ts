@@ -113,16 +113,21 @@ const python = ({ op, serverUrl, path, body }: Example): string => {
 
 /**
  * The samples of an operation, as `x-codeSamples` has them.
- * @param parameters the parameters of the operation in the API document, with examples in the path
+ * @param parameters the parameters of the operation in the API document, the required ones with
+ *   examples
  * @param body the example of its body
  */
 export const codeSamples = ({
   parameters,
   ...call
 }: Omit<Example, 'path' | 'params'> & { parameters: readonly Json[] }): Json[] => {
-  const inPath = parameters.filter((each) => each.in === 'path');
-  const params = Object.fromEntries(inPath.map(({ name, example }) => [name, example]));
-  const path = call.op.http.path.replace(/:(\w+)/g, (_, name: string) => String(params[name]));
+  const needed = parameters.filter((each) => each.required === true);
+  const params = Object.fromEntries(needed.map(({ name, example }) => [name, example]));
+  const query = needed
+    .filter((each) => each.in === 'query')
+    .map(({ name, example }) => `${name}=${encodeURIComponent(String(example))}`);
+  const plain = call.op.http.path.replace(/:(\w+)/g, (_, name: string) => String(params[name]));
+  const path = [plain, ...(query.length === 0 ? [] : [query.join('&')])].join('?');
   const example = { ...call, params, path };
   return [
     { lang: 'bash', label: 'curl', source: curl(example) },

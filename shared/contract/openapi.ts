@@ -109,9 +109,9 @@ const parametersOf = (
     const inner = field instanceof z.ZodOptional ? (field.unwrap() as z.ZodType) : field;
     const { description, ...converted } = convert(inner, { open: false });
     const text = inner === field ? description : (field.description ?? description);
-    // Query parameters have no example: with all of them filled in, the filters would exclude each
-    // other.
-    const shown = place === 'path' ? { example: example(converted, name) } : {};
+    // Optional query parameters have no example: with all of them filled in, the filters would
+    // exclude each other.
+    const shown = place === 'path' || !optional ? { example: example(converted, name) } : {};
     return {
       ...{ name, in: place, required: !optional },
       ...(text === undefined ? {} : { description: text }),

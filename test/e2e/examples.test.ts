@@ -34,7 +34,7 @@ const NEEDS_THE_REAL_ONE = [
 ];
 
 type Operation = {
-  parameters?: { name: string; in: string; example: string }[];
+  parameters?: { name: string; in: string; required: boolean; example: string }[];
   requestBody?: { content: { 'application/json': { example?: unknown } } };
   responses: Record<string, unknown>;
 };
@@ -65,12 +65,17 @@ test.each(operations)('%s: its example is understood', async (id, op) => {
   const url = parameters
     .filter((each) => each.in === 'path')
     .reduce((so, { name, example }) => so.replace(`{${name}}`, example), template);
+  const query = parameters.filter((each) => each.in === 'query' && each.required === true);
+  const search = new URLSearchParams(query.map(({ name, example }): [string, string] => [name, example]));
   const body = requestBody?.content['application/json'].example;
   const [kind] = op.access;
-  const answer = await api<Json & { error?: { code: string } }>(`${method} ${url as `/${string}`}`, {
-    ...(kind === undefined ? {} : { token: credentials[kind] }),
-    ...(body === undefined ? {} : { body }),
-  });
+  const answer = await api<Json & { error?: { code: string } }>(
+    `${method} ${`${url}?${search}` as `/${string}`}`,
+    {
+      ...(kind === undefined ? {} : { token: credentials[kind] }),
+      ...(body === undefined ? {} : { body }),
+    },
+  );
   expect(Object.keys(responses)).toContain(String(answer.status));
   expect(answer.status).toBeLessThan(500);
   if (!NEEDS_THE_REAL_ONE.includes(id)) expect(answer.body?.error?.code).not.toBe('validation_error');

@@ -7677,7 +7677,10 @@ export interface operations {
     "identity.showFee": {
         parameters: {
             query: {
-                /** @description A price in micro-units. In USDC micro-units */
+                /**
+                 * @description A price in micro-units. In USDC micro-units
+                 * @example 2500000
+                 */
                 price: components["schemas"]["MicroUsdc"];
             };
             header?: never;
