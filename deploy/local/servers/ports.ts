@@ -1,4 +1,17 @@
+import { randomInt } from 'node:crypto';
+import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
+
+/**
+ * Ports for servers that a test starts. They lie below the ports that systems give to outgoing
+ * connections (Linux from 32768, others from 49152): a client that calls a server before it listens
+ * would otherwise take the server's own port now and then.
+ */
+const FIRST_PORT = 11_000;
+const LAST_PORT = 32_000;
+
+/** Longer than a server takes from the choice of its port until it listens. */
+const CLAIM_MS = 120_000;
 
 export type PortPicker = {
   /** `preferred` or the next free port above it. */
@@ -15,8 +28,7 @@ export type PortPicker = {
 
 /**
  * Finds free ports on 127.0.0.1 and returns none twice, because the processes that will use them do
- * not listen yet. Another program may still take a port in the meantime. The caller then starts
- * again.
+ * not listen yet. `any` and `anyPair` also pass over the ports that another process of ours chose.
  */
 export function createPortPicker(): PortPicker {
   const given = new Set<number>();
@@ -37,29 +49,31 @@ export function createPortPicker(): PortPicker {
   };
   const any = async (): Promise<number> => {
     for (;;) {
-      const port = await freePort();
-      if (!given.has(port)) {
-        given.add(port);
-        return port;
-      }
+      const port = randomInt(FIRST_PORT, LAST_PORT);
+      if ((await take(port)) && (await claim(port))) return port;
     }
   };
   const anyPair = async (): Promise<number> => {
     for (;;) {
       const port = await any();
-      if (await take(port + 1)) return port;
+      if ((await take(port + 1)) && (await claim(port + 1))) return port;
     }
   };
   return { from, pairFrom, any, anyPair };
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+/**
+ * Claims a TCP port among our own processes by a UDP socket of the same number. The system frees it
+ * when this process ends.
+ */
+function claim(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createSocket('udp4');
+    socket.once('error', () => resolve(false));
+    socket.bind({ port, address: '127.0.0.1', exclusive: true }, () => {
+      socket.unref();
+      setTimeout(() => socket.close(), CLAIM_MS).unref();
+      resolve(true);
     });
   });
 }
