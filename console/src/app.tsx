@@ -1,6 +1,5 @@
 import { Component, lazy, type ReactNode, Suspense } from 'react';
 import { Route, Router, Switch } from 'wouter';
-import HomePage from './home.tsx';
 import type { PageEntry } from './page-entry.ts';
 import { AREAS, PUBLIC_PAGES } from './routes.ts';
 import { SignInPage } from './session/sign-in.tsx';
@@ -55,9 +54,6 @@ const SignedIn = () => {
     <Frame>
       <Boundary>
         <Switch>
-          <Route path="/">
-            <HomePage />
-          </Route>
           {routesOf(PAGES)}
           <Route>
             <Empty title="This page does not exist">

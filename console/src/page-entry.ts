@@ -1,3 +1,4 @@
+import type { LucideIcon } from 'lucide-react';
 import type { ComponentType } from 'react';
 
 /** A page of the console. It is loaded when it is first opened. */
@@ -6,5 +7,6 @@ export type PageEntry = {
   path: string;
   /** Its label in the navigation. A page without one is reached from other pages. */
   nav?: string;
+  icon?: LucideIcon;
   load: () => Promise<{ default: ComponentType }>;
 };

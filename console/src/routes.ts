@@ -1,10 +1,12 @@
 import { accountPages } from './account/pages.ts';
 import { consumerPages } from './consumer/pages.ts';
+import { homePages } from './home/pages.ts';
 import type { PageEntry } from './page-entry.ts';
 import { vendorPages } from './vendor/pages.ts';
 
 /** The navigation in its order. Each area lists its own pages. */
-export const AREAS: readonly { heading: string; pages: readonly PageEntry[] }[] = [
+export const AREAS: readonly { heading: string | null; pages: readonly PageEntry[] }[] = [
+  { heading: null, pages: homePages },
   { heading: 'Pay', pages: consumerPages },
   { heading: 'Sell', pages: vendorPages },
   { heading: 'You', pages: accountPages },

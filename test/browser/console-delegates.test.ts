@@ -112,7 +112,7 @@ test('a delegate is created with limits, its key is shown once and pays, an edit
   const tab = await page.context.newPage();
   await tab.goto(`${stack.console_url}/sign-in/link#token=${token}`, { waitUntil: 'networkidle' });
   await tab.getByRole('button', { name: 'Sign in' }).click();
-  await tab.getByRole('heading', { name: 'Welcome' }).waitFor();
+  await tab.getByRole('heading', { name: 'Home' }).waitFor();
   await tab.close();
   await page.page.getByText('any service', { exact: true }).waitFor();
   expect((await own(key!)).body).toMatchObject({

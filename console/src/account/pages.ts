@@ -1,6 +1,7 @@
+import { CircleUser } from 'lucide-react';
 import type { PageEntry } from '../page-entry.ts';
 
 export const accountPages: readonly PageEntry[] = [
-  { path: '/account', nav: 'Account', load: () => import('./account.tsx') },
+  { path: '/account', nav: 'Account', icon: CircleUser, load: () => import('./account.tsx') },
   { path: '/device', load: () => import('./device.tsx') },
 ];

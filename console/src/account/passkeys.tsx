@@ -3,6 +3,7 @@ import type { Output } from '../../../sdk/src/main.ts';
 import { type Items, useAction } from '../lib/data.ts';
 import { registerPasskey } from '../session/passkeys.ts';
 import {
+  Ago,
   Badge,
   Button,
   ConfirmDialog,
@@ -14,7 +15,6 @@ import {
   Stack,
   Table,
   TextField,
-  Time,
   toast,
 } from '../ui/index.ts';
 
@@ -53,8 +53,8 @@ export const Passkeys = ({ passkeys }: { passkeys: Items<Passkey> }) => {
               <Badge state={backed_up ? 'synced between devices' : 'on one device'} tone="none" />
             ),
           },
-          { heading: 'Made', show: ({ created_at }) => <Time at={created_at} date /> },
-          { heading: 'Last used', show: ({ last_used_at }) => <Time at={last_used_at} /> },
+          { heading: 'Made', show: ({ created_at }) => <Ago at={created_at} /> },
+          { heading: 'Last used', show: ({ last_used_at }) => <Ago at={last_used_at} /> },
           {
             heading: '',
             align: 'end',

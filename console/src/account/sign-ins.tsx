@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { Output } from '../../../sdk/src/main.ts';
 import { type Items, useAction } from '../lib/data.ts';
-import { Badge, Button, ConfirmDialog, Empty, Section, Table, Time, toast } from '../ui/index.ts';
+import { Ago, Badge, Button, ConfirmDialog, Empty, Section, Table, Time, toast } from '../ui/index.ts';
 
 type SignIn = Output<'identity.listSessions'>['data'][number];
 const HOW = { email: 'Link by mail', passkey: 'Passkey', device: 'Device' };
@@ -34,8 +34,8 @@ export const SignIns = ({ sessions }: { sessions: Items<SignIn> }) => {
               </>
             ),
           },
-          { heading: 'Signed in', show: ({ signed_in_at }) => <Time at={signed_in_at} /> },
-          { heading: 'Last used', show: ({ last_refreshed_at }) => <Time at={last_refreshed_at} /> },
+          { heading: 'Signed in', show: ({ signed_in_at }) => <Ago at={signed_in_at} /> },
+          { heading: 'Last used', show: ({ last_refreshed_at }) => <Ago at={last_refreshed_at} /> },
           { heading: 'Ends', show: ({ expires_at }) => <Time at={expires_at} date /> },
           {
             heading: '',

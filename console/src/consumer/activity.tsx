@@ -1,14 +1,15 @@
 import { Link } from 'wouter';
 import type { Output } from '../../../sdk/src/main.ts';
 import { useItems } from '../lib/data.ts';
-import { Badge, Empty, LinkButton, Money, Page, Section, Stack, Table, Time } from '../ui/index.ts';
+import { Ago, Badge, Empty, LinkButton, Money, Page, Section, Stack, Table } from '../ui/index.ts';
 import './activity.css';
 import { ActivityFilters, useFilters } from './activity-filters.tsx';
 import { queryOf } from './activity-query.ts';
 import { ExportCsv } from './export.tsx';
 import { ServiceName, useDelegateNames, useRecentNames } from './names.tsx';
 import { OpenPayments } from './open-payments.tsx';
-import { Spending, useSummary } from './spending.tsx';
+import { Spending } from './spending.tsx';
+import { useSummary } from './summary.ts';
 
 type Transaction = Output<'wallet.listTransactions'>['data'][number];
 
@@ -77,11 +78,11 @@ const ActivityPage = () => {
                 heading: 'When',
                 show: ({ created_at }) => (
                   <span className="one-line">
-                    <Time at={created_at} />
+                    <Ago at={created_at} />
                   </span>
                 ),
               },
-              { heading: 'What', show: (row) => <What row={row} /> },
+              { heading: 'What', main: true, show: (row) => <What row={row} /> },
               {
                 heading: 'By',
                 show: ({ delegate_id }) => (delegate_id === null ? null : shownName(delegate_id)),

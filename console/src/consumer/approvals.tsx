@@ -2,7 +2,7 @@ import { Link } from 'wouter';
 import type { Output } from '../../../sdk/src/main.ts';
 import { Countdown } from '../lib/countdown.tsx';
 import { useItems } from '../lib/data.ts';
-import { Badge, type Column, Empty, LinkButton, Money, Page, Section, Table, Time } from '../ui/index.ts';
+import { Ago, Badge, type Column, Empty, LinkButton, Money, Page, Section, Table } from '../ui/index.ts';
 import { useDelegateNames } from './names.tsx';
 import { APPROVALS } from './waiting-approvals.ts';
 
@@ -87,7 +87,7 @@ const ApprovalsPage = () => {
               heading: 'When',
               show: ({ created_at }) => (
                 <span className="one-line">
-                  <Time at={created_at} />
+                  <Ago at={created_at} />
                 </span>
               ),
             },

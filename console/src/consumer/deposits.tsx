@@ -3,6 +3,7 @@ import type { Output } from '../../../sdk/src/main.ts';
 import { type Items, useAction, useItems } from '../lib/data.ts';
 import { useSession } from '../session/use-session.tsx';
 import {
+  Ago,
   Badge,
   Button,
   Columns,
@@ -212,7 +213,7 @@ const DepositTable = ({ deposits, wallets }: { deposits: Items<Deposit>; wallets
       keyOf={({ deposit_id }) => deposit_id}
       empty={<Empty title="No deposit yet">Your deposits are listed here with their progress.</Empty>}
       columns={[
-        { heading: 'Begun', show: ({ created_at }) => <Time at={created_at} /> },
+        { heading: 'Begun', show: ({ created_at }) => <Ago at={created_at} /> },
         { heading: 'By', show: ({ provider }) => PROVIDER[provider] },
         {
           heading: 'Into',

@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
 import { useItems } from '../lib/data.ts';
-import { Badge, Money, Section, Table, Time } from '../ui/index.ts';
+import { Ago, Badge, Money, Section, Table } from '../ui/index.ts';
 
 /** They are seen on the chain, or proven unused, within about a minute. */
 const EVERY_MS = 10_000;
@@ -34,12 +34,13 @@ export const OpenPayments = ({ nameOf }: { nameOf: (delegateId: string) => strin
             heading: 'When',
             show: ({ created_at }) => (
               <span className="one-line">
-                <Time at={created_at} seconds />
+                <Ago at={created_at} />
               </span>
             ),
           },
           {
             heading: 'To',
+            main: true,
             show: ({ settlement_id, service_name }) => (
               <Link href={`/payments/${settlement_id}`}>{service_name}</Link>
             ),

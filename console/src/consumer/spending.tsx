@@ -1,5 +1,4 @@
 import { useState } from 'react';
-import { useRead } from '../lib/data.ts';
 import {
   Chart,
   Empty,
@@ -13,9 +12,8 @@ import {
   Tabs,
 } from '../ui/index.ts';
 import { ServiceName } from './names.tsx';
-import { lastDays, pointsOf, type Summary } from './spending-days.ts';
-
-type GroupBy = 'day' | 'service' | 'delegate';
+import { pointsOf, type Summary } from './spending-days.ts';
+import { type GroupBy, useSummary } from './summary.ts';
 
 const PERIODS = [
   ['7', 'Last 7 days'],
@@ -56,12 +54,6 @@ export const Spending = ({ nameOf }: { nameOf: (delegateId: string) => string })
     </Section>
   );
 };
-
-/** The summary of the last so many days. All callers with the same key share the answer. */
-export const useSummary = (days: number, groupBy: GroupBy) =>
-  useRead(['spending', days, groupBy], (client, options) =>
-    client.wallet.spendingSummary({ ...lastDays(days), group_by: groupBy }, options),
-  );
 
 const Grouped = ({
   days,

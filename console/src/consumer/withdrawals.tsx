@@ -3,6 +3,7 @@ import type { Output } from '../../../sdk/src/main.ts';
 import { type Items, useAction, useItems } from '../lib/data.ts';
 import { formatUsdc, parseUsdc } from '../lib/money.ts';
 import {
+  Ago,
   Badge,
   Button,
   ConfirmDialog,
@@ -249,7 +250,7 @@ const WithdrawalTable = ({
       keyOf={({ withdrawal_id }) => withdrawal_id}
       empty={<Empty title="No withdrawal yet">Your withdrawals are listed here with their progress.</Empty>}
       columns={[
-        { heading: 'Begun', show: ({ created_at }) => <Time at={created_at} /> },
+        { heading: 'Begun', show: ({ created_at }) => <Ago at={created_at} /> },
         {
           heading: 'From',
           show: ({ wallet_id }) => {

@@ -1,3 +1,4 @@
+import { ArrowLeftRight, ChartColumn, House, Menu } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useWaitingCount } from '../consumer/waiting-approvals.ts';
@@ -6,6 +7,7 @@ import { StepUpDialog } from '../session/step-up.tsx';
 import { session } from '../session/store.ts';
 import { useSession } from '../session/use-session.tsx';
 import { Button } from './button.tsx';
+import { Mark } from './mark.tsx';
 import { nextTheme, useTheme } from './theme.ts';
 import { Toasts, toast } from './toast.tsx';
 
@@ -29,7 +31,11 @@ export const Frame = ({ children, door = false }: { children: ReactNode; door?: 
       <EnvironmentBand />
       {!door && <Navigation path={path} />}
       <main id="main" ref={main} tabIndex={-1} className={door ? 'door' : 'main'}>
-        {door && <p className="brand">Quittance</p>}
+        {door && (
+          <p className="brand">
+            <Mark /> Quittance
+          </p>
+        )}
         {children}
       </main>
       <StepUpDialog />
@@ -78,12 +84,13 @@ const EnvironmentBand = () => {
 };
 
 const BAR = [
-  ['/wallet', 'Wallet'],
-  ['/activity', 'Activity'],
-  ['/sales', 'Sales'],
+  ['/', 'Home', House],
+  ['/activity', 'Activity', ArrowLeftRight],
+  ['/sales', 'Sales', ChartColumn],
 ] as const;
 
-const isAt = (path: string, entry: string) => path === entry || path.startsWith(`${entry}/`);
+const isAt = (path: string, entry: string) =>
+  path === entry || (entry !== '/' && path.startsWith(`${entry}/`));
 
 const Navigation = ({ path }: { path: string }) => {
   const { account } = useSession();
@@ -100,18 +107,19 @@ const Navigation = ({ path }: { path: string }) => {
     <>
       <nav className="side" aria-label="Pages" data-open={open || undefined}>
         <Link href="/" className="brand">
-          Quittance
+          <Mark /> Quittance
         </Link>
         {AREAS.map(({ heading, pages }) => (
-          <div key={heading} className="nav-group">
-            <h2>{heading}</h2>
+          <div key={heading ?? 'first'} className="nav-group">
+            {heading !== null && <h2>{heading}</h2>}
             <ul>
-              {pages.flatMap(({ path: to, nav }) =>
+              {pages.flatMap(({ path: to, nav, icon: Icon }) =>
                 nav === undefined ? (
                   []
                 ) : (
                   <li key={to}>
                     <Link href={to} className="nav-link" aria-current={isAt(path, to) ? 'page' : undefined}>
+                      {Icon !== undefined && <Icon aria-hidden="true" />}
                       {nav}
                       {to === '/approvals' && waiting > 0 && (
                         <span className="nav-count">
@@ -137,12 +145,14 @@ const Navigation = ({ path }: { path: string }) => {
         </div>
       </nav>
       <nav className="bar" aria-label="Shortcuts">
-        {BAR.map(([to, text]) => (
+        {BAR.map(([to, text, Icon]) => (
           <Link key={to} href={to} aria-current={isAt(path, to) && !open ? 'page' : undefined}>
+            <Icon aria-hidden="true" />
             {text}
           </Link>
         ))}
         <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>
+          <Menu aria-hidden="true" />
           {open ? 'Close' : waiting > 0 ? `All pages (${waiting})` : 'All pages'}
         </button>
       </nav>

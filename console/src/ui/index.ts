@@ -8,7 +8,7 @@ export { ConfirmDialog, Dialog, DialogActions } from './dialog.tsx';
 export { ErrorNotice, Notice } from './error-notice.tsx';
 export { Select, Switch, TextField } from './field.tsx';
 export { Columns, Empty, Loading, Page, Properties, Row, Section, Stack } from './layout.tsx';
-export { Badge, Copyable, Meter, Money, Time } from './show.tsx';
+export { Ago, Badge, Copyable, Meter, Money, Time } from './show.tsx';
 export { type Column, Table } from './table.tsx';
 export { Tabs } from './tabs.tsx';
 export { toast } from './toast.tsx';

@@ -89,7 +89,7 @@ export const Empty = ({ title, children }: { title: string; children?: ReactNode
 /** The SDK repeats a call for about 25 s. After this time the user gets a message. */
 const LONG_MS = 6000;
 
-/** What is being loaded: "Loading your wallets…". */
+/** A skeleton. Screen readers get what is being loaded: "Loading your wallets…". */
 export const Loading = ({ children }: { children: string }) => {
   const [isLong, setLong] = useState(false);
   useEffect(() => {
@@ -97,9 +97,16 @@ export const Loading = ({ children }: { children: string }) => {
     return () => clearTimeout(timer);
   }, []);
   return (
-    <p className="loading" role="status">
-      {children}
-      {isLong && ' This takes longer than expected. The console tries again.'}
-    </p>
+    <div className="loading">
+      <p role="status" className={isLong ? undefined : 'visually-hidden'}>
+        {children}
+        {isLong && ' This takes longer than expected. The console tries again.'}
+      </p>
+      <div className="skeleton" aria-hidden="true">
+        <span />
+        <span />
+        <span />
+      </div>
+    </div>
   );
 };

@@ -1,6 +1,8 @@
 import { type ReactNode, useState } from 'react';
 import { Meter as AriaMeter } from 'react-aria-components';
+import { useNow } from '../lib/clock.ts';
 import { exactUsdc, formatUsdc } from '../lib/money.ts';
+import { relativeTime } from '../lib/relative-time.ts';
 import { Button } from './button.tsx';
 
 /** Components that show single values. */
@@ -44,7 +46,7 @@ const formatMoment = (format: Intl.DateTimeFormat, moment: Date): string => {
 
 /**
  * A moment (ISO text, null for never) in the reader's time zone; UTC to the millisecond on hover.
- * `date` omits the time of day, `seconds` adds seconds.
+ * `date` omits the time of day, `seconds` adds seconds. `Ago` is for lists.
  */
 export const Time = ({
   at,
@@ -62,6 +64,22 @@ export const Time = ({
   return (
     <time dateTime={at} title={moment.toISOString()}>
       {formatMoment(isDate ? day : seconds ? nearest : near, moment)}
+    </time>
+  );
+};
+
+/** How often the words of `Ago` are renewed. */
+const AGO_MS = 30_000;
+
+/** How long ago a moment of the last days was, the date of an older one; exact on hover. */
+export const Ago = ({ at, never = 'never' }: { at: string | null; never?: string }) => {
+  const now = useNow(AGO_MS);
+  const words = at === null ? null : relativeTime(Date.parse(at), now);
+  if (at === null || words === null) return <Time at={at} never={never} date />;
+  const moment = new Date(at);
+  return (
+    <time dateTime={at} title={`${formatMoment(nearest, moment)} · ${moment.toISOString()}`}>
+      {words}
     </time>
   );
 };

@@ -6,12 +6,30 @@ import { Loading } from './layout.tsx';
 
 /**
  * A column. `show` renders the cell of an item. Numbers and money are aligned to the `end`. A
- * column without a heading holds the row's buttons.
+ * column without a heading holds the row's buttons. At phone width the `main` column is the title
+ * of the card: the first one unless another says so.
  */
 export type Column<T> = {
   heading: string;
   show: (item: T) => ReactNode;
   align?: 'start' | 'end';
+  main?: boolean;
+};
+
+/** Headings whose cells are clear without them. */
+const CLEAR = /^(When|What|For|Status|State|Service|)$/;
+
+/**
+ * Where a cell is in the card of its row: the title and, beside it, the last figure; below them the
+ * rest.
+ */
+const placesOf = <T,>(columns: readonly Column<T>[]): readonly ('title' | 'side' | 'rest' | 'actions')[] => {
+  const chosen = columns.findIndex(({ main }) => main === true);
+  const title = Math.max(chosen, 0);
+  const side = columns.findLastIndex(({ align, heading }) => align === 'end' && heading !== '');
+  return columns.map(({ heading }, at) =>
+    at === title ? 'title' : at === side ? 'side' : heading === '' ? 'actions' : 'rest',
+  );
 };
 
 /**
@@ -36,6 +54,7 @@ export const Table = <T,>({
   waiting: string;
 }) => {
   const { data, error, isPending, hasMore, more, isLoadingMore, again } = items;
+  const places = placesOf(columns);
   if (isPending) return <Loading>{waiting}</Loading>;
   if (data.length === 0) return error === null ? empty : <ErrorNotice error={error} retry={again} />;
   return (
@@ -53,8 +72,13 @@ export const Table = <T,>({
         <tbody>
           {data.map((item) => (
             <tr key={keyOf(item)}>
-              {columns.map(({ heading, show, align }) => (
-                <td key={heading} data-label={heading} data-align={align}>
+              {columns.map(({ heading, show, align }, at) => (
+                <td
+                  key={heading}
+                  data-place={places[at]}
+                  data-label={CLEAR.test(heading) ? undefined : heading}
+                  data-align={align}
+                >
                   {cell(show(item))}
                 </td>
               ))}

@@ -14,10 +14,13 @@ export type Settings = Omit<Required<Input<'identity.createService'>>, 'allow_of
 type Typed = Record<'name' | 'price' | 'payout' | 'window' | 'grace', string>;
 type Draft = Typed & { offCurve: boolean };
 
-const draftOf = (service?: Service): Draft => ({
-  name: service?.name ?? '',
-  price: service === undefined ? '' : formatUsdc(BigInt(service.price)),
-  payout: service?.payout_address ?? '',
+/** What the form of a new service has already. */
+export type FirstDraft = Pick<Typed, 'name' | 'price' | 'payout'>;
+
+const draftOf = (service?: Service, first?: FirstDraft): Draft => ({
+  name: service?.name ?? first?.name ?? '',
+  price: service === undefined ? (first?.price ?? '') : formatUsdc(BigInt(service.price)),
+  payout: service?.payout_address ?? first?.payout ?? '',
   window: String(service?.redeem_window_seconds ?? 900),
   grace: String(service?.key_grace_hours ?? 24),
   offCurve: false,
@@ -77,16 +80,18 @@ const readDraft = (draft: Draft, fee: Fee | undefined): { settings: Settings } |
  */
 export const ServiceForm = ({
   service,
+  first,
   error,
   onSend,
   actions,
 }: {
   service?: Service;
+  first?: FirstDraft | undefined;
   error: unknown;
   onSend: (settings: Settings) => void;
   actions: ReactNode;
 }) => {
-  const [draft, setDraft] = useState(() => draftOf(service));
+  const [draft, setDraft] = useState(() => draftOf(service, first));
   const [wrong, setWrong] = useState<Wrong>({});
   const fee = useFee(draft.price);
   const typed = (field: keyof Typed) => ({
@@ -104,7 +109,7 @@ export const ServiceForm = ({
     else onSend(read.settings);
   };
   const seconds = parseWhole(draft.window, 0, 604_800);
-  const isOther = draft.payout.trim() !== (service?.payout_address ?? '');
+  const isOther = draft.payout.trim() !== (service?.payout_address ?? first?.payout ?? '');
   return (
     <form onSubmit={submit} noValidate>
       <Stack>

@@ -5,6 +5,7 @@ import { Countdown } from '../lib/countdown.tsx';
 import { useAction, useItems } from '../lib/data.ts';
 import { useSession } from '../session/use-session.tsx';
 import {
+  Ago,
   Button,
   Dialog,
   DialogActions,
@@ -60,9 +61,7 @@ export const ServiceKey = ({ service }: { service: Service }) => {
           </Notice>
         )}
         <Row>
-          <Button variant="primary" onPress={() => setAsking('rotate')}>
-            Rotate the key
-          </Button>
+          <Button onPress={() => setAsking('rotate')}>Rotate the key</Button>
           <Button onPress={() => setAsking('mail')}>Mail a link to a new key</Button>
         </Row>
         <details>
@@ -75,7 +74,7 @@ export const ServiceKey = ({ service }: { service: Service }) => {
             empty={<Empty title="The key has not changed" />}
             columns={[
               { heading: 'What', show: ({ type }) => TEXTS[type] ?? type },
-              { heading: 'When', show: ({ created_at }) => <Time at={created_at} /> },
+              { heading: 'When', show: ({ created_at }) => <Ago at={created_at} /> },
             ]}
           />
         </details>

@@ -1,49 +1,19 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { Output } from '../../../sdk/src/main.ts';
-import { useAction } from '../lib/data.ts';
 import { formatDuration } from '../lib/duration.ts';
-import {
-  Badge,
-  Button,
-  Copyable,
-  Dialog,
-  DialogActions,
-  Empty,
-  Money,
-  Page,
-  Section,
-  Table,
-  Time,
-  toast,
-} from '../ui/index.ts';
-import { NewKeyDialog } from './new-key.tsx';
+import { Ago, Badge, Button, Copyable, Empty, Money, Page, Section, Table } from '../ui/index.ts';
+import { CreateServiceDialog } from './create-service.tsx';
 import { useServices } from './select-service.tsx';
-import { ServiceForm, type Settings } from './service-form.tsx';
-
-type Created = Output<'identity.createService'>;
 
 /** The services of an account. */
 const ServicesPage = () => {
   const [isCreating, setCreating] = useState(false);
-  const [created, setCreated] = useState<Created | null>(null);
   const services = useServices();
-  const create = useAction((client, settings: Settings) => client.identity.createService(settings), {
-    changes: [['services']],
-    done: (answer) => {
-      setCreating(false);
-      setCreated(answer);
-    },
-  });
   const button = (
     <Button variant="primary" onPress={() => setCreating(true)}>
       Create a service
     </Button>
   );
-  const close = () => {
-    create.reset();
-    setCreating(false);
-  };
   return (
     <Page
       title="Services"
@@ -82,35 +52,11 @@ const ServicesPage = () => {
               show: ({ redeem_window_seconds }) => formatDuration(redeem_window_seconds),
             },
             { heading: 'State', show: ({ status }) => <ServiceState status={status} /> },
-            { heading: 'Made', show: ({ created_at }) => <Time at={created_at} date /> },
+            { heading: 'Made', show: ({ created_at }) => <Ago at={created_at} /> },
           ]}
         />
       </Section>
-      <Dialog title="Create a service" isOpen={isCreating} wide onClose={close}>
-        <ServiceForm
-          error={create.error}
-          onSend={(settings) => void create.run(settings)}
-          actions={
-            <DialogActions>
-              <Button onPress={close}>Cancel</Button>
-              <Button type="submit" variant="primary" busy={create.isBusy && 'Creating the service…'}>
-                Create it
-              </Button>
-            </DialogActions>
-          }
-        />
-      </Dialog>
-      {created !== null && (
-        <NewKeyDialog
-          title={`The key of “${created.name}”`}
-          answer={created}
-          onClose={() => {
-            setCreated(null);
-            create.reset();
-            toast('The service is created.');
-          }}
-        />
-      )}
+      {isCreating && <CreateServiceDialog onClose={() => setCreating(false)} />}
     </Page>
   );
 };

@@ -3,6 +3,7 @@ import { Link, useParams } from 'wouter';
 import { Countdown } from '../lib/countdown.tsx';
 import { useAction, useItems, useRead } from '../lib/data.ts';
 import {
+  Ago,
   Badge,
   Button,
   Columns,
@@ -253,7 +254,7 @@ const Refunds = ({
         keyOf={({ refund_id }) => refund_id}
         empty={<Empty title={isPaid ? 'Nothing was refunded' : 'There is nothing to refund'} />}
         columns={[
-          { heading: 'Prepared', show: ({ created_at }) => <Time at={created_at} /> },
+          { heading: 'Prepared', show: ({ created_at }) => <Ago at={created_at} /> },
           { heading: 'Amount', align: 'end', show: ({ amount }) => <Money micro={amount} /> },
           { heading: 'State', show: (refund) => <RefundState refund={refund} /> },
           { heading: 'Reason', show: ({ reason }) => reason },

@@ -1,6 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import { useAction, useItems, useRead } from '../lib/data.ts';
 import {
+  Ago,
   Badge,
   Button,
   Code,
@@ -102,7 +103,7 @@ export const Deliveries = ({ endpoint }: { endpoint: Endpoint }) => {
               show: ({ next_attempt_at, status }) =>
                 status === 'pending' ? <Time at={next_attempt_at} never="now" /> : null,
             },
-            { heading: 'Happened', show: ({ created_at }) => <Time at={created_at} /> },
+            { heading: 'Happened', show: ({ created_at }) => <Ago at={created_at} /> },
             {
               heading: '',
               align: 'end',

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Output } from '../../../sdk/src/main.ts';
 import { useItems } from '../lib/data.ts';
-import { Badge, Button, Empty, Page, Section, Table, Time } from '../ui/index.ts';
+import { Ago, Badge, Button, Empty, Page, Section, Table } from '../ui/index.ts';
 import { EndpointForm, SecretDialog } from './webhook-form.tsx';
 import { type Endpoint, wantedText } from './webhook-texts.ts';
 
@@ -63,7 +63,7 @@ const WebhooksPage = () => {
               show: ({ event_types }) => <span className="long">{wantedText(event_types)}</span>,
             },
             { heading: 'State', show: stateOf },
-            { heading: 'Made', show: ({ created_at }) => <Time at={created_at} date /> },
+            { heading: 'Made', show: ({ created_at }) => <Ago at={created_at} /> },
           ]}
         />
       </Section>

@@ -11,12 +11,21 @@ const NOT_AN_AMOUNT = 'An amount above zero, with at most six decimals: 25 or 12
 
 /**
  * Approves an allowance for the platform: entered, shown as it will be signed, signed, submitted.
+ * @param given the allowance in micro-units if it is known already; nothing is entered then
  */
-export const AllowanceDialog = ({ wallet, onClose }: { wallet: Wallet; onClose: () => void }) => {
+export const AllowanceDialog = ({
+  wallet,
+  allowance: given = null,
+  onClose,
+}: {
+  wallet: Wallet;
+  allowance?: bigint | null;
+  onClose: () => void;
+}) => {
   const { allowance: now } = wallet.delegation;
   const [typed, setTyped] = useState(now === '0' ? '' : formatUsdc(BigInt(now)));
   const [tried, setTried] = useState(false);
-  const [allowance, setAllowance] = useState<bigint | null>(null);
+  const [allowance, setAllowance] = useState<bigint | null>(given);
   const submitted = useSubmit('delegate', 'Spending is allowed now.');
   const { wallet_id } = wallet;
   if (allowance !== null) {

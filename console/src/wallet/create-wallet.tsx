@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { useAction, useItems } from '../lib/data.ts';
-import { passkeySecret } from '../session/passkeys.ts';
+import { passkeySecret, registerPasskey } from '../session/passkeys.ts';
 import { useSession } from '../session/use-session.tsx';
 import {
   Button,
@@ -8,7 +8,6 @@ import {
   Dialog,
   DialogActions,
   ErrorNotice,
-  LinkButton,
   Loading,
   Notice,
   Stack,
@@ -33,8 +32,15 @@ export class NoPrfError extends Error {
 /**
  * Creates a wallet in this browser: its key is wrapped by a passkey and by a printed code. The
  * wallet is created only after the user has proven to have the code.
+ * @param onMade called with the id of the new wallet
  */
-export const MakeDialog = ({ onClose }: { onClose: () => void }) => {
+export const MakeDialog = ({
+  onClose,
+  onMade,
+}: {
+  onClose: () => void;
+  onMade?: (walletId: string) => void;
+}) => {
   const worker = useWalletWorker();
   const [label, setLabel] = useState('');
   const [made, setMade] = useState<Made | null>(null);
@@ -53,7 +59,10 @@ export const MakeDialog = ({ onClose }: { onClose: () => void }) => {
           made={made!}
           label={label.trim()}
           onBack={() => setChecking(false)}
-          onDone={onClose}
+          onDone={(walletId) => {
+            onMade?.(walletId);
+            onClose();
+          }}
         />
       )}
     </Dialog>
@@ -76,10 +85,17 @@ const Begin = ({
   const passkeys = useItems(['passkeys'], (client, cursor, options) =>
     client.identity.listPasskeys({ cursor }, options),
   );
+  const [isAdding, setAdding] = useState(false);
+  const hasPasskey = passkeys.data.length > 0;
   const make = useAction(
     async (_client, withPasskey: boolean) => {
       let passkey: PasskeySecret | null = null;
       if (withPasskey) {
+        if (!hasPasskey) {
+          setAdding(true);
+          await registerPasskey('This device').finally(() => setAdding(false));
+          passkeys.again();
+        }
         const salt = random(32);
         const given = await passkeySecret({ salt });
         if (given === null) throw new NoPrfError();
@@ -91,7 +107,6 @@ const Begin = ({
   );
   if (worker === null || passkeys.isPending) return <Loading>Loading your passkeys…</Loading>;
   if (passkeys.error !== null) return <ErrorNotice error={passkeys.error} retry={passkeys.again} />;
-  const hasPasskey = passkeys.data.length > 0;
   return (
     <Stack>
       <p>
@@ -106,11 +121,9 @@ const Begin = ({
         maxLength={64}
       />
       {!hasPasskey && (
-        <Notice tone="wait" title="You have no passkey yet">
-          With a passkey, this device’s lock signs for you. Without one, every signature needs the whole code.
-          <div>
-            <LinkButton to="/account">Add a passkey first</LinkButton>
-          </div>
+        <Notice title="You have no passkey yet">
+          One is added for this device first: your device asks you twice. Without a passkey, every signature
+          needs the whole code.
         </Notice>
       )}
       {make.error !== null && <ErrorNotice error={make.error} />}
@@ -121,15 +134,13 @@ const Begin = ({
             With the code only
           </Button>
         )}
-        {hasPasskey && (
-          <Button
-            variant="primary"
-            busy={make.isBusy && 'Waiting for your passkey…'}
-            onPress={() => void make.run(true)}
-          >
-            Create it with a passkey
-          </Button>
-        )}
+        <Button
+          variant="primary"
+          busy={make.isBusy && (isAdding ? 'Adding a passkey…' : 'Waiting for your passkey…')}
+          onPress={() => void make.run(true)}
+        >
+          Create it with a passkey
+        </Button>
       </DialogActions>
     </Stack>
   );
@@ -178,7 +189,7 @@ const CheckCode = ({
   made: Made;
   label: string;
   onBack: () => void;
-  onDone: () => void;
+  onDone: (walletId: string) => void;
 }) => {
   const { account } = useSession();
   const [groups] = useState(askedGroups);
@@ -193,9 +204,9 @@ const CheckCode = ({
     },
     {
       changes: [['wallets']],
-      done: () => {
+      done: ({ wallet_id }) => {
         toast('The wallet is created.');
-        onDone();
+        onDone(wallet_id);
       },
     },
   );

@@ -1,0 +1,56 @@
+import { lazy, Suspense, useRef } from 'react';
+import { useSession } from '../session/use-session.tsx';
+import { Button, ErrorNotice, Loading, Page } from '../ui/index.ts';
+import { Checklist } from './checklist.tsx';
+import './home.css';
+import { useHidden } from './hidden.ts';
+import { nextOf, stepsOf } from './steps.ts';
+import { HOME } from './texts.ts';
+import { ToDo } from './to-do.tsx';
+import { useProgress } from './use-progress.ts';
+
+/** A new person needs it later, or never. */
+const Overview = lazy(() => import('./overview.tsx'));
+
+/** The home page: what comes next for a new person, and how things stand for everyone else. */
+const HomePage = () => {
+  const { account } = useSession();
+  const { progress, wallets, services, endpoints, error, again } = useProgress();
+  const [isHidden, setHidden] = useHidden(account?.account_id ?? '');
+  const isComplete = progress !== null && nextOf(stepsOf(progress)) === undefined;
+  // It stays until the page is left, because its last step may still show a secret.
+  const wasShown = useRef(false);
+  if (progress !== null && !isComplete) wasShown.current = true;
+  const isNew = progress !== null && progress.payments === 0;
+  return (
+    <Page
+      title={isNew ? HOME.welcome : HOME.home}
+      about={`Signed in as ${account?.email ?? ''}.`}
+      actions={
+        isHidden &&
+        !isComplete && (
+          <Button size="small" variant="quiet" onPress={() => setHidden(false)}>
+            {HOME.show}
+          </Button>
+        )
+      }
+    >
+      {error !== null && <ErrorNotice error={error} retry={again} />}
+      {progress === null && error === null && <Loading>Loading your account…</Loading>}
+      {progress !== null && (
+        <>
+          <ToDo wallets={wallets} endpoints={endpoints} />
+          {wasShown.current && !isHidden && (
+            <Checklist progress={progress} wallets={wallets} onHide={() => setHidden(true)} />
+          )}
+          {(!isNew || isHidden) && (
+            <Suspense fallback={<Loading>Loading the figures…</Loading>}>
+              <Overview wallets={wallets} isVendor={services.length > 0} />
+            </Suspense>
+          )}
+        </>
+      )}
+    </Page>
+  );
+};
+export default HomePage;

@@ -1,0 +1,154 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { Output } from '../../../sdk/src/main.ts';
+import { useRecentNames } from '../consumer/names.tsx';
+import { useSummary } from '../consumer/summary.ts';
+import { useItems } from '../lib/data.ts';
+import { Ago, Badge, Columns, Empty, Meter, Money, Section, Stack, Table } from '../ui/index.ts';
+import type { Wallet } from '../wallet/signing.tsx';
+
+type Settlement = Output<'settlement.list'>['data'][number];
+
+/** How often the newest payments are read. */
+const EVERY_MS = 10_000;
+const LATEST = '6';
+
+const Figure = ({ label, children, note }: { label: string; children: ReactNode; note?: ReactNode }) => (
+  <div className="figure-card">
+    <span className="quiet">{label}</span>
+    {children}
+    {note !== undefined && <span className="quiet">{note}</span>}
+  </div>
+);
+
+const sum = (amounts: readonly string[]): bigint => amounts.reduce((all, each) => all + BigInt(each), 0n);
+
+/** The account at a glance: money, spending, agents, and what happened last. */
+const Overview = ({ wallets, isVendor }: { wallets: readonly Wallet[]; isVendor: boolean }) => {
+  const spent = useSummary(30, 'day').data;
+  const allowed = wallets.filter(({ delegation }) => delegation.status === 'active');
+  return (
+    <>
+      <div className="figures">
+        <Figure label="Balance" note={<Link href="/wallet">Wallet</Link>}>
+          <Money micro={sum(wallets.map(({ balance }) => balance))} large />
+        </Figure>
+        <Figure label="Allowed for payments" note={<Link href="/wallet">Change</Link>}>
+          <Money micro={sum(allowed.map(({ delegation }) => delegation.allowance))} large />
+        </Figure>
+        <Figure label="Spent in 30 days" note={<Link href="/activity">Activity</Link>}>
+          {spent === undefined ? <span className="quiet">…</span> : <Money micro={spent.total_spent} large />}
+        </Figure>
+      </div>
+      <Columns>
+        <Stack>
+          {isVendor && <Latest side="vendor" title="Latest sales" path="/sales" />}
+          <Latest side="payer" title="Latest payments" path="/activity" />
+        </Stack>
+        <Stack>
+          <Agents />
+          <Declines />
+        </Stack>
+      </Columns>
+    </>
+  );
+};
+
+export default Overview;
+
+const Latest = ({ side, title, path }: { side: 'payer' | 'vendor'; title: string; path: string }) => {
+  const items = useItems(
+    ['payments', 'latest', side],
+    (client, cursor, options) => client.settlement.list({ role: side, cursor, limit: LATEST }, options),
+    { every: EVERY_MS },
+  );
+  const shown = { ...items, hasMore: false };
+  const to = ({ settlement_id }: Settlement) =>
+    side === 'vendor' ? `/sales/${settlement_id}` : `/payments/${settlement_id}`;
+  return (
+    <Section title={title} actions={<Link href={path}>See all</Link>}>
+      <Table
+        label={title}
+        items={shown}
+        waiting="Loading the latest payments…"
+        keyOf={({ settlement_id }) => settlement_id}
+        empty={<Empty title="None yet" />}
+        columns={[
+          { heading: 'When', show: ({ created_at }) => <Ago at={created_at} /> },
+          { heading: 'For', main: true, show: (each) => <Link href={to(each)}>{each.service_name}</Link> },
+          { heading: 'Status', show: ({ status }) => <Badge state={status} /> },
+          {
+            heading: 'Amount',
+            align: 'end',
+            show: ({ quote_amount }) => (
+              <Money micro={side === 'vendor' ? BigInt(quote_amount) : -BigInt(quote_amount)} sign />
+            ),
+          },
+        ]}
+      />
+    </Section>
+  );
+};
+
+/** Agents with a limit, and how much of it they have used. */
+const Agents = () => {
+  const delegates = useItems(['delegates'], (client, cursor, options) =>
+    client.identity.listDelegates({ cursor }, options),
+  );
+  const limited = delegates.data.flatMap(({ delegate_id, name, limits, usage }) => {
+    const period = (['daily', 'monthly', 'total'] as const).find((each) => limits[each] !== null);
+    return period === undefined
+      ? []
+      : [{ delegate_id, name, limit: BigInt(limits[period]!), used: usage[period], period }];
+  });
+  if (limited.length === 0) return null;
+  const PERIODS = { daily: 'today', monthly: 'this month', total: 'ever' };
+  return (
+    <Section title="Agents against their limits" actions={<Link href="/delegates">Delegates</Link>}>
+      <Stack>
+        {limited.slice(0, 4).map(({ delegate_id, name, limit, used, period }) => (
+          <Meter
+            key={delegate_id}
+            label={`${name}, ${PERIODS[period]}`}
+            spent={BigInt(used.spent)}
+            held={BigInt(used.held)}
+            limit={limit}
+          />
+        ))}
+      </Stack>
+    </Section>
+  );
+};
+
+/** Payments that were refused, of the account as payer. */
+const Declines = () => {
+  const declines = useItems(
+    ['declines', 'latest'],
+    (client, cursor, options) =>
+      client.settlement.listDeclines({ role: 'payer', cursor, limit: LATEST }, options),
+    { every: EVERY_MS },
+  );
+  const names = useRecentNames();
+  if (declines.data.length === 0) return null;
+  return (
+    <Section title="Latest declines" about="Payments that were refused. No money moved.">
+      <Table
+        label="Latest declines"
+        items={{ ...declines, hasMore: false }}
+        waiting="Loading the latest declines…"
+        keyOf={({ decline_id }) => decline_id}
+        empty={null}
+        columns={[
+          { heading: 'When', show: ({ created_at }) => <Ago at={created_at} /> },
+          {
+            heading: 'For',
+            main: true,
+            show: ({ service_id }) => (service_id === null ? null : (names?.get(service_id) ?? 'a service')),
+          },
+          { heading: 'Reason', show: ({ code }) => <Badge state={code ?? 'declined'} tone="bad" /> },
+          { heading: 'Amount', align: 'end', show: ({ amount }) => <Money micro={amount} /> },
+        ]}
+      />
+    </Section>
+  );
+};

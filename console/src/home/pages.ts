@@ -1,0 +1,6 @@
+import { House } from 'lucide-react';
+import type { PageEntry } from '../page-entry.ts';
+
+export const homePages: readonly PageEntry[] = [
+  { path: '/', nav: 'Home', icon: House, load: () => import('./home.tsx') },
+];
