@@ -37,6 +37,7 @@ create table delegates (
   constraint delegates_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id)
 );
 CREATE INDEX delegates_by_account ON delegates USING btree (account_id, delegate_id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX delegates_revoked ON delegates USING btree (account_id, delegate_id DESC) WHERE (deleted_at IS NOT NULL);
 
 create table device_sign_ins (
   device_hash text collate "C" not null,

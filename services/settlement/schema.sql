@@ -80,6 +80,7 @@ create table delegates (
   external boolean default false not null,
   external_pay_to text[],
   external_origins text[],
+  paused boolean default false not null,
   approval_above bigint,
   day date not null,
   month date not null,

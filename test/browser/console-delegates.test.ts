@@ -35,6 +35,10 @@ test('a delegate is created with limits, its key is shown once and pays, an edit
   expect(await page.findings()).toEqual([]);
 
   await button(page, 'New delegate').click();
+  // The form begins with limits. Without them it warns.
+  expect(await field(page, 'Each month (UTC)').inputValue()).toBe('50.00');
+  await field(page, 'Each month (UTC)').fill('');
+  await field(page, 'Each day (UTC)').fill('');
   await page.page.getByText('may spend the wallet’s whole allowance').waitFor();
   await field(page, 'Name').fill('Research agent');
   await field(page, 'For one payment').fill('5');
@@ -91,7 +95,7 @@ test('a delegate is created with limits, its key is shown once and pays, an edit
 
   await button(page, 'Edit Research agent').click();
   await field(page, 'Each day (UTC)').fill('');
-  await field(page, 'Only these services').fill('');
+  await page.page.getByRole('dialog').getByText('Weather API').click();
   // The API's answer to a sign-in that is older than five minutes.
   await page.page.route(
     '**/v1/delegates/*',
@@ -136,6 +140,25 @@ test('a delegate is created with limits, its key is shown once and pays, an edit
   expect((await own(second!)).status).toBe(401);
   await button(page, 'I have stored it').click();
 
+  // A pause takes effect at the next payment, and the key still works for the rest.
+  await button(page, 'Pause Research agent').click();
+  await button(page, 'Resume Research agent').waitFor();
+  const refused = await settleWith(api, third!, await quoteOf(api, vendor));
+  expect(refused).toMatchObject({
+    status: 403,
+    body: { error: { code: 'forbidden', message: expect.stringContaining('paused') } },
+  });
+  await page.shoot('delegates-paused');
+  expect(await page.findings()).toEqual([]);
+  await button(page, 'Resume Research agent').click();
+  await button(page, 'Pause Research agent').waitFor();
+  expect((await settleWith(api, third!, await quoteOf(api, vendor))).status).toBe(200);
+  await button(page, 'Stop all').click();
+  await page.page.getByText('Every delegate is paused at once').waitFor();
+  await page.shoot('delegates-stop-all');
+  await button(page, 'Pause all of them').click();
+  await button(page, 'Resume Research agent').waitFor();
+
   await button(page, 'Revoke Research agent').click();
   await page.page.getByText('Its keys are revoked at once').waitFor();
   await button(page, 'Cancel').click();
@@ -144,6 +167,10 @@ test('a delegate is created with limits, its key is shown once and pays, an edit
   await button(page, 'Revoke it').click();
   await page.page.getByText('No delegate yet').waitFor();
   expect((await own(third!)).status).toBe(401);
+  const revoked = page.page.getByRole('table', { name: 'Revoked delegates' });
+  await revoked.getByRole('link', { name: 'Research agent' }).click();
+  await heading(page, 'Activity').waitFor();
+  await page.page.getByText('Research agent (revoked)').first().waitFor();
 }, 180_000);
 
 test('many delegates with long names, caps and spending fit a phone in dark colours, with more pages', async () => {

@@ -139,7 +139,7 @@ describe('services and delegates', () => {
   test('a delegate of the default wallet is created right after a sign-in, with limits in USDC', async () => {
     const fresh = createCommandLine(stack);
     await fresh.login(consumer.signIn.account.email);
-    const created = await fresh.json<{ api_key: string; limits: object }>([
+    const created = await fresh.json<{ api_key: string; delegate_id: string; limits: object }>([
       ...['delegates', 'create', '--name', 'Agent', '--per-payment', '0.50', '--daily', '5'],
       ...['--approval-above', '2', '--external', 'any'],
     ]);
@@ -148,6 +148,9 @@ describe('services and delegates', () => {
       approval_above: '2000000',
       external: { pay_to: 'any', origins: null },
     });
+    const { delegate_id } = created;
+    expect((await fresh.quittance(['delegates', 'pause', delegate_id])).out).toBe('“Agent” is paused.\n');
+    expect((await fresh.quittance(['delegates', 'resume', delegate_id])).out).toBe('“Agent” is active.\n');
     const { out } = await fresh.quittance(['whoami'], { key: created.api_key });
     expect(out).toMatch(/Daily +5\.000000 USDC, 5\.000000 USDC left/);
     expect((await fresh.quittance(['delegates', 'list'])).out).toMatch(

@@ -193,9 +193,11 @@ export const serviceKey: Principal = { kind: 'service_key', key_id: 'k', ...vend
 export type DelegateKey = Extract<Principal, { kind: 'delegate_key' }>;
 type Caps = Partial<Record<'per_payment' | 'daily' | 'monthly' | 'total', bigint>>;
 
-type Rights = Partial<Pick<Parameters<ReturnType<typeof upsertDelegate>>[0], 'external' | 'approval_above'>>;
+type Rights = Partial<
+  Pick<Parameters<ReturnType<typeof upsertDelegate>>[0], 'external' | 'approval_above' | 'paused'>
+>;
 /** A delegate pays vendors of ours only, and needs no approval. */
-export const NO_RIGHTS = { external: null, approval_above: null };
+export const NO_RIGHTS = { external: null, approval_above: null, paused: false };
 /** A delegate's key on a wallet, with caps in micro-units. */
 export const delegateOf = async (
   { account_id }: { account_id: string },

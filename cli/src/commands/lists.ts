@@ -219,6 +219,24 @@ export const addDelegates = (program: Command, io: Io): void => {
         ],
       });
     });
+  for (const [name, paused, does] of [
+    ['pause', true, 'Pauses a delegate: its new payments are refused until you resume it.'],
+    [
+      'resume',
+      false,
+      'Lets a paused delegate pay again. Needs a sign-in of the last 5 minutes (`quittance login`).',
+    ],
+  ] as const)
+    delegates
+      .command(name)
+      .description(does)
+      .argument('<id>', 'the delegate')
+      .action(async (delegate_id: string, _options, command: Command) => {
+        const context = contextOf(io, command);
+        const client = await context.signedIn();
+        const changed = await client.identity.updateDelegate({ delegate_id, paused });
+        print(context, changed, () => `“${changed.name}” is ${changed.status}.`);
+      });
   delegates
     .command('create')
     .description(

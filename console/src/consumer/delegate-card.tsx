@@ -6,6 +6,7 @@ import {
   Button,
   ConfirmDialog,
   Copyable,
+  ErrorNotice,
   Meter,
   Money,
   Properties,
@@ -36,6 +37,15 @@ export const DelegateCard = ({ delegate }: { delegate: Delegate }) => {
     changes: [['delegates']],
     done: () => toast(`“${name}” is revoked: its keys no longer work.`),
   });
+  const pause = useAction(
+    (client, paused: boolean) => client.identity.updateDelegate({ delegate_id, paused }),
+    {
+      changes: [['delegates']],
+      done: ({ status: now }) =>
+        toast(now === 'paused' ? `“${name}” is paused.` : `“${name}” may pay again.`),
+    },
+  );
+  const isPaused = status === 'paused';
   const limited = PERIODS.filter(([period]) => limits[period] !== null);
   const { spent, held } = usage.total;
   return (
@@ -94,6 +104,15 @@ export const DelegateCard = ({ delegate }: { delegate: Delegate }) => {
           ]}
         />
         <Row>
+          <Button
+            size="small"
+            variant={isPaused ? 'primary' : 'plain'}
+            aria-label={`${isPaused ? 'Resume' : 'Pause'} ${name}`}
+            busy={pause.isBusy && (isPaused ? 'Resuming…' : 'Pausing…')}
+            onPress={() => void pause.run(!isPaused)}
+          >
+            {isPaused ? 'Resume' : 'Pause'}
+          </Button>
           <Button size="small" aria-label={`Edit ${name}`} onPress={() => setShown('edit')}>
             Edit
           </Button>
@@ -108,6 +127,7 @@ export const DelegateCard = ({ delegate }: { delegate: Delegate }) => {
           </Link>
         </Row>
       </Stack>
+      {pause.error !== null && <ErrorNotice error={pause.error} />}
       {shown === 'edit' && <EditDelegate delegate={delegate} onClose={close} />}
       {shown === 'key' && <NewKeyOf delegate={delegate} onClose={close} />}
       <ConfirmDialog
@@ -118,8 +138,8 @@ export const DelegateCard = ({ delegate }: { delegate: Delegate }) => {
         onClose={close}
         onConfirm={() => revoke.runOrThrow(undefined)}
       >
-        Its keys are revoked at once and cannot be restored. Completed payments stay paid, and accepted
-        payments continue.
+        Its keys are revoked at once and cannot be restored. To stop it for a while, pause it instead.
+        Completed payments stay paid, and accepted payments continue.
       </ConfirmDialog>
     </Section>
   );

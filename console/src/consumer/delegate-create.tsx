@@ -10,9 +10,12 @@ import { KeyShown } from './delegate-key.tsx';
 type Wallet = Output<'wallet.list'>['data'][number];
 type Created = Output<'identity.createDelegate'>;
 
+/** Safe for a first try. The user changes or empties them. In USDC, as typed. */
+const FIRST_LIMITS = { per_payment: '1.00', daily: '5.00', monthly: '50.00' };
+
 /** Creates a delegate and shows its key once. */
 export const CreateDelegate = ({ wallets, onClose }: { wallets: readonly Wallet[]; onClose: () => void }) => {
-  const form = useTyped(typedOf(null));
+  const form = useTyped({ ...typedOf(null), ...FIRST_LIMITS });
   const [walletId, setWalletId] = useState(wallets[0]?.wallet_id ?? '');
   const [created, setCreated] = useState<Created | null>(null);
   const create = useAction(

@@ -1,6 +1,8 @@
 import { useState } from 'react';
-import { Columns, Select, Stack, TextField } from '../ui/index.ts';
-import { CAPS, faultsOf, type Typed } from './delegate-form.ts';
+import { Choices, Columns, Select, Stack, TextField } from '../ui/index.ts';
+import { useServices } from '../vendor/select-service.tsx';
+import { CAPS, faultsOf, partsOf, type Typed } from './delegate-form.ts';
+import { useRecentNames } from './names.tsx';
 
 /** The fields of the form. Errors are shown from the first attempt to submit. */
 export const useTyped = (initial: Typed) => {
@@ -62,14 +64,7 @@ export const DelegateFields = ({ typed, faults, set }: ReturnType<typeof useType
       </div>
     </fieldset>
     <Columns>
-      <TextField
-        label="Only these services"
-        hint="Their ids, one per line. Empty: any service."
-        value={typed.services}
-        onChange={set('services')}
-        error={faults.services}
-        lines={3}
-      />
+      <Services value={typed.services} onChange={set('services')} error={faults.services} />
       <TextField
         label="Works until"
         hint="In your time zone. Empty: until you revoke it."
@@ -111,3 +106,49 @@ export const DelegateFields = ({ typed, faults, set }: ReturnType<typeof useType
     )}
   </Stack>
 );
+
+/** How many services are offered by name. */
+const OFFERED = 12;
+
+/** The services that it may pay: those that the account knows by name, others by id. */
+const Services = ({
+  value,
+  onChange,
+  error,
+}: {
+  value: string;
+  onChange: (value: string) => void;
+  error: string | undefined;
+}) => {
+  const paid = useRecentNames();
+  const own = useServices().data;
+  const known = [
+    ...new Map([...(paid ?? []), ...own.map(({ service_id, name }) => [service_id, name] as const)]),
+  ].slice(0, OFFERED);
+  const ids = partsOf(value);
+  const isKnown = (id: string) => known.some(([each]) => each === id);
+  const chosen = ids.filter(isKnown);
+  return (
+    <Stack>
+      {known.length > 0 && (
+        <Choices
+          label="Only these services (none: any service)"
+          options={known}
+          value={chosen}
+          onChange={(now) => onChange([...now, ...ids.filter((id) => !isKnown(id))].join('\n'))}
+        />
+      )}
+      <TextField
+        label={known.length > 0 ? 'Other services' : 'Only these services'}
+        hint={`Their ids, one per line.${known.length > 0 ? '' : ' Empty: any service.'}`}
+        value={value
+          .split('\n')
+          .filter((line) => !isKnown(line.trim()))
+          .join('\n')}
+        onChange={(text) => onChange([...chosen, text].join('\n'))}
+        error={error}
+        lines={3}
+      />
+    </Stack>
+  );
+};

@@ -18,6 +18,7 @@ const delegate: Delegate = {
   // The form shows minutes, so it must not change the seconds of an unchanged time.
   expires_at: '2099-12-31T23:59:59.999Z',
   status: 'active',
+  revoked_at: null,
   created_at: '2026-11-21T10:00:00.000Z',
 };
 

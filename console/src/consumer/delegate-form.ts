@@ -60,7 +60,10 @@ export const typedOf = (delegate: Delegate | null): Typed => {
   };
 };
 
-const partsOf = (text: string): string[] => [...new Set(text.split(/[\s,]+/).filter((part) => part !== ''))];
+/** The entries of a list that is typed one per line, each once. */
+export const partsOf = (text: string): string[] => [
+  ...new Set(text.split(/[\s,]+/).filter((part) => part !== '')),
+];
 
 type Faults = Partial<Record<keyof Typed, string>>;
 const NO_AMOUNT = 'An amount above zero with at most six decimals, or nothing.';

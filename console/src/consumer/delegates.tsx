@@ -1,10 +1,23 @@
 import { useState } from 'react';
+import { Link } from 'wouter';
 import { useItems } from '../lib/data.ts';
-import { Button, Empty, ErrorNotice, LinkButton, Loading, Page } from '../ui/index.ts';
+import {
+  Ago,
+  Button,
+  Empty,
+  ErrorNotice,
+  LinkButton,
+  Loading,
+  Money,
+  Page,
+  Section,
+  Table,
+} from '../ui/index.ts';
 import './delegates.css';
 import { DelegateCard } from './delegate-card.tsx';
 import { CreateDelegate } from './delegate-create.tsx';
 import type { Delegate } from './delegate-form.ts';
+import { StopAll } from './stop-all.tsx';
 
 /** How often the list is read, because running programs change what delegates have left. */
 const EVERY_MS = 15_000;
@@ -23,19 +36,51 @@ const DelegatesPage = () => {
       about="A delegate is a key for a program that pays for you, from one wallet and within limits."
       actions={
         wallets.data.length > 0 && (
-          <Button variant="primary" onPress={() => setCreating(true)}>
-            New delegate
-          </Button>
+          <>
+            <StopAll delegates={delegates.data} />
+            <Button variant="primary" onPress={() => setCreating(true)}>
+              New delegate
+            </Button>
+          </>
         )
       }
     >
       {wallets.error !== null && <ErrorNotice error={wallets.error} retry={wallets.again} />}
       <Cards delegates={delegates} hasWallet={wallets.isPending || wallets.data.length > 0} />
+      <Revoked />
       {creating && <CreateDelegate wallets={wallets.data} onClose={() => setCreating(false)} />}
     </Page>
   );
 };
 export default DelegatesPage;
+
+/** Revoked delegates stay findable, because their payments name them. */
+const Revoked = () => {
+  const revoked = useItems(['delegates', 'revoked'], (client, cursor, options) =>
+    client.identity.listDelegates({ status: 'revoked', cursor }, options),
+  );
+  if (revoked.data.length === 0) return null;
+  return (
+    <Section title="Revoked" about="Their keys no longer work. Their payments stay in your activity.">
+      <Table
+        label="Revoked delegates"
+        items={revoked}
+        waiting="Loading the revoked delegates…"
+        keyOf={({ delegate_id }) => delegate_id}
+        empty={null}
+        columns={[
+          {
+            heading: 'Name',
+            show: ({ delegate_id, name }) => <Link href={`/activity?delegate=${delegate_id}`}>{name}</Link>,
+          },
+          { heading: 'Revoked', show: ({ revoked_at }) => <Ago at={revoked_at} /> },
+          { heading: 'Made', show: ({ created_at }) => <Ago at={created_at} /> },
+          { heading: 'Spent', align: 'end', show: ({ usage }) => <Money micro={usage.total.spent} /> },
+        ]}
+      />
+    </Section>
+  );
+};
 
 const Cards = ({
   delegates: { data, error, isPending, hasMore, more, isLoadingMore, again },

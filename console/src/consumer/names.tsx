@@ -43,14 +43,12 @@ export const ServiceName = ({ id }: { id: string }) => {
   return <span title={id}>{known ?? data ?? <code>{id.slice(0, 8)}…</code>}</span>;
 };
 
-/**
- * Names by id of all delegates that are not revoked. Undefined until they are loaded, or if they
- * cannot be read.
- */
+/** Names by id of all delegates. Undefined until they are loaded, or if they cannot be read. */
 export const useDelegateNames = (): ReadonlyMap<string, string> | undefined =>
   useRead(['delegates', 'names'], async (client, options) => {
     const names = new Map<string, string>();
-    for await (const each of client.identity.listDelegates({ limit: '100' }, options))
-      names.set(each.delegate_id, each.name);
+    for (const status of ['current', 'revoked'] as const)
+      for await (const each of client.identity.listDelegates({ status, limit: '100' }, options))
+        names.set(each.delegate_id, status === 'revoked' ? `${each.name} (revoked)` : each.name);
     return names;
   }).data;

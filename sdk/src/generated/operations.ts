@@ -332,7 +332,7 @@ export const OPERATIONS = {
     revealServiceKey: {"method":"POST","path":"/v1/services/:service_id/key/reveal","body":true},
     verifyServiceReveal: {"method":"POST","path":"/v1/services/:service_id/key/reveal/verify","body":true,"anonymous":true},
     createDelegate: {"method":"POST","path":"/v1/delegates","body":true,"keyed":true},
-    listDelegates: {"method":"GET","path":"/v1/delegates","query":["cursor","limit"],"list":true},
+    listDelegates: {"method":"GET","path":"/v1/delegates","query":["cursor","limit","status"],"list":true},
     getOwnDelegate: {"method":"GET","path":"/v1/delegates/me"},
     getDelegate: {"method":"GET","path":"/v1/delegates/:delegate_id"},
     updateDelegate: {"method":"PATCH","path":"/v1/delegates/:delegate_id","body":true},

@@ -475,7 +475,7 @@ export interface paths {
          * Change a delegate
          * @description Null removes a limit. A limit that is lowered below what is held and spent makes `remaining` 0. It never undoes a payment.
          *
-         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for a change that lets the key spend more, at other services, at other vendors, without approval, or longer. Limit: 30 per minute per account.
+         *     Credential: the access token of a sign-in. Needs a sign-in of the last 5 minutes, for a change that lets the key spend more, at other services, at other vendors, without approval, longer, or again after a pause. Limit: 30 per minute per account.
          */
         patch: operations["identity.updateDelegate"];
         trace?: never;
@@ -5720,7 +5720,7 @@ export interface components {
          * @description per_payment, daily, monthly, total: the limit of the delegate. balance, allowance: of the wallet, less what other payments hold. hourly_cap, fee_budget, payments_paused: the platform accepts no further payment at the moment
          * @enum {string}
          */
-        DeclineReason: "per_payment" | "daily" | "monthly" | "total" | "balance" | "allowance" | "service_not_allowed" | "delegate_unknown" | "account_frozen" | "vendor_frozen" | "own_quote" | "quote_expired" | "approval_denied" | "approval_expired" | "payments_paused" | "hourly_cap" | "fee_budget";
+        DeclineReason: "per_payment" | "daily" | "monthly" | "total" | "balance" | "allowance" | "service_not_allowed" | "delegate_unknown" | "delegate_paused" | "account_frozen" | "vendor_frozen" | "own_quote" | "quote_expired" | "approval_denied" | "approval_expired" | "payments_paused" | "hourly_cap" | "fee_budget";
         /** @description A key with spending limits */
         Delegate: {
             delegate_id: components["schemas"]["DelegateId"];
@@ -5756,10 +5756,12 @@ export interface components {
             approval_above: components["schemas"]["MicroUsdc"] | null;
             expires_at: components["schemas"]["Timestamp"] | null;
             /**
-             * @description expired: the key can no longer pay
+             * @description paused: the owner has stopped its payments for now. expired: the key can no longer pay. revoked: it was deleted
              * @enum {string}
              */
-            status: "active" | "expired";
+            status: "active" | "paused" | "expired" | "revoked";
+            /** @description When it was deleted and its keys were revoked. Null: it was not */
+            revoked_at: components["schemas"]["Timestamp"] | null;
             /** @description When it was created */
             created_at: components["schemas"]["Timestamp"];
         };
@@ -8371,6 +8373,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
                 limit?: string;
+                /** @description current: those that are not revoked, which is the default. revoked: the deleted ones */
+                status?: "current" | "revoked";
             };
             header?: never;
             path?: never;
@@ -8427,6 +8431,7 @@ export interface operations {
                      *           "approval_above": "2500000",
                      *           "expires_at": "2026-11-21T10:00:00.000Z",
                      *           "status": "active",
+                     *           "revoked_at": "2026-11-21T10:00:00.000Z",
                      *           "created_at": "2026-11-21T10:00:00.000Z"
                      *         }
                      *       ],
@@ -8562,6 +8567,7 @@ export interface operations {
                      *       "approval_above": "2500000",
                      *       "expires_at": "2026-11-21T10:00:00.000Z",
                      *       "status": "active",
+                     *       "revoked_at": "2026-11-21T10:00:00.000Z",
                      *       "created_at": "2026-11-21T10:00:00.000Z",
                      *       "api_key": "dk_test_Zk3mQ9"
                      *     }
@@ -8600,10 +8606,12 @@ export interface operations {
                         approval_above: components["schemas"]["MicroUsdc"] | null;
                         expires_at: components["schemas"]["Timestamp"] | null;
                         /**
-                         * @description expired: the key can no longer pay
+                         * @description paused: the owner has stopped its payments for now. expired: the key can no longer pay. revoked: it was deleted
                          * @enum {string}
                          */
-                        status: "active" | "expired";
+                        status: "active" | "paused" | "expired" | "revoked";
+                        /** @description When it was deleted and its keys were revoked. Null: it was not */
+                        revoked_at: components["schemas"]["Timestamp"] | null;
                         /** @description When it was created */
                         created_at: components["schemas"]["Timestamp"];
                         /**
@@ -8645,10 +8653,12 @@ export interface operations {
                         approval_above: components["schemas"]["MicroUsdc"] | null;
                         expires_at: components["schemas"]["Timestamp"] | null;
                         /**
-                         * @description expired: the key can no longer pay
+                         * @description paused: the owner has stopped its payments for now. expired: the key can no longer pay. revoked: it was deleted
                          * @enum {string}
                          */
-                        status: "active" | "expired";
+                        status: "active" | "paused" | "expired" | "revoked";
+                        /** @description When it was deleted and its keys were revoked. Null: it was not */
+                        revoked_at: components["schemas"]["Timestamp"] | null;
                         /** @description When it was created */
                         created_at: components["schemas"]["Timestamp"];
                         /**
@@ -8720,6 +8730,7 @@ export interface operations {
                      *       "approval_above": "2500000",
                      *       "expires_at": "2026-11-21T10:00:00.000Z",
                      *       "status": "active",
+                     *       "revoked_at": "2026-11-21T10:00:00.000Z",
                      *       "created_at": "2026-11-21T10:00:00.000Z"
                      *     }
                      */
@@ -8806,6 +8817,11 @@ export interface operations {
                     approval_above?: components["schemas"]["MicroUsdc"] | null;
                     /** @example 2099-12-31T00:00:00.000Z */
                     expires_at?: components["schemas"]["Timestamp"] | null;
+                    /**
+                     * @description true: its new payments are refused until it is false again. Accepted ones continue
+                     * @example false
+                     */
+                    paused?: boolean;
                 };
             };
         };
@@ -8857,6 +8873,7 @@ export interface operations {
                      *       "approval_above": "2500000",
                      *       "expires_at": "2026-11-21T10:00:00.000Z",
                      *       "status": "active",
+                     *       "revoked_at": "2026-11-21T10:00:00.000Z",
                      *       "created_at": "2026-11-21T10:00:00.000Z"
                      *     }
                      */
@@ -8921,6 +8938,7 @@ export interface operations {
                      *       "approval_above": "2500000",
                      *       "expires_at": "2026-11-21T10:00:00.000Z",
                      *       "status": "active",
+                     *       "revoked_at": "2026-11-21T10:00:00.000Z",
                      *       "created_at": "2026-11-21T10:00:00.000Z"
                      *     }
                      */

@@ -42,6 +42,7 @@ export const createDelegate =
       allowed_service_ids: input.allowed_service_ids ?? null,
       external: input.external ?? null,
       approval_above: input.approval_above ?? null,
+      paused: false,
     };
     if (isContradictory(caps)) throw invalid('external', EXTERNAL_WITH_SERVICES);
     if (!(await deps.hasWallet(account_id, input.wallet_id))) {

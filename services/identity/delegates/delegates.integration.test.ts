@@ -72,6 +72,19 @@ test('a delegate may pay other vendors only with the right, and more of it needs
   expect(await running.ask('getDelegate', { delegate_id }, owner)).toMatchObject(restricted);
 });
 
+test('its owner pauses a delegate at once, and resumes it with a fresh sign-in only', async () => {
+  const { owner } = await signedIn();
+  const { delegate_id, limits } = await create(owner);
+  expect(await patch(stale(owner), delegate_id, { paused: true })).toMatchObject({
+    status: 'paused',
+    limits,
+  });
+  // A change of something else leaves it paused.
+  expect(await patch(stale(owner), delegate_id, { name: 'Renamed' })).toMatchObject({ status: 'paused' });
+  expect(await codeOf(patch(stale(owner), delegate_id, { paused: false }))).toBe('reauthentication_required');
+  expect(await patch(owner, delegate_id, { paused: false })).toMatchObject({ status: 'active' });
+});
+
 test('a delegate is created with its limits, read by its account and its key, and listed in pages', async () => {
   const { owner } = await signedIn();
   const expires_at = isoIn(DAY);
@@ -217,6 +230,11 @@ test('a deletion revokes keys and links at once, and notifies the owner', async 
   expect(tally(await Promise.all(refusedCalls.map(codeOf)))).toEqual({ not_found: 4 });
   expect(await codeOf(running.ask('verifyDelegateReveal', { delegate_id, token }))).toBe('unauthorized');
   expect(await running.ask('listDelegates', {}, owner)).toEqual({ data: [], next_cursor: null });
+  const revoked = await running.ask('listDelegates', { status: 'revoked' }, owner);
+  expect(revoked.data).toMatchObject([
+    { delegate_id, status: 'revoked', revoked_at: expect.stringMatching(/^20.*Z$/) },
+  ]);
+  expect(await running.ask('listDelegates', { status: 'revoked' }, other)).toMatchObject({ data: [] });
   await untilMailed(address, 'because it was deleted');
 });
 

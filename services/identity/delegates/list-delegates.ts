@@ -1,17 +1,17 @@
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { listHandler, ofAccount } from '../../../shared/lists/list.ts';
+import { listHandler } from '../../../shared/lists/list.ts';
 import { getSpending, type SpendingFinder } from './spending.ts';
 import { listDelegateRows } from './store.ts';
 import { showDelegate } from './view.ts';
 
-/** GET /v1/delegates: the account's delegates, newest first. */
+/** GET /v1/delegates: the account's current or revoked delegates, newest first. */
 export const listDelegates = (
   deps: { pool: Pool; cursorKey: Buffer } & SpendingFinder,
 ): Handler<typeof identity.operations.listDelegates> =>
   listHandler(deps, 'delegates', {
-    scope: ofAccount,
+    scope: ({ status = 'current' }, { account_id }) => ({ account_id, status }),
     rows: listDelegateRows,
     place: (row) => row.delegate_id,
     show: async (rows, { account_id }) => {

@@ -8,6 +8,7 @@ const caps = (text: string, allowed: string[] | null = null) => {
     allowed_service_ids: allowed,
     external: null,
     approval_above: null,
+    paused: false,
   };
 };
 type External = ReturnType<typeof caps>['external'] | { pay_to: 'any' | string[]; origins: string[] | null };
@@ -43,6 +44,9 @@ test.each([
   ['approval above a lower amount', to(null, '10'), to(null, '9'), false],
   ['no more approvals', to(null, '10'), to(null), true],
   ['approval required', to(null), to(null, '10'), false],
+  ['paused', caps('1 - - -'), { ...caps('1 - - -'), paused: true }, false],
+  ['still paused', { ...caps('1 - - -'), paused: true }, { ...caps('1 - - -'), paused: true }, false],
+  ['resumed', { ...caps('1 - - -'), paused: true }, caps('1 - - -'), true],
 ])('raises: %s', (_name, before, after, expected) => {
   expect(raises(before, after)).toBe(expected);
 });

@@ -7,6 +7,7 @@ type Caps = {
   allowed_service_ids: readonly string[] | null;
   external: External | null;
   approval_above: string | null;
+  paused: boolean;
 };
 
 /** The limits after a change. A limit that the change does not name stays. */
@@ -39,7 +40,8 @@ const raisesExternal = (before: External | null, after: External | null): boolea
 };
 
 /**
- * Whether a change lets a key spend more, at other services, at other vendors, or without approval.
+ * Whether a change lets a key spend more, at other services, at other vendors, or without approval,
+ * or pay again after a pause.
  * Such a change needs a fresh sign-in (docs/spec/decisions.md, Sign-in).
  */
 export const raises = (before: Caps, after: Caps): boolean => {
@@ -48,7 +50,8 @@ export const raises = (before: Caps, after: Caps): boolean => {
   return (
     allowsMore(before.allowed_service_ids, after.allowed_service_ids) ||
     raisesExternal(before.external, after.external) ||
-    above(before.approval_above, after.approval_above)
+    above(before.approval_above, after.approval_above) ||
+    (before.paused && !after.paused)
   );
 };
 

@@ -10,16 +10,21 @@ const Row = z.object({
   expires_at: z.number().nullable(),
   expired: z.boolean(),
   created_at: z.number(),
+  /** Null: it is not deleted. */
+  deleted_at: z.number().nullable(),
 });
 export type DelegateRow = z.infer<typeof Row>;
 
 const columns = sql.fragment`delegate_id, account_id, name, wallet_id, expires_at,
-  coalesce(expires_at <= app_now(), false) as expired, created_at`;
+  coalesce(expires_at <= app_now(), false) as expired, created_at, deleted_at`;
 const toTimestamp = (epochMs: number | null) =>
   epochMs === null ? sql.fragment`null::timestamptz` : sql.fragment`to_timestamp(${epochMs}::float8 / 1000)`;
 
 /** Writes a new delegate. Times are epoch milliseconds. */
-export const insertDelegate = (db: Db, row: Omit<DelegateRow, 'expired'>): Promise<DelegateRow> =>
+export const insertDelegate = (
+  db: Db,
+  row: Omit<DelegateRow, 'expired' | 'deleted_at'>,
+): Promise<DelegateRow> =>
   db.one(sql.type(Row)`
     insert into delegates (delegate_id, account_id, name, wallet_id, expires_at, created_at)
     values (${row.delegate_id}, ${row.account_id}, ${row.name}, ${row.wallet_id}, ${toTimestamp(row.expires_at)},
@@ -35,15 +40,17 @@ export const findDelegateRow = (db: Db, accountId: string, delegateId: string): 
     select ${columns} from delegates
     where account_id = ${accountId} and delegate_id = ${delegateId} and deleted_at is null`);
 
-/** A page of the account's delegates, newest first, and one more. */
+/** A page of the account's current or deleted delegates, newest first, and one more. */
 export const listDelegateRows = (
   db: Db,
-  { account_id }: { account_id: string },
+  { account_id, status }: { account_id: string; status: 'current' | 'revoked' },
   page: Page,
 ): Promise<readonly DelegateRow[]> =>
   db.any(sql.type(Row)`
     select ${columns} from delegates
-    where account_id = ${account_id} and deleted_at is null ${pageBy('delegate_id', page)}`);
+    where account_id = ${account_id}
+      and ${status === 'revoked' ? sql.fragment`deleted_at is not null` : sql.fragment`deleted_at is null`}
+      ${pageBy('delegate_id', page)}`);
 
 /**
  * Updates name and expiry. Null when there is no such delegate, or when `mayExtend` is false and

@@ -37,6 +37,7 @@ export const updateDelegate =
       allowed_service_ids: of('allowed_service_ids'),
       external: of('external'),
       approval_above: of('approval_above'),
+      paused: of('paused'),
     };
     if (isContradictory(after)) throw invalid('external', EXTERNAL_WITH_SERVICES);
     const extended = expires_at !== undefined && extendsExpiry(row.expires_at, expires_at);

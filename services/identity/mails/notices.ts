@@ -72,6 +72,10 @@ const DECLINED: Partial<Record<DeclineReason, (details: Record<string, string>) 
       : `Its wallet allows too little spending: ${leftOf(details)}, because other payments may hold a part.`,
     'Raise what the wallet may spend in the console, under Wallet.',
   ],
+  delegate_paused: () => [
+    'You have paused it, so its payments are refused.',
+    `Resume it ${IN_CONSOLE}, or leave it paused.`,
+  ],
   service_not_allowed: () => [
     'The delegate may pay certain services only, and this is not one of them.',
     `Add the service to those that it may pay ${IN_CONSOLE}.`,

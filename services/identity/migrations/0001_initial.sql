@@ -143,6 +143,7 @@ create table delegates (
   deleted_at timestamptz
 );
 create index delegates_by_account on delegates (account_id, delegate_id desc) where deleted_at is null;
+create index delegates_revoked on delegates (account_id, delegate_id desc) where deleted_at is not null;
 
 create table keys (
   key_id text collate "C" primary key,

@@ -92,6 +92,13 @@ describe('the reason of a decline', () => {
         return [delegate, pay(delegate, quote())];
       },
     },
+    delegate_paused: {
+      code: 'forbidden',
+      decline: async () => {
+        const delegate = await delegateOf(consumer(), {}, null, { paused: true });
+        return [delegate, pay(delegate, quote())];
+      },
+    },
     delegate_unknown: {
       code: 'forbidden',
       decline: async () => {

@@ -217,6 +217,7 @@ test('all counters add up under concurrent statements, across midnights and the 
     external_pay_to: null,
     external_origins: null,
     approval_above: null,
+    paused: false,
   };
   for (const delegate_id of delegates) await upsertCaps(pools[0]!, account, { ...caps, delegate_id }, 0);
   for (let round = 0; round < ROUNDS; round += 1) {

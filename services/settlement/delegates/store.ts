@@ -15,6 +15,7 @@ const Row = z.object({
   external_pay_to: z.array(z.string()).nullable(),
   external_origins: z.array(z.string()).nullable(),
   approval_above: cap,
+  paused: z.boolean(),
   day_held: z.bigint(),
   day_spent: z.bigint(),
   month_held: z.bigint(),
@@ -40,7 +41,7 @@ const ofThisMonth = (value: ReturnType<typeof sql.fragment>) =>
   sql.fragment`case when month >= ${thisMonth} then ${value} else 0 end`;
 
 const columns = sql.fragment`delegate_id, version, per_payment, daily, monthly, total, allowed_service_ids,
-  external, external_pay_to, external_origins, approval_above,
+  external, external_pay_to, external_origins, approval_above, paused,
   ${ofToday(sql.fragment`day_held`)} as day_held, ${ofToday(sql.fragment`day_spent`)} as day_spent,
   ${ofThisMonth(sql.fragment`month_held`)} as month_held, ${ofThisMonth(sql.fragment`month_spent`)} as month_spent,
   total_held, total_spent, app_now() as now`;
@@ -57,6 +58,7 @@ type Caps = Pick<
   | 'external_pay_to'
   | 'external_origins'
   | 'approval_above'
+  | 'paused'
 >;
 const arrayOf = (values: readonly string[] | null, type: 'uuid' | 'text') =>
   values === null ? null : sql.array([...values], type);
@@ -77,17 +79,17 @@ export const upsertCaps = (
   return expectedVersion === 0
     ? db.maybeOne(sql.type(Row)`
         insert into delegates (delegate_id, account_id, version, per_payment, daily, monthly, total,
-          allowed_service_ids, external, external_pay_to, external_origins, approval_above, day, month)
+          allowed_service_ids, external, external_pay_to, external_origins, approval_above, paused, day, month)
         values (${caps.delegate_id}, ${accountId}, 1, ${caps.per_payment}, ${caps.daily}, ${caps.monthly},
-          ${caps.total}, ${allowed}, ${caps.external}, ${payTo}, ${origins}, ${caps.approval_above}, ${today},
-          ${thisMonth})
+          ${caps.total}, ${allowed}, ${caps.external}, ${payTo}, ${origins}, ${caps.approval_above}, ${caps.paused},
+          ${today}, ${thisMonth})
         on conflict do nothing
         returning ${columns}`)
     : db.maybeOne(sql.type(Row)`
         update delegates set version = version + 1, per_payment = ${caps.per_payment}, daily = ${caps.daily},
           monthly = ${caps.monthly}, total = ${caps.total}, allowed_service_ids = ${allowed},
           external = ${caps.external}, external_pay_to = ${payTo}, external_origins = ${origins},
-          approval_above = ${caps.approval_above}
+          approval_above = ${caps.approval_above}, paused = ${caps.paused}
         where delegate_id = ${caps.delegate_id} and account_id = ${accountId} and version = ${expectedVersion}
         returning ${columns}`);
 };
@@ -108,7 +110,7 @@ export const listDelegates = (
  */
 export const lockDelegates = sql.fragment`
   select d.delegate_id, d.account_id, d.per_payment, d.daily, d.monthly, d.total, d.allowed_service_ids, d.external,
-    d.external_pay_to, d.external_origins, d.approval_above, greatest(d.day, ${today}) as day,
+    d.external_pay_to, d.external_origins, d.approval_above, d.paused, greatest(d.day, ${today}) as day,
     d.daily - ${ofToday(sql.fragment`d.day_held + d.day_spent`)} as daily_left,
     d.monthly - ${ofThisMonth(sql.fragment`d.month_held + d.month_spent`)} as monthly_left,
     d.total - (d.total_held + d.total_spent) as total_left

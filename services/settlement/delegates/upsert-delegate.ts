@@ -19,6 +19,7 @@ export const upsertDelegate =
     allowed_service_ids,
     external,
     approval_above,
+    paused,
     expected_version,
   }) => {
     const caps = {
@@ -32,6 +33,7 @@ export const upsertDelegate =
       external_pay_to: external === null || external.pay_to === 'any' ? null : external.pay_to,
       external_origins: external?.origins ?? null,
       approval_above: capOf(approval_above),
+      paused,
     };
     const row = await upsertCaps(pool, account_id, caps, expected_version);
     return row === null ? null : showDelegate(row);

@@ -27,6 +27,7 @@ export const showDelegate = (row: DelegateRow): z.infer<typeof DelegateSpending>
     allowed_service_ids: row.allowed_service_ids,
     external: row.external ? { pay_to: row.external_pay_to ?? 'any', origins: row.external_origins } : null,
     approval_above: capText(row.approval_above),
+    paused: row.paused,
     usage: {
       daily: usage(row.daily, row.day_held, row.day_spent, resets.daily),
       monthly: usage(row.monthly, row.month_held, row.month_spent, resets.monthly),

@@ -58,21 +58,26 @@ describe('a delegate', () => {
     expect(refused).toMatchObject({ code: 'forbidden', money_moved: 'no', safe_action: 'stop' });
     expect(refused.message).toContain(message);
     expect(await held(payer)).toBe(0n);
-    const { limits, allowed_service_ids, approval_above, version } = await spendingOf(delegate);
+    const { limits, allowed_service_ids, approval_above, paused, version } = await spendingOf(delegate);
     await upsertDelegate(deps)({
-      ...{ ...delegate, limits, allowed_service_ids, approval_above, expected_version: version },
+      ...{ ...delegate, limits, allowed_service_ids, approval_above, paused, expected_version: version },
       external: { pay_to: [call.payTo], origins: ['https://api.example.com'] },
     });
     expect((await payOut(delegate, call)).status).toBe('pending');
   });
 
-  test('whose limits are not known here, or that may pay certain services only, is refused', async () => {
+  test('whose limits are not known here, that may pay certain services only, or that is paused, is refused', async () => {
     const payer = consumer();
     const { kind, account_id, wallet_id, key_id } = await delegateOf(payer);
     const unknown = { kind, account_id, wallet_id, key_id, delegate_id: newId('del') };
     expect(await outcome(payOut(unknown))).toBe('forbidden');
     const restricted = await delegateOf(payer, {}, ['6b0f7c52-0d0f-4a5e-9f0b-0a1b2c3d4e5f']);
     expect((await refusal(payOut(restricted))).code).toBe('forbidden');
+    const paused = await delegateOf(payer, {}, null, { ...ANY_PAYEE, paused: true });
+    expect(await refusal(payOut(paused))).toMatchObject({
+      code: 'forbidden',
+      message: 'the owner of this delegate has paused it',
+    });
   });
 
   test.each(['per_payment', 'daily', 'monthly', 'total'] as const)('keeps its limit %s', async (name) => {

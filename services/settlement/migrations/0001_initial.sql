@@ -153,6 +153,8 @@ create table delegates (
   external boolean not null default false,
   external_pay_to text[],
   external_origins text[],
+  -- Whether the owner stops it for the time being: its new payments are refused.
+  paused boolean not null default false,
   -- A payment above this amount needs an approval of the owner. Null: none does.
   approval_above bigint check (approval_above > 0),
   -- The UTC day and month of the counters below. A settle on a later day or month resets them.

@@ -31,6 +31,7 @@ export const DECISION_ERRORS: Record<Exclude<Decision, 'accepted' | 'approval_re
   quote_settled: quoteSettled,
   quote_expired: () => declined('quote_expired', 'the quote has expired', { safe_action: 'new_quote' }),
   delegate_unknown: () => declined('delegate_unknown', 'the limits of this delegate are not known here'),
+  delegate_paused: () => declined('delegate_paused', 'the owner of this delegate has paused it'),
   service_not_allowed: () => declined('service_not_allowed', 'this delegate may not pay this service'),
   over_per_payment: limit('per_payment'),
   over_daily: limit('daily'),

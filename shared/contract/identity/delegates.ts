@@ -99,7 +99,14 @@ export const Delegate = z
     external,
     approval_above: approvalAbove,
     expires_at: expiresAt.nullable(),
-    status: z.enum(['active', 'expired']).describe('expired: the key can no longer pay'),
+    status: z
+      .enum(['active', 'paused', 'expired', 'revoked'])
+      .describe(
+        'paused: the owner has stopped its payments for now. expired: the key can no longer pay. revoked: it was deleted',
+      ),
+    revoked_at: Timestamp.nullable().describe(
+      'When it was deleted and its keys were revoked. Null: it was not',
+    ),
     created_at: createdAt,
   })
   .meta({ id: 'Delegate', description: 'A key with spending limits' });
@@ -159,7 +166,13 @@ export const delegateOperations = {
     summary: 'List delegates',
     http: { method: 'GET', path: '/v1/delegates', status: 200 },
     access: ['jwt'],
-    query: z.strictObject(pageQuery),
+    query: z.strictObject({
+      ...pageQuery,
+      status: z
+        .enum(['current', 'revoked'])
+        .optional()
+        .describe('current: those that are not revoked, which is the default. revoked: the deleted ones'),
+    }),
     output: page(Delegate),
     errors: [],
   }),
@@ -193,12 +206,16 @@ export const delegateOperations = {
         external,
         approval_above: approvalAbove,
         expires_at: expiresAt.nullable().meta({ examples: [FAR] }),
+        paused: z.boolean().meta({
+          description: 'true: its new payments are refused until it is false again. Accepted ones continue',
+          examples: [false],
+        }),
       })
       .partial()
       .meta({ examples: [EXAMPLE] }),
     output: Delegate,
     stepUp: {
-      when: 'for a change that lets the key spend more, at other services, at other vendors, without approval, or longer',
+      when: 'for a change that lets the key spend more, at other services, at other vendors, without approval, longer, or again after a pause',
     },
     errors: ['not_found', 'conflict'],
   }),

@@ -25,6 +25,7 @@ export const DECLINE_CODES = {
   allowance: 'delegation_inactive',
   service_not_allowed: 'forbidden',
   delegate_unknown: 'forbidden',
+  delegate_paused: 'forbidden',
   account_frozen: 'forbidden',
   vendor_frozen: 'conflict',
   own_quote: 'conflict',

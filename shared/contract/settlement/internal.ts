@@ -36,6 +36,7 @@ const delegate = {
   allowed_service_ids: AllowedServices.nullable(),
   external: DelegateExternal.nullable(),
   approval_above: MicroUsdc.nullable(),
+  paused: z.boolean(),
 };
 export const DelegateSpending = z.strictObject({
   ...delegate,

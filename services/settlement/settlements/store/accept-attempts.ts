@@ -41,6 +41,7 @@ const DECISIONS = [
   'quote_expired',
   /** This database has no caps of the delegate, which is not the same as no limit. */
   'delegate_unknown',
+  'delegate_paused',
   'service_not_allowed',
   'over_per_payment',
   'over_daily',
@@ -152,6 +153,7 @@ const evaluateEach = sql.fragment`
       when candidate.is_paid then case when payer.wallet_id is null then 'payer_unknown' else 'accepted' end
       when candidate.expires_at <= app_now() then 'quote_expired'
       when candidate.delegate_id is not null and delegate.delegate_id is null then 'delegate_unknown'
+      when delegate.paused then 'delegate_paused'
       when not candidate.service_id = any(delegate.allowed_service_ids) then 'service_not_allowed'
       when delegate.per_payment < candidate.quote_amount then 'over_per_payment'
       when delegate.daily_left < candidate.quote_amount then 'over_daily'

@@ -38,6 +38,7 @@ const DECISIONS = [
   'accepted',
   'existing',
   'delegate_unknown',
+  'delegate_paused',
   'external_off',
   'services_restricted',
   'payee_not_allowed',
@@ -125,6 +126,7 @@ const evaluate = sql.fragment`
     case
       when is_existing then 'existing'
       when candidate.delegate_id is not null and delegate.delegate_id is null then 'delegate_unknown'
+      when delegate.paused then 'delegate_paused'
       when not delegate.external then 'external_off'
       when delegate.allowed_service_ids is not null then 'services_restricted'
       when not candidate.pay_to = any(delegate.external_pay_to) then 'payee_not_allowed'
