@@ -3,6 +3,7 @@ import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { type ConsolePage, type Person, signInPerson } from '../support/console.ts';
 import { signInPayer } from '../support/console-payer.ts';
 import { consoleSuite } from '../support/console-suite.ts';
+import { makeWallet } from '../support/console-wallet.ts';
 import { answer, startReceiver } from '../support/receiver.ts';
 import { runningStack } from '../support/stack.ts';
 
@@ -34,15 +35,6 @@ const count = async ({ page, context }: ConsolePage) => {
     );
 };
 
-const PLACES = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh'];
-/** Types the requested groups of a recovery code. */
-const fillGroups = async ({ page }: ConsolePage, code: string) => {
-  for (const [place, name] of PLACES.entries()) {
-    const field = page.getByLabel(`The ${name} group`);
-    if (await field.isVisible()) await field.fill(code.split('-')[place]!);
-  }
-};
-
 test('a new person makes the first payment with at most ten clicks and four fields', async () => {
   const person = await signInPerson(stack);
   const page = await opened({ person });
@@ -54,12 +46,7 @@ test('a new person makes the first payment with at most ten clicks and four fiel
   expect(await page.findings()).toEqual([]);
 
   await button(page, 'Create a wallet').click();
-  await button(page, 'Create it with a passkey').click();
-  await heading(page, 'Your recovery code').waitFor();
-  const code = (await page.page.getByRole('dialog').locator('code').textContent())!;
-  await button(page, 'I have it').click();
-  await fillGroups(page, code);
-  await button(page, 'Create the wallet').click();
+  await makeWallet(page, 'Create it with a passkey');
   await done(page, 'Make a wallet').waitFor();
   // The test money comes with the wallet.
   await done(page, 'Get test money').waitFor();

@@ -6,6 +6,7 @@ import { linkWallet, type WalletView } from '../../deploy/local/seed/wallet.ts';
 import { startBrowser } from '../support/browser.ts';
 import { walletScript } from '../support/browser-wallet.ts';
 import { type ConsolePage, openConsole, type Person, signInPerson } from '../support/console.ts';
+import { fillGroups, makeWallet } from '../support/console-wallet.ts';
 import { runningStack } from '../support/stack.ts';
 
 /**
@@ -60,30 +61,14 @@ const addPasskey = async (page: ConsolePage, name = 'Laptop') => {
   await page.page.getByRole('table', { name: 'Passkeys' }).getByText(name).waitFor();
 };
 /** Creates a wallet, from the empty page to its card. */
-const make = async (page: ConsolePage, how: string): Promise<string> => {
+const make = async (page: ConsolePage, how: Parameters<typeof makeWallet>[1]): Promise<string> => {
   await page.go('/wallet');
   await button(page, 'Create a wallet').first().click();
   await page.page.getByLabel('Its name').fill('Everyday');
-  await button(page, how).click();
-  await heading(page, 'Your recovery code').waitFor();
-  const code = (await dialog(page).locator('code').textContent())!;
-  await button(page, 'I have it').click();
-  await fillGroups(page, code);
-  await button(page, 'Create the wallet').click();
+  const code = await makeWallet(page, how);
   await heading(page, 'Everyday').waitFor();
   return code;
 };
-const PLACES = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh'];
-const fillGroups = async (page: ConsolePage, code: string) => {
-  for (const field of await dialog(page).getByRole('textbox').all()) {
-    const label = await field.evaluate(
-      (input) => (input as unknown as { labels: { textContent: string }[] }).labels[0]!.textContent,
-    );
-    const place = PLACES.findIndex((each) => label!.includes(each));
-    await field.fill(code.split('-')[place]!.toLowerCase());
-  }
-};
-
 test('a browser wallet is linked and funded, and its allowance is approved, changed and revoked', async () => {
   const person = await signInPerson(stack);
   const wallet = Keypair.generate();

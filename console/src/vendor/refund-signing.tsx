@@ -1,7 +1,7 @@
 import { useRef, useState } from 'react';
 import type { Output } from '../../../sdk/src/main.ts';
 import { Countdown } from '../lib/countdown.tsx';
-import { useAction } from '../lib/data.ts';
+import { useAction, useItems } from '../lib/data.ts';
 import { session } from '../session/store.ts';
 import {
   Button,
@@ -17,7 +17,14 @@ import {
 } from '../ui/index.ts';
 import { type BrowserWallet, signByWallet, useBrowserWallets } from '../wallet/browser-wallets.ts';
 import { type Read, usePrepared } from '../wallet/prepared.ts';
-import { ReadFromIt, Trouble } from '../wallet/signing.tsx';
+import {
+  type KeySecret,
+  ReadFromIt,
+  SignByKey,
+  signByKey,
+  Trouble,
+  type Wallet,
+} from '../wallet/signing.tsx';
 import type { Refund } from './settlement-history.ts';
 import './vendor.css';
 
@@ -26,10 +33,10 @@ type Submitted = Output<'funding.submitRefund'>;
 const isPrepared = (refund: Refund | Prepared | Submitted): refund is Prepared => 'transaction' in refund;
 
 /**
- * The signature of the payout address under a refund: by a wallet of this browser, or pasted from
- * elsewhere. Both get the transaction only after it was read, and the user sees its content. A
- * transaction that expires meanwhile is prepared again first. At most one transaction of a refund
- * is ever executed.
+ * The signature of the payout address under a refund: by a wallet of this console, by a wallet of
+ * this browser, or pasted from elsewhere. Each gets the transaction only after it was read, and the
+ * user sees its content. A transaction that expires meanwhile is prepared again first. At most one
+ * transaction of a refund is ever executed.
  */
 export const SignRefund = ({
   refund,
@@ -72,6 +79,14 @@ export const SignRefund = ({
     setSigning(null);
     if (transaction !== undefined) await submit.run(transaction);
   };
+  const own = useOwnWallet(payout_address);
+  const [doing, setDoing] = useState('');
+  const signOwn = useAction(async (client, { wallet, how }: { wallet: Wallet; how: KeySecret }) => {
+    const transaction = await signByKey(client, wallet, how, prepared.ready, setDoing);
+    setDoing('Paying the refund…');
+    prepared.discard();
+    return submit.runOrThrow(transaction);
+  });
   if (prepared.error !== null)
     return (
       <Stack>
@@ -84,7 +99,7 @@ export const SignRefund = ({
   const { read } = prepared;
   const deed = read?.deed;
   if (deed?.kind !== 'transfer' || read === null) return <Loading>Preparing the transaction…</Loading>;
-  const error = sign.error ?? submit.error;
+  const error = sign.error ?? signOwn.error ?? submit.error;
   const toOwner = deed.destination !== deed.tokenAccount;
   return (
     <Stack>
@@ -111,28 +126,13 @@ export const SignRefund = ({
         ]}
       />
       <ReadFromIt deed={deed} />
-      {wallets.length === 0 ? (
-        <Notice title="No wallet was found in this browser">
-          Open this page in the browser with the payout wallet, or sign it elsewhere (below). The refund waits
-          for 24 hours.
-        </Notice>
-      ) : (
-        <div className="wallet-list">
-          {wallets.map((wallet) => (
-            <Button
-              key={wallet.name}
-              variant="primary"
-              busy={
-                (signing === wallet.name && `Waiting for ${wallet.name}…`) ||
-                (submit.isBusy && 'Paying the refund…')
-              }
-              isDisabled={signing !== null && signing !== wallet.name}
-              onPress={() => void signBy(wallet)}
-            >
-              <img className="wallet-icon" src={wallet.icon} alt="" /> Sign with {wallet.name}
-            </Button>
-          ))}
-        </div>
+      {own === null && (
+        <BrowserWallets
+          wallets={wallets}
+          signing={signing}
+          isSubmitting={submit.isBusy}
+          onSign={(wallet) => void signBy(wallet)}
+        />
       )}
       {error !== null && <Trouble error={error} />}
       <SignElsewhere
@@ -142,12 +142,67 @@ export const SignRefund = ({
         submitting={submit.isBusy}
         onSubmit={(transaction) => void submit.run(transaction)}
       />
-      <DialogActions>
-        <Button onPress={onClose}>Later</Button>
-      </DialogActions>
+      {own !== null ? (
+        <SignByKey
+          busy={signOwn.isBusy && doing}
+          close="Later"
+          onClose={onClose}
+          onSign={(how) => void signOwn.run({ wallet: own, how })}
+        />
+      ) : (
+        <DialogActions>
+          <Button onPress={onClose}>Later</Button>
+        </DialogActions>
+      )}
     </Stack>
   );
 };
+
+/** The wallet of this account that has the payout address, if its key was created here. */
+const useOwnWallet = (payoutAddress: string): Wallet | null => {
+  const wallets = useItems(['wallets', 'all'], (client, cursor, options) =>
+    client.wallet.list({ cursor, limit: '100' }, options),
+  );
+  return (
+    wallets.data.find(({ address, kind }) => address === payoutAddress && kind === 'provisioned') ?? null
+  );
+};
+
+/** The wallets of this browser. */
+const BrowserWallets = ({
+  wallets,
+  signing,
+  isSubmitting,
+  onSign,
+}: {
+  wallets: readonly BrowserWallet[];
+  signing: string | null;
+  isSubmitting: boolean;
+  onSign: (wallet: BrowserWallet) => void;
+}) =>
+  wallets.length === 0 ? (
+    <Notice title="No wallet was found in this browser">
+      Open this page in the browser with the payout wallet, or sign it elsewhere (below). The refund waits for
+      24 hours.
+    </Notice>
+  ) : (
+    <div className="wallet-list">
+      {wallets.map((wallet) => (
+        <Button
+          key={wallet.name}
+          variant="primary"
+          busy={
+            (signing === wallet.name && `Waiting for ${wallet.name}…`) ||
+            (isSubmitting && 'Paying the refund…')
+          }
+          isDisabled={signing !== null && signing !== wallet.name}
+          onPress={() => onSign(wallet)}
+        >
+          <img className="wallet-icon" src={wallet.icon} alt="" /> Sign with {wallet.name}
+        </Button>
+      ))}
+    </div>
+  );
 
 /** For a wallet outside of the browser: a multisig, a hardware signer, a program. */
 const SignElsewhere = ({

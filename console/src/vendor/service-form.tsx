@@ -1,9 +1,10 @@
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import type { Input, Output } from '../../../sdk/src/main.ts';
-import { useRead } from '../lib/data.ts';
+import { useItems, useRead } from '../lib/data.ts';
 import { formatDuration, parseWhole } from '../lib/duration.ts';
 import { formatUsdc, parseUsdc } from '../lib/money.ts';
-import { Columns, ErrorNotice, Stack, Switch, TextField } from '../ui/index.ts';
+import { Columns, ErrorNotice, Select, Stack, Switch, TextField } from '../ui/index.ts';
+import { nameOf } from '../wallet/select-wallet.tsx';
 
 export type Service = Output<'identity.getService'>;
 /** The fields of a service that are sent. */
@@ -135,14 +136,7 @@ export const ServiceForm = ({
             isRequired
           />
         </Columns>
-        <TextField
-          {...typed('payout')}
-          label="Payout address"
-          hint="The Solana wallet that receives payments and signs refunds. Existing quotes keep their address."
-          spellCheck="false"
-          autoComplete="off"
-          isRequired
-        />
+        <Payout {...typed('payout')} first={first?.payout} />
         {isOther && draft.payout.trim() !== '' && (
           <Switch
             isSelected={draft.offCurve}
@@ -172,5 +166,71 @@ export const ServiceForm = ({
         {actions}
       </Stack>
     </form>
+  );
+};
+
+const ANOTHER = 'another';
+
+/** The payout address: one of the account's wallets, or another address. */
+const Payout = ({
+  value,
+  error,
+  onChange,
+  first,
+}: {
+  value: string;
+  error: string | null;
+  onChange: (address: string) => void;
+  /** The address that a new service has already. */
+  first: string | undefined;
+}) => {
+  const wallets = useItems(['wallets', 'all'], (client, cursor, options) =>
+    client.wallet.list({ cursor, limit: '100' }, options),
+  ).data;
+  const [isNew] = useState(value === '');
+  const [isTyped, setTyped] = useState(false);
+  const options: [string, string][] = [
+    ...(first === undefined ? [] : [[first, 'A separate test address'] as [string, string]]),
+    ...wallets.map((wallet): [string, string] => [wallet.address, nameOf(wallet)]),
+    [ANOTHER, 'Another address'],
+  ];
+  const isOwn = options.some(([address]) => address === value);
+  const [own] = wallets;
+  // The first wallet is the address of a new service until the user chooses another.
+  useEffect(() => {
+    if (isNew && value === '' && !isTyped && own !== undefined) onChange(own.address);
+  });
+  const choose = (chosen: string) => {
+    setTyped(chosen === ANOTHER);
+    onChange(chosen === ANOTHER ? '' : chosen);
+  };
+  return (
+    <>
+      {options.length > 1 && (
+        <Select
+          label="Paid to"
+          value={isOwn && !isTyped ? value : ANOTHER}
+          onChange={choose}
+          options={options}
+          hint={
+            value === first
+              ? 'Your own wallet cannot pay itself, so your first service is paid to a test address without a key. Its payments cannot be refunded.'
+              : 'It receives payments and signs refunds. Existing quotes keep their address.'
+          }
+        />
+      )}
+      {(!isOwn || isTyped || options.length === 1) && (
+        <TextField
+          value={value}
+          error={error}
+          onChange={onChange}
+          label="Payout address"
+          hint="The Solana wallet that receives payments and signs refunds. Existing quotes keep their address."
+          spellCheck="false"
+          autoComplete="off"
+          isRequired
+        />
+      )}
+    </>
   );
 };

@@ -1,5 +1,5 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
-import type { Output } from '../../../sdk/src/main.ts';
+import type { Client, Output } from '../../../sdk/src/main.ts';
 import { useAction } from '../lib/data.ts';
 import { passkeySecret } from '../session/passkeys.ts';
 import {
@@ -22,8 +22,34 @@ import { passkeysOf, readBackup, type Secret } from './vault.ts';
 import { WalletError } from './worker-client.ts';
 
 export type Wallet = Output<'wallet.list'>['data'][number];
+/** What opens the key of a wallet that was created here. */
+export type KeySecret = { by: 'passkey' } | { by: 'code'; code: string };
 /** How the user signs: with a secret that opens the key, or with a wallet of the browser. */
-type How = { by: 'passkey' } | { by: 'code'; code: string } | { by: 'wallet'; wallet: BrowserWallet };
+type How = KeySecret | { by: 'wallet'; wallet: BrowserWallet };
+
+/**
+ * Opens the key of a wallet that was created here, and signs a prepared transaction with it.
+ * @param ready the transaction with the terms that it was read with; the worker reads it again
+ * @param onDoing called with what happens now
+ * @returns the signed transaction, base64
+ * @throws WalletError when the secret does not open the key, or the transaction is another
+ */
+export const signByKey = async (
+  client: Client,
+  { wallet_id, address }: Pick<Wallet, 'wallet_id' | 'address'>,
+  how: KeySecret,
+  ready: ReturnType<typeof usePrepared>['ready'],
+  onDoing: (text: string) => void,
+): Promise<string> => {
+  onDoing('Loading the backup…');
+  const { backup } = await client.wallet.backup({ wallet_id });
+  onDoing(how.by === 'code' ? 'Opening the key…' : 'Waiting for your passkey…');
+  const secret: Secret =
+    how.by === 'code' ? { kind: 'code', code: how.code } : await byPasskey(backup, address);
+  onDoing('Signing…');
+  const { worker, terms, transaction } = await ready();
+  return worker.sign({ transaction, ...terms, backup, secret });
+};
 
 /**
  * Shows what a prepared transaction does, as read from its bytes, and lets the wallet's owner sign.
@@ -60,14 +86,7 @@ export const SignDialog = ({
         const { transaction } = await ready();
         return send(await signByWallet(how.wallet, wallet.address, transaction));
       }
-      setDoing('Loading the backup…');
-      const { backup } = await client.wallet.backup({ wallet_id: wallet.wallet_id });
-      setDoing(how.by === 'code' ? 'Opening the key…' : 'Waiting for your passkey…');
-      const secret: Secret =
-        how.by === 'code' ? { kind: 'code', code: how.code } : await byPasskey(backup, wallet.address);
-      setDoing('Signing…');
-      const { worker, terms, transaction } = await ready();
-      const signed = await worker.sign({ transaction, ...terms, backup, secret });
+      const signed = await signByKey(client, wallet, how, ready, setDoing);
       setDoing('Waiting for the chain…');
       return send(signed);
     },
@@ -182,7 +201,13 @@ export const ReadFromIt = ({ deed }: { deed: Deed }) => (
   </p>
 );
 
-type SignProps = { busy: string | false; onClose: () => void; onSign: (how: How) => unknown };
+type SignProps<How> = {
+  busy: string | false;
+  onClose: () => void;
+  onSign: (how: How) => unknown;
+  /** The label of the button that closes. */
+  close?: string;
+};
 
 /** The field for the recovery code. */
 export const CodeField = ({ value, onChange }: { value: string; onChange: (typed: string) => void }) => (
@@ -198,7 +223,8 @@ export const CodeField = ({ value, onChange }: { value: string; onChange: (typed
   />
 );
 
-const SignByKey = ({ busy, onClose, onSign }: SignProps) => {
+/** Signs with the passkey of a wallet that was created here, or with its recovery code. */
+export const SignByKey = ({ busy, onClose, onSign, close = 'Close' }: SignProps<KeySecret>) => {
   const [withCode, setWithCode] = useState(false);
   const [code, setCode] = useState('');
   const submit = (event: FormEvent) => {
@@ -209,7 +235,7 @@ const SignByKey = ({ busy, onClose, onSign }: SignProps) => {
     return (
       <DialogActions>
         <Button onPress={onClose} isDisabled={busy !== false}>
-          Close
+          {close}
         </Button>
         <Button onPress={() => setWithCode(true)} isDisabled={busy !== false}>
           Use the recovery code
@@ -237,7 +263,7 @@ const SignByKey = ({ busy, onClose, onSign }: SignProps) => {
   );
 };
 
-const SignByWallet = ({ busy, onClose, onSign }: SignProps) => {
+const SignByWallet = ({ busy, onClose, onSign }: SignProps<How>) => {
   const wallets = useBrowserWallets();
   return (
     <>
