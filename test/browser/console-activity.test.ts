@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import type { Route } from 'playwright-core';
 import { createDelegate, createVendor, quoteOf, settleWith } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { type ConsolePage, signInPerson } from '../support/console.ts';
+import { exportCsv } from '../support/console-csv.ts';
 import { again, signInPayer } from '../support/console-payer.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
@@ -30,14 +30,6 @@ const tooWide = (console: ConsolePage) =>
     `[...document.querySelectorAll('main *:not(thead, thead *)')].filter((each) => each.getBoundingClientRect().right > innerWidth)
       .map((each) => each.outerHTML.slice(0, 200))`,
   );
-/** Clicks and returns the text of the downloaded file. */
-const exported = async (console: ConsolePage): Promise<{ name: string; text: string }> => {
-  const [file] = await Promise.all([
-    console.page.waitForEvent('download'),
-    button(console, 'Export as CSV').click(),
-  ]);
-  return { name: file.suggestedFilename(), text: readFileSync(await file.path(), 'utf8') };
-};
 const EVIL = '=HYPERLINK("https://evil.example","Weather")';
 
 test('filters narrow the list and are in the URL, spending is shown by day, service and delegate, and the export is exact', async () => {
@@ -104,7 +96,7 @@ test('filters narrow the list and are in the URL, spending is shown by day, serv
 
   await page.go(`/activity?type=payment&delegate=${robot.delegate_id}&direction=sideways`);
   await expectRows(page, 1);
-  const { name, text } = await exported(page);
+  const { name, text } = await exportCsv(page);
   expect(name).toMatch(/^quittance-test-\d{4}-\d\d-\d\d\.csv$/);
   const [head, line, ...rest] = text.replace('\ufeff', '').split('\r\n');
   expect(head).toMatch(/^created_at,transaction_id,type,/);
@@ -212,7 +204,7 @@ test('a long list is read by the page at desktop and phone width, and the export
   const page = await opened({ person: await again(stack, person) });
   await page.page.route('**/v1/transactions?*', overfull(2_345));
   await page.go('/activity');
-  const { text } = await exported(page);
+  const { text } = await exportCsv(page);
   const lines = text.trimEnd().split('\r\n').slice(1);
   expect(lines).toHaveLength(2_345);
   expect(new Set(lines.map((line) => line.split(',')[1])).size).toBe(2_345);
@@ -251,7 +243,7 @@ test('the page shows empty, failed and slow lists', async () => {
   expect(await page.page.getByRole('search').count()).toBe(0);
   await page.go('/activity?direction=in');
   await page.page.getByText('No transaction matches these filters').waitFor();
-  expect((await exported(page)).text.trimEnd().split('\r\n')).toHaveLength(1);
+  expect((await exportCsv(page)).text.trimEnd().split('\r\n')).toHaveLength(1);
 
   const failing = (route: Route) =>
     route.fulfill({

@@ -1,4 +1,5 @@
 import type { Input } from '../../../sdk/src/main.ts';
+import { beginOf } from '../lib/day.ts';
 import { SERVICE_ID } from './delegate-form.ts';
 
 /**
@@ -27,13 +28,6 @@ export const STATUSES = [
   ['reversed', 'Reversed'],
 ] as const;
 const DELEGATE_ID = /^del_[0-9a-z]{26}$/;
-
-/** The start of a day in the reader's time zone. Undefined if the text is not a day. */
-const beginOf = (day: string, plusDays = 0): string | undefined => {
-  const [year, month, date] = day.split('-').map(Number);
-  const at = new Date(year ?? Number.NaN, (month ?? 1) - 1, (date ?? 1) + plusDays);
-  return /^\d{4}-\d\d-\d\d$/.test(day) && at.getFullYear() >= 1970 ? at.toISOString() : undefined;
-};
 
 const oneOf = <T extends string>(choices: readonly (readonly [T, string])[], value: string): T | undefined =>
   choices.find(([each]) => each === value)?.[0];

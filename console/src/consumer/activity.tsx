@@ -5,6 +5,7 @@ import { Ago, Badge, Empty, LinkButton, Money, Page, Section, Stack, Table } fro
 import './activity.css';
 import { ActivityFilters, useFilters } from './activity-filters.tsx';
 import { queryOf } from './activity-query.ts';
+import { LatestDeclines } from './declines.tsx';
 import { ExportCsv } from './export.tsx';
 import { ServiceName, useDelegateNames, useRecentNames } from './names.tsx';
 import { OpenPayments } from './open-payments.tsx';
@@ -50,6 +51,7 @@ const ActivityPage = () => {
   return (
     <Page title="Activity" about="Your transactions and what they paid for.">
       <OpenPayments nameOf={shownName} />
+      <LatestDeclines />
       <Spending nameOf={shownName} />
       <Section title="Transactions" actions={!isNew && <ExportCsv query={query} nameOf={nameOf} />}>
         <Stack>

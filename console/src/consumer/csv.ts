@@ -1,26 +1,8 @@
 import type { Output } from '../../../sdk/src/main.ts';
+import { csvRow, exactDecimal } from '../lib/csv.ts';
 
 type Transaction = Output<'wallet.listTransactions'>['data'][number];
 type Names = { service: (id: string) => string | null; delegate: (id: string) => string | null };
-
-/**
- * Micro-units as exact USDC with all six decimals, for programs: no grouping, an ASCII minus, never
- * a float.
- */
-export const exactDecimal = (micro: bigint): string => {
-  const digits = (micro < 0n ? -micro : micro).toString().padStart(7, '0');
-  return `${micro < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`;
-};
-
-/**
- * One cell of a CSV file (RFC 4180). A spreadsheet treats text that begins with one of these
- * characters as a formula, also after white space, and vendors choose names. Such text gets a
- * leading apostrophe (OWASP, CSV Injection).
- */
-export const textCell = (text: string): string => {
-  const safe = /^[\s\p{Cc}]*[=+\-@＝＋－＠]|^[\t\r\n]/u.test(text) ? `'${text}` : text;
-  return `"${safe.replaceAll('"', '""')}"`;
-};
 
 const COLUMNS: readonly (readonly [string, (row: Transaction, names: Names) => string])[] = [
   ['created_at', ({ created_at }) => created_at],
@@ -50,4 +32,4 @@ export const csvHead = (): string => `${COLUMNS.map(([name]) => name).join(',')}
  * A transaction as a line of the file, with its line end. Amounts have no sign; see `direction`.
  */
 export const csvLine = (row: Transaction, names: Names): string =>
-  `${COLUMNS.map(([, cell]) => textCell(cell(row, names))).join(',')}\r\n`;
+  csvRow(COLUMNS.map(([, cell]) => cell(row, names)));

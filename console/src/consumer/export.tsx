@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Client, Input, Output } from '../../../sdk/src/main.ts';
+import { download } from '../lib/csv.ts';
 import { session } from '../session/store.ts';
 import { Button, ErrorNotice, Row, toast } from '../ui/index.ts';
 import { csvHead, csvLine } from './csv.ts';
@@ -19,16 +20,6 @@ const readAll = async (client: Client, query: Query, signal: AbortSignal, read: 
     cursor = page.next_cursor ?? undefined;
   } while (cursor !== undefined);
   return rows;
-};
-
-const download = (name: string, parts: string[]) => {
-  const url = URL.createObjectURL(new Blob(parts, { type: 'text/csv;charset=utf-8' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  // The browser reads the URL after the click.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 };
 
 /** Exports the filtered list as a CSV file, built in this page. The user can cancel it. */
@@ -63,9 +54,9 @@ export const ExportCsv = ({
       const lines = rows.map((row) =>
         csvLine(row, { service: (id) => names.get(id) ?? null, delegate: nameOf }),
       );
-      // The file name contains the environment. The byte order mark makes spreadsheets read UTF-8.
+      // The file name contains the environment.
       const name = `quittance-${environment}-${new Date().toISOString().slice(0, 10)}.csv`;
-      download(name, ['\ufeff', csvHead(), ...lines]);
+      download(name, [csvHead(), ...lines]);
       toast(`${rows.length.toLocaleString('en')} transactions are in ${name}.`);
     } catch (failure) {
       if (!abort.signal.aborted) setError(failure);

@@ -1,6 +1,7 @@
 import { Link, useParams } from 'wouter';
 import type { Output } from '../../../sdk/src/main.ts';
 import { useRead } from '../lib/data.ts';
+import { TransactionHash } from '../lib/transaction-hash.tsx';
 import { useSession } from '../session/use-session.tsx';
 import {
   Badge,
@@ -20,6 +21,7 @@ import {
 import { railName } from '../vendor/rail.ts';
 import './receipt.css';
 import './approval.css';
+import { DeclinesOf } from './declines.tsx';
 import { ReceiptTokens } from './receipt-tokens.tsx';
 
 type Payment = Output<'settlement.get'>;
@@ -175,7 +177,7 @@ const Receipt = ({ payment }: { payment: Payment }) => {
                 payment.tx_hash === null ? (
                   'none yet'
                 ) : (
-                  <Copyable key="hash" text={payment.tx_hash} label="the transaction’s hash" />
+                  <TransactionHash key="hash" hash={payment.tx_hash} label="the transaction’s hash" />
                 ),
               ],
               [
@@ -186,6 +188,9 @@ const Receipt = ({ payment }: { payment: Payment }) => {
           />
         </Section>
       </Columns>
+      {payment.quote_id !== null && (
+        <DeclinesOf quoteId={payment.quote_id} side={isPayer ? 'payer' : 'vendor'} />
+      )}
       <Section title="Names">
         <Properties
           of={[

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Output } from '../../../sdk/src/main.ts';
-import { useRecentNames } from '../consumer/names.tsx';
+import { LatestDeclines } from '../consumer/declines.tsx';
 import { useSummary } from '../consumer/summary.ts';
 import { useItems } from '../lib/data.ts';
 import { Ago, Badge, Columns, Empty, Meter, Money, Section, Stack, Table } from '../ui/index.ts';
@@ -47,7 +47,7 @@ const Overview = ({ wallets, isVendor }: { wallets: readonly Wallet[]; isVendor:
         </Stack>
         <Stack>
           <Agents />
-          <Declines />
+          <LatestDeclines />
         </Stack>
       </Columns>
     </>
@@ -116,39 +116,6 @@ const Agents = () => {
           />
         ))}
       </Stack>
-    </Section>
-  );
-};
-
-/** Payments that were refused, of the account as payer. */
-const Declines = () => {
-  const declines = useItems(
-    ['declines', 'latest'],
-    (client, cursor, options) =>
-      client.settlement.listDeclines({ role: 'payer', cursor, limit: LATEST }, options),
-    { every: EVERY_MS },
-  );
-  const names = useRecentNames();
-  if (declines.data.length === 0) return null;
-  return (
-    <Section title="Latest declines" about="Payments that were refused. No money moved.">
-      <Table
-        label="Latest declines"
-        items={{ ...declines, hasMore: false }}
-        waiting="Loading the latest declines…"
-        keyOf={({ decline_id }) => decline_id}
-        empty={null}
-        columns={[
-          { heading: 'When', show: ({ created_at }) => <Ago at={created_at} /> },
-          {
-            heading: 'For',
-            main: true,
-            show: ({ service_id }) => (service_id === null ? null : (names?.get(service_id) ?? 'a service')),
-          },
-          { heading: 'Reason', show: ({ code }) => <Badge state={code ?? 'declined'} tone="bad" /> },
-          { heading: 'Amount', align: 'end', show: ({ amount }) => <Money micro={amount} /> },
-        ]}
-      />
     </Section>
   );
 };

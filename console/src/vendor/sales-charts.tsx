@@ -1,7 +1,6 @@
-import { Chart, Money, Section, Stack } from '../ui/index.ts';
+import { Chart, LinkButton, Money, Section, Stack } from '../ui/index.ts';
 import { Ledger } from './ledger.tsx';
-import { type Sales, useRefunded } from './sales-data.ts';
-import { funnelOf, percent, revenueByTime, revenueOf, type Sale } from './sales-figures.ts';
+import { funnelOf, percent, type Refunded, revenueByTime, revenueOf, type Sale } from './sales-figures.ts';
 import './vendor.css';
 
 /** How many quotes were paid, and how many of those were delivered. */
@@ -55,21 +54,21 @@ const hour = new Intl.DateTimeFormat('en', {
 
 /** The vendor's revenue of the period, by day or hour. */
 export const RevenueSection = ({
-  sales: { sales, since },
-  now,
-  serviceIds,
-  hasRefunds,
+  sales,
+  since,
+  until,
+  refundedOf,
 }: {
-  sales: Sales;
-  now: number;
-  /** The services whose refunds count. */
-  serviceIds: ReadonlySet<string> | null;
-  /** Whether to show the refunds, which have no rail. */
-  hasRefunds: boolean;
+  sales: readonly Sale[];
+  /** The time from which the sales are complete, and the end of the period, in milliseconds. */
+  since: number;
+  until: number;
+  /** Null while unknown. */
+  refundedOf: Refunded | null;
 }) => {
-  const { gross, fees, net, accrued } = revenueOf(sales);
-  const refunded = useRefunded(since, serviceIds);
-  const parts = revenueByTime(sales, since, now);
+  const known = refundedOf ?? NONE;
+  const { gross, fees, refunded, net, accrued } = revenueOf(sales, known);
+  const parts = revenueByTime(sales, since, until, known);
   const points = parts.map((part) => ({
     label: (part.hour ? hour : day).format(part.from),
     micro: part.net,
@@ -79,21 +78,30 @@ export const RevenueSection = ({
     <Section
       title="Revenue"
       about={`Of the payments in this period, by UTC ${parts[0]?.hour === true ? 'hour' : 'day'}.`}
+      actions={
+        <LinkButton to="/sales/statement" size="small">
+          Statement by month
+        </LinkButton>
+      }
     >
       <Stack>
         <div>
           <Money micro={net} large />
-          <p className="quiet">net to your payout address</p>
+          <p className="quiet">
+            {refundedOf === null
+              ? 'net to your payout address; refunds are not known yet'
+              : 'net to your payout address, after refunds'}
+          </p>
         </div>
         <Ledger
           of={[
             ['Paid by customers', <Money key="gross" micro={gross} />],
-            ['Platform’s fees', <Money key="fees" micro={fees} />],
-            ['Accrued x402 fees', accrued > 0n && <Money key="accrued" micro={accrued} />],
+            ['Platform’s fees', <Money key="fees" micro={-fees} />],
             [
               'Refunded by you',
-              hasRefunds && (refunded === null ? 'not known yet' : <Money key="refunded" micro={refunded} />),
+              refundedOf === null ? 'not known yet' : <Money key="refunded" micro={-refunded} />,
             ],
+            ['Accrued x402 fees', accrued > 0n && <Money key="accrued" micro={accrued} />],
           ]}
         />
         {gross > 0n && <Chart label="Revenue" parts={['Net', 'Fees']} points={points} />}
@@ -101,3 +109,4 @@ export const RevenueSection = ({
     </Section>
   );
 };
+const NONE: Refunded = new Map();

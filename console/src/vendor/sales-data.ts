@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import type { CallOptions, Client } from '../../../sdk/src/main.ts';
 import { type Items, useItems, useRead } from '../lib/data.ts';
 import type { Rail } from './rail.ts';
-import { joinSales, type Quote, type Sale, type Settlement } from './sales-figures.ts';
+import { joinSales, type Quote, type Refunded, type Sale, type Settlement } from './sales-figures.ts';
 import { useServices } from './select-service.tsx';
 
 /**
@@ -138,20 +138,18 @@ export const useAllServices = () => {
   return { services: services.data, isKnown };
 };
 
-/**
- * The refunds of these services since a moment, without refunds that the account received. Null
- * while unknown.
- */
-export const useRefunded = (since: number, serviceIds: ReadonlySet<string> | null): bigint | null => {
+/** What was refunded of each payment since a moment. Null while unknown. */
+export const useRefunded = (since: number): Refunded | null => {
   const refunds = useItems(
     ['refunds', 'given'],
     (client, cursor, options) => client.funding.listRefunds({ cursor, limit: PAGE }, options),
     { every: BODY_MS },
   );
   const isKnown = useBackTo(refunds, since, MAX_PAGES);
-  if (!isKnown || serviceIds === null) return null;
-  return refunds.data
-    .filter(({ status }) => status === 'confirmed' || status === 'finalized')
-    .filter(({ service_id, created_at }) => serviceIds.has(service_id) && Date.parse(created_at) >= since)
-    .reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+  if (!isKnown) return null;
+  const refundedOf = new Map<string, bigint>();
+  for (const { settlement_id, amount, status } of refunds.data)
+    if (status === 'confirmed' || status === 'finalized')
+      refundedOf.set(settlement_id, (refundedOf.get(settlement_id) ?? 0n) + BigInt(amount));
+  return refundedOf;
 };

@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals';
 import {
+  findSales,
   funnelOf,
+  isPaid,
   joinSales,
   percent,
   type Quote,
@@ -123,7 +125,15 @@ test('conversion counts each loaded quote once, and revenue all payments that we
     NOW,
   );
   expect(funnelOf(sales)).toEqual({ quoted: 6, paid: 3, delivered: 1, unpaid: 2, lapsed: 1, open: 1 });
-  expect(revenueOf(sales)).toEqual({ gross: 3_000_003n, fees: 30_001n, net: 2_970_002n, accrued: 0n });
+  const paid = { gross: 3_000_003n, fees: 30_001n, accrued: 0n };
+  expect(revenueOf(sales, new Map())).toEqual({ ...paid, refunded: 0n, net: 2_970_002n });
+  const first = sales.find(({ settlement }) => settlement !== null && isPaid(settlement))!.settlement!;
+  // A refund of a payment that is not among the sales does not count.
+  const refundedOf = new Map([
+    [first.settlement_id, 400_001n],
+    ['stl_elsewhere', 7n],
+  ]);
+  expect(revenueOf(sales, refundedOf)).toEqual({ ...paid, refunded: 400_001n, net: 2_570_001n });
 });
 
 test('payments without a quote are separate sales, count as revenue and not in the conversion', () => {
@@ -143,7 +153,10 @@ test('payments without a quote are separate sales, count as revenue and not in t
     ['q_a', 'quoted'],
   ]);
   expect(funnelOf(sales)).toMatchObject({ quoted: 1, paid: 0, delivered: 0 });
-  expect(revenueOf(sales)).toEqual({ gross: 2_000_000n, fees: 0n, net: 2_000_000n, accrued: 10_000n });
+  expect(revenueOf(sales, new Map())).toEqual({
+    ...{ gross: 2_000_000n, fees: 0n, refunded: 0n },
+    ...{ net: 2_000_000n, accrued: 10_000n },
+  });
 });
 
 test('every day of the window is listed with its payments by UTC day, and a window of a day has hours', () => {
@@ -156,13 +169,13 @@ test('every day of the window is listed with its payments by UTC day, and a wind
     ],
     NOW,
   );
-  const days = revenueByTime(sales, Date.parse('2026-11-19T12:00:00.000Z'), NOW);
+  const days = revenueByTime(sales, Date.parse('2026-11-19T12:00:00.000Z'), NOW, new Map());
   expect(days.map(({ from, net }) => [new Date(from).toISOString().slice(0, 10), net])).toEqual([
     ['2026-11-19', 0n],
     ['2026-11-20', 990_000n],
     ['2026-11-21', 1_980_000n],
   ]);
-  const hours = revenueByTime(sales, NOW - 86_400_000, NOW);
+  const hours = revenueByTime(sales, NOW - 86_400_000, NOW, new Map());
   expect([hours.length, hours[0]!.hour]).toEqual([25, true]);
   expect(hours.filter(({ net }) => net > 0n).map(({ from }) => new Date(from).getUTCHours())).toEqual([
     23, 0, 11,
@@ -177,3 +190,23 @@ test.each([
   [0, 5, '0 %'],
   [5, 5, '100 %'],
 ])('%p of %p is %p', (part, whole, text) => expect(percent(part, whole)).toBe(text));
+
+test('a search finds sales by id, transaction, payer and resource, or a part of them', () => {
+  const sales = joinSales(
+    [quote('one', { scope: { resource: 'https://shop.example.com/Report' } }), quote('two')],
+    [
+      payment('two', { tx_hash: '5VERv8NMvzbJ' }),
+      foreign('three', { payer_address: 'Ai4gvNadtxC6', resource: '/weather' } as Partial<Settlement>),
+    ],
+    NOW,
+  );
+  const found = (search: string) => findSales(sales, search).map(({ id }) => id);
+  expect(found(' ')).toHaveLength(3);
+  expect(found('q_one')).toEqual(['q_one']);
+  expect(found('example.com/report')).toEqual(['q_one']);
+  expect(found('stl_two')).toEqual(['q_two']);
+  expect(found('5verv8')).toEqual(['q_two']);
+  expect(found('Ai4gvNadtxC6')).toEqual(['stl_three']);
+  expect(found('weather ')).toEqual(['stl_three']);
+  expect(found('nothing')).toEqual([]);
+});

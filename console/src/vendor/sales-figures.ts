@@ -133,17 +133,44 @@ export const percent = (part: number, whole: number): string => {
   return `${rounded} %`;
 };
 
-/** `accrued`: fees of x402 payments, which are not part of `fees` and are paid separately. */
-type Revenue = { gross: bigint; fees: bigint; net: bigint; accrued: bigint };
+/**
+ * Micro-units. `net` is what is left after fees and refunds. `accrued`: fees of x402 payments,
+ * which are not part of `fees` and are paid separately.
+ */
+type Revenue = { gross: bigint; fees: bigint; refunded: bigint; net: bigint; accrued: bigint };
+/** What was refunded of each payment that has a refund, in micro-units by settlement id. */
+export type Refunded = ReadonlyMap<string, bigint>;
+
+/**
+ * The sales that a search finds: by the id of quote or settlement, transaction, payer, resource, or
+ * a part of one of them.
+ */
+export const findSales = (sales: readonly Sale[], search: string): readonly Sale[] => {
+  const wanted = search.trim().toLowerCase();
+  if (wanted === '') return sales;
+  return sales.filter(({ quote, settlement }) =>
+    [
+      quote?.quote_id,
+      settlement?.settlement_id,
+      settlement?.quote_id,
+      settlement?.tx_hash,
+      settlement?.payer_address,
+      settlement?.resource,
+      settlement?.scope?.resource ?? quote?.scope?.resource,
+    ].some((text) => typeof text === 'string' && text.toLowerCase().includes(wanted)),
+  );
+};
 
 /** The revenue: paid and not reversed, delivered or not. */
-export const revenueOf = (sales: readonly Sale[]): Revenue => {
-  const total = { gross: 0n, fees: 0n, net: 0n, accrued: 0n };
+export const revenueOf = (sales: readonly Sale[], refundedOf: Refunded): Revenue => {
+  const total = { gross: 0n, fees: 0n, refunded: 0n, net: 0n, accrued: 0n };
   for (const { settlement } of sales) {
     if (settlement === null || !isPaid(settlement)) continue;
     total.gross += BigInt(settlement.quote_amount);
     total.fees += BigInt(settlement.fee_amount);
-    total.net += BigInt(settlement.net_amount);
+    const refunded = refundedOf.get(settlement.settlement_id) ?? 0n;
+    total.refunded += refunded;
+    total.net += BigInt(settlement.net_amount) - refunded;
     total.accrued += BigInt(settlement.accrued_fee ?? 0);
   }
   return total;
@@ -160,6 +187,7 @@ export const revenueByTime = (
   sales: readonly Sale[],
   from: number,
   now: number,
+  refundedOf: Refunded,
 ): (Revenue & { from: number; hour: boolean })[] => {
   const hour = now - from <= DAY_MS;
   const size = hour ? HOUR_MS : DAY_MS;
@@ -168,5 +196,5 @@ export const revenueByTime = (
   for (let at = startOf(from); at <= now; at += size) parts.set(at, []);
   for (const sale of sales)
     if (sale.settlement !== null) parts.get(startOf(Date.parse(sale.settlement.created_at)))?.push(sale);
-  return [...parts].map(([at, within]) => ({ ...revenueOf(within), from: at, hour }));
+  return [...parts].map(([at, within]) => ({ ...revenueOf(within, refundedOf), from: at, hour }));
 };

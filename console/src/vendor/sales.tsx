@@ -1,7 +1,8 @@
 import { type ReactNode, useState } from 'react';
-import { Link, useSearchParams } from 'wouter';
+import { Link } from 'wouter';
 import { useNow } from '../lib/clock.ts';
 import { Countdown } from '../lib/countdown.tsx';
+import { download } from '../lib/csv.ts';
 import type { Items } from '../lib/data.ts';
 import {
   Badge,
@@ -16,121 +17,64 @@ import {
   Notice,
   Page,
   Section,
-  Select,
   Table,
   Time,
+  toast,
 } from '../ui/index.ts';
 import { FeesSection } from './fees.tsx';
-import { RAILS, railName } from './rail.ts';
+import { railName } from './rail.ts';
 import { Conversion, RevenueSection } from './sales-charts.tsx';
-import { type Sales, useAllServices, useSales } from './sales-data.ts';
-import { isPaid, type Sale, type Settlement, type Stage } from './sales-figures.ts';
+import { salesCsv } from './sales-csv.ts';
+import { type Sales, useAllServices, useRefunded, useSales } from './sales-data.ts';
+import { findSales, isPaid, type Refunded, type Sale, type Settlement } from './sales-figures.ts';
+import { SalesFilters, STAGES, useSalesFilters } from './sales-filters.tsx';
 
-const HOUR_MS = 3_600_000;
-const TIMES = [
-  ['hour', 'Last hour', HOUR_MS],
-  ['day', 'Last 24 hours', 24 * HOUR_MS],
-  ['week', 'Last 7 days', 7 * 24 * HOUR_MS],
-  ['month', 'Last 30 days', 30 * 24 * HOUR_MS],
-] as const;
-const STAGES: readonly (readonly [Stage, string, 'good' | 'wait' | 'bad' | 'none'])[] = [
-  ['quoted', 'quoted', 'none'],
-  ['paying', 'being paid', 'wait'],
-  ['paid', 'paid', 'wait'],
-  ['undelivered', 'paid, not delivered', 'wait'],
-  ['delivered', 'delivered', 'good'],
-  ['unpaid', 'not paid', 'none'],
-  ['lapsed', 'paid, not redeemed', 'bad'],
-  ['failed', 'payment failed', 'bad'],
-  ['reversed', 'reversed on chain', 'bad'],
-];
-const SERVICE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const AT_ONCE = 25;
 /** Of the resource, which the customer's client names, as many characters as a row has room for. */
 const RESOURCE_SHOWN = 40;
 
 /** Quotes, payments and redeems as they happen, with their sums. The filters are in the URL. */
 const SalesPage = () => {
-  const [search, setSearch] = useSearchParams();
   // Figures depend on the time. The countdowns of rows have their own timer.
   const now = useNow(5000);
-  const [, text, span] = TIMES.find(([id]) => id === search.get('time')) ?? TIMES[2];
-  const time = TIMES.find((each) => each[1] === text)![0];
-  const { services, isKnown } = useAllServices();
+  const { services } = useAllServices();
   const nameOf = new Map(services.map(({ service_id, name }) => [service_id, name]));
-  // A deleted service is in no list, but its sales can still be shown.
-  const serviceId = SERVICE_ID.exec(search.get('service') ?? '')?.[0];
-  const chosen: readonly string[] =
-    serviceId === undefined || nameOf.has(serviceId) ? [...nameOf.keys()] : [...nameOf.keys(), serviceId];
-  const stage = STAGES.find(([id]) => id === search.get('state'))?.[0] ?? 'all';
-  const rail = RAILS.find(([id]) => id === search.get('rail'))?.[0];
-  const sales = useSales(now - span, now, { serviceId, rail });
-  const choose = (name: string, value: string) =>
-    setSearch(
-      (before) => {
-        const next = new URLSearchParams(before);
-        if (value === 'all') next.delete(name);
-        else next.set(name, value);
-        return next;
-      },
-      { replace: true },
-    );
+  const chosen = useSalesFilters(now);
+  const { period, serviceId, stage, rail, find } = chosen;
+  const read = useSales(period.from, now, { serviceId, rail });
+  const refundedOf = useRefunded(read.since);
+  const inPeriod = read.sales.filter(({ at }) => Date.parse(at) < period.until);
+  const found = findSales(stage === 'all' ? inPeriod : inPeriod.filter((sale) => sale.stage === stage), find);
   return (
     <Page
       title="Sales"
       about="Quotes, payments and redeems as they happen, updated every five seconds."
       actions={<LinkButton to="/services">Your services</LinkButton>}
     >
-      <div className="filters">
-        <Select
-          label="Time"
-          options={TIMES.map(([id, label]) => [id, label] as const)}
-          value={time}
-          onChange={(value) => choose('time', value)}
-        />
-        <Select
-          label="Service"
-          options={[
-            ['all', 'All services'],
-            ...chosen.map((id) => [id, nameOf.get(id) ?? id.slice(0, 8)] as const),
-          ]}
-          value={serviceId ?? 'all'}
-          onChange={(value) => choose('service', value)}
-        />
-        <Select
-          label="Rail"
-          options={[['all', 'All rails'], ...RAILS]}
-          value={rail ?? 'all'}
-          onChange={(value) => choose('rail', value)}
-        />
-        <Select
-          label="State"
-          options={[['all', 'All states'], ...STAGES.map(([id, label]) => [id, label] as const)]}
-          value={stage}
-          onChange={(value) => choose('state', value)}
-        />
-      </div>
-      {sales.error !== null && <ErrorNotice error={sales.error} retry={sales.again} />}
-      {!sales.isKnown && sales.error === null && <Loading>Loading your quotes and payments…</Loading>}
-      {sales.isKnown && (
+      <SalesFilters of={chosen} nameOf={nameOf} />
+      {read.error !== null && <ErrorNotice error={read.error} retry={read.again} />}
+      {!read.isKnown && read.error === null && <Loading>Loading your quotes and payments…</Loading>}
+      {read.isKnown && (
         <>
-          <Reach sales={sales} text={text} />
+          <Reach sales={read} text={period.text} />
           <FeesSection />
-          {sales.sales.length > 0 && (
+          {inPeriod.length > 0 && (
             <Columns>
-              {sales.sales.some(({ quote }) => quote !== null) && <Conversion sales={sales.sales} />}
+              {inPeriod.some(({ quote }) => quote !== null) && <Conversion sales={inPeriod} />}
               <RevenueSection
-                sales={sales}
-                now={now}
-                hasRefunds={rail === undefined}
-                serviceIds={serviceId !== undefined ? new Set([serviceId]) : isKnown ? new Set(chosen) : null}
+                sales={inPeriod}
+                since={read.since}
+                until={Math.min(now, period.until)}
+                refundedOf={refundedOf}
               />
             </Columns>
           )}
           <SalesTable
-            key={`${time} ${serviceId} ${rail} ${stage}`}
-            sales={stage === 'all' ? sales.sales : sales.sales.filter((sale) => sale.stage === stage)}
-            isFiltered={stage !== 'all' || rail !== undefined}
+            key={chosen.key}
+            sales={found}
+            isFiltered={stage !== 'all' || rail !== undefined || find !== ''}
+            isWhole={read.rest === 'none'}
+            refundedOf={refundedOf ?? NO_REFUNDS}
             nameOf={nameOf}
           />
         </>
@@ -139,6 +83,7 @@ const SalesPage = () => {
   );
 };
 export default SalesPage;
+const NO_REFUNDS: Refunded = new Map();
 
 /** Shows since when the figures are complete, if that is not the whole window. */
 const Reach = ({ sales: { rest, since, readMore }, text }: { sales: Sales; text: string }) => {
@@ -159,13 +104,26 @@ const Reach = ({ sales: { rest, since, readMore }, text }: { sales: Sales; text:
 const SalesTable = ({
   sales,
   isFiltered,
+  isWhole,
+  refundedOf,
   nameOf,
 }: {
   sales: readonly Sale[];
   isFiltered: boolean;
+  /** Whether the whole period is loaded, so that a file has all of it. */
+  isWhole: boolean;
+  refundedOf: Refunded;
   nameOf: ReadonlyMap<string, string>;
 }) => {
   const [shown, setShown] = useState(AT_ONCE);
+  const save = () => {
+    const name = `quittance-sales-${new Date().toISOString().slice(0, 10)}.csv`;
+    download(
+      name,
+      salesCsv(sales, refundedOf, (id) => nameOf.get(id)),
+    );
+    toast(`${sales.length.toLocaleString('en')} sales are in ${name}.`);
+  };
   const items: Items<Sale> = {
     data: sales.slice(0, shown),
     error: null,
@@ -178,6 +136,13 @@ const SalesTable = ({
   return (
     <Section
       title="Every sale"
+      actions={
+        sales.length > 0 && (
+          <Button size="small" isDisabled={!isWhole} onPress={save}>
+            Export as CSV
+          </Button>
+        )
+      }
       about={
         sales.length === 0
           ? undefined
@@ -208,7 +173,7 @@ const SalesTable = ({
             ),
           },
           { heading: 'Rail', show: ({ settlement }) => <SaleRail settlement={settlement} /> },
-          { heading: 'State', show: (sale) => <State sale={sale} /> },
+          { heading: 'State', show: (sale) => <State sale={sale} refundedOf={refundedOf} /> },
           {
             heading: 'Price',
             align: 'end',
@@ -218,7 +183,9 @@ const SalesTable = ({
             heading: 'You get',
             align: 'end',
             show: ({ settlement }) =>
-              settlement === null || !isPaid(settlement) ? null : <Net settlement={settlement} />,
+              settlement === null || !isPaid(settlement) ? null : (
+                <Net settlement={settlement} refunded={refundedOf.get(settlement.settlement_id) ?? 0n} />
+              ),
           },
           { heading: 'Next', show: nextOf },
         ]}
@@ -259,9 +226,15 @@ const SaleRail = ({ settlement }: { settlement: Settlement | null }) => {
   );
 };
 
-const Net = ({ settlement: { net_amount, accrued_fee } }: { settlement: Settlement }) => (
+const Net = ({
+  settlement: { net_amount, accrued_fee },
+  refunded,
+}: {
+  settlement: Settlement;
+  refunded: bigint;
+}) => (
   <>
-    <Money micro={net_amount} />
+    <Money micro={BigInt(net_amount) - refunded} />
     {accrued_fee !== undefined && (
       <div className="quiet">
         <Money micro={accrued_fee} /> fee accrued
@@ -270,9 +243,20 @@ const Net = ({ settlement: { net_amount, accrued_fee } }: { settlement: Settleme
   </>
 );
 
-const State = ({ sale: { stage } }: { sale: Sale }) => {
+const State = ({ sale: { stage, settlement }, refundedOf }: { sale: Sale; refundedOf: Refunded }) => {
   const [, text, tone] = STAGES.find(([id]) => id === stage)!;
-  return <Badge state={text} tone={tone} />;
+  const refunded = settlement === null ? undefined : refundedOf.get(settlement.settlement_id);
+  return (
+    <>
+      <Badge state={text} tone={tone} />{' '}
+      {refunded !== undefined && (
+        <Badge
+          state={refunded < BigInt(settlement!.net_amount) ? 'partly refunded' : 'refunded'}
+          tone="wait"
+        />
+      )}
+    </>
+  );
 };
 
 /** What a sale is waiting for. */

@@ -1,7 +1,9 @@
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
+import { DeclinesOf } from '../consumer/declines.tsx';
 import { Countdown } from '../lib/countdown.tsx';
 import { useAction, useItems, useRead } from '../lib/data.ts';
+import { TransactionHash } from '../lib/transaction-hash.tsx';
 import {
   Ago,
   Badge,
@@ -164,6 +166,7 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
       <Section title="What happened" actions={canHandOut && <HandOutAgain settlementId={settlement_id} />}>
         <Timeline settlement={settlement} quote={quote} refunds={refunds.data} isShut={isShut} />
       </Section>
+      {settlement.quote_id !== null && <DeclinesOf quoteId={settlement.quote_id} side="vendor" />}
       <Refunds
         settlement={settlement}
         refunds={refunds}
@@ -194,7 +197,7 @@ const Details = ({ settlement }: { settlement: Settlement }) => {
         ['Resource', resource !== undefined && <span className="whole">{resource}</span>],
         ['State', <State key="state" settlement={settlement} />],
         ['On chain', <Badge key="chain" state={settlement.chain_status} />],
-        ['Transaction', tx_hash !== null && <Copyable text={tx_hash} label="transaction" shown={16} />],
+        ['Transaction', tx_hash !== null && <TransactionHash key="tx" hash={tx_hash} shown={16} />],
         [
           'Units',
           units_total !== undefined &&
@@ -261,7 +264,9 @@ const Refunds = ({
           {
             heading: 'Transaction',
             show: ({ tx_hash }) =>
-              tx_hash === null ? null : <Copyable text={tx_hash} label="refund transaction" shown={10} />,
+              tx_hash === null ? null : (
+                <TransactionHash hash={tx_hash} label="refund transaction" shown={10} />
+              ),
           },
           {
             heading: '',

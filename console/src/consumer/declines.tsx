@@ -1,0 +1,86 @@
+import type { Output } from '../../../sdk/src/main.ts';
+import { type Items, useItems } from '../lib/data.ts';
+import { Ago, Badge, Money, Section, Table } from '../ui/index.ts';
+import { useDelegateNames, useRecentNames } from './names.tsx';
+
+type Decline = Output<'settlement.listDeclines'>['data'][number];
+
+const EVERY_MS = 10_000;
+const LATEST = '6';
+
+const REASONS: Partial<Record<NonNullable<Decline['reason']>, string>> = {
+  per_payment: 'above the limit of one payment',
+  daily: 'daily limit used up',
+  monthly: 'monthly limit used up',
+  total: 'total limit used up',
+  balance: 'balance too small',
+  allowance: 'allowance too small',
+  service_not_allowed: 'service not allowed',
+  delegate_paused: 'delegate paused',
+};
+/** The reason for its payer, the code for its vendor, who learns no limits. */
+const reasonOf = ({ reason, code }: Decline): string =>
+  reason === undefined ? code : (REASONS[reason] ?? reason);
+
+/** The latest refused payments of the account as payer. Nothing is shown while there are none. */
+export const LatestDeclines = () => {
+  const declines = useItems(
+    ['declines', 'latest'],
+    (client, cursor, options) =>
+      client.settlement.listDeclines({ role: 'payer', cursor, limit: LATEST }, options),
+    { every: EVERY_MS },
+  );
+  const names = useRecentNames();
+  return (
+    <Declines
+      title="Latest declines"
+      declines={{ ...declines, hasMore: false }}
+      serviceName={(id) => names?.get(id) ?? 'a service'}
+    />
+  );
+};
+
+/** The refused payments of one quote. Nothing is shown while there are none. */
+export const DeclinesOf = ({ quoteId, side }: { quoteId: string; side: 'payer' | 'vendor' }) => {
+  const declines = useItems(['declines', quoteId, side], (client, cursor, options) =>
+    client.settlement.listDeclines({ role: side, quote_id: quoteId, cursor }, options),
+  );
+  return <Declines title="Declines of this quote" declines={declines} />;
+};
+
+const Declines = ({
+  title,
+  declines,
+  serviceName,
+}: {
+  title: string;
+  declines: Items<Decline>;
+  serviceName?: (id: string) => string;
+}) => {
+  const agents = useDelegateNames();
+  if (declines.data.length === 0) return null;
+  return (
+    <Section title={title} about="Payments that were refused. No money moved.">
+      <Table
+        label={title}
+        items={declines}
+        waiting="Loading the declines…"
+        keyOf={({ decline_id }) => decline_id}
+        empty={null}
+        columns={[
+          { heading: 'When', show: ({ created_at }) => <Ago at={created_at} /> },
+          ...(serviceName === undefined
+            ? []
+            : [{ heading: 'For', main: true, show: ({ service_id }: Decline) => serviceName(service_id) }]),
+          { heading: 'Reason', show: (decline) => <Badge state={reasonOf(decline)} tone="bad" /> },
+          {
+            heading: 'By',
+            show: ({ delegate_id }) =>
+              delegate_id == null ? null : (agents?.get(delegate_id) ?? delegate_id),
+          },
+          { heading: 'Amount', align: 'end', show: ({ amount }) => <Money micro={amount} /> },
+        ]}
+      />
+    </Section>
+  );
+};

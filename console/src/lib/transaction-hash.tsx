@@ -1,0 +1,30 @@
+import { useSession } from '../session/use-session.tsx';
+import { Copyable } from '../ui/index.ts';
+import { useRead } from './data.ts';
+import { explorerUrl } from './explorer.ts';
+
+/** A transaction, with a link to the explorer if it knows the network of this environment. */
+export const TransactionHash = ({
+  hash,
+  label = 'transaction',
+  shown,
+}: {
+  hash: string;
+  label?: string;
+  shown?: number;
+}) => {
+  const { environment } = useSession();
+  const { data } = useRead(['environments'], (client, options) => client.gateway.environments(options));
+  const network = data?.environments[environment]?.x402_network ?? '';
+  const url = explorerUrl(network, hash);
+  return (
+    <>
+      <Copyable text={hash} label={label} {...(shown !== undefined && { shown })} />
+      {url !== null && (
+        <a href={url} target="_blank" rel="noreferrer">
+          Explorer
+        </a>
+      )}
+    </>
+  );
+};

@@ -1,0 +1,122 @@
+import { useState } from 'react';
+import type { Client } from '../../../sdk/src/main.ts';
+import { csvRow, download, exactDecimal } from '../lib/csv.ts';
+import { useAction } from '../lib/data.ts';
+import { useSession } from '../session/use-session.tsx';
+import { Button, Empty, ErrorNotice, Money, Page, Row, Section, Select, Stack, Table } from '../ui/index.ts';
+import type { Settlement } from './sales-figures.ts';
+import { type Month, monthsOf } from './statement-months.ts';
+
+const SPANS = [
+  ['3', 'Last 3 months'],
+  ['12', 'Last 12 months'],
+  ['36', 'Last 3 years'],
+] as const;
+
+/** The first moment of the month, so many months ago, UTC. */
+const beginOfMonths = (count: number): string => {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - count + 1, 1)).toISOString();
+};
+
+/** All settlements and refunds since a moment. Both lists are newest first. */
+const readSince = async (client: Client, since: string, onRead: (count: number) => void) => {
+  const settlements: Settlement[] = [];
+  for await (const each of client.settlement.list({ role: 'vendor', limit: '100' })) {
+    if (each.created_at < since) break;
+    settlements.push(each);
+    if (settlements.length % 100 === 0) onRead(settlements.length);
+  }
+  const refundedOf = new Map<string, bigint>();
+  for await (const { created_at, settlement_id, amount, status } of client.funding.listRefunds({
+    limit: '100',
+  })) {
+    if (created_at < since) break;
+    if (status === 'confirmed' || status === 'finalized')
+      refundedOf.set(settlement_id, (refundedOf.get(settlement_id) ?? 0n) + BigInt(amount));
+  }
+  return monthsOf(settlements, refundedOf);
+};
+
+const csvOf = (months: readonly Month[]): string[] => [
+  csvRow(['month', 'payments', 'gross_usdc', 'fees_usdc', 'refunded_usdc', 'net_usdc', 'accrued_fees_usdc']),
+  ...months.map(({ month, payments, gross, fees, refunded, net, accrued }) =>
+    csvRow([month, String(payments), ...[gross, fees, refunded, net, accrued].map(exactDecimal)]),
+  ),
+];
+
+/** Revenue, fees and refunds by month: to print, or as a file. */
+const StatementPage = () => {
+  const { account, environment } = useSession();
+  const [span, setSpan] = useState<(typeof SPANS)[number][0]>('12');
+  const [months, setMonths] = useState<readonly Month[] | null>(null);
+  const [count, setCount] = useState(0);
+  const build = useAction(
+    async (client) => {
+      setCount(0);
+      return readSince(client, beginOfMonths(Number(span)), setCount);
+    },
+    { done: setMonths },
+  );
+  return (
+    <Page
+      title="Statement"
+      about="Revenue, fees and refunds by month. A refund counts in the month of its payment. Months are UTC."
+      actions={
+        months !== null &&
+        months.length > 0 && (
+          <>
+            <Button onPress={() => download(`quittance-statement-${environment}.csv`, csvOf(months))}>
+              Export as CSV
+            </Button>
+            <Button onPress={() => print()}>Print</Button>
+          </>
+        )
+      }
+    >
+      <Section title={`Statement of ${account?.email ?? ''}, ${environment} environment`}>
+        <Stack>
+          <Row>
+            <Select label="Time" options={SPANS} value={span} onChange={setSpan} />
+            <Button
+              variant="primary"
+              busy={build.isBusy && (count === 0 ? 'Reading your sales…' : `${count} sales read…`)}
+              onPress={() => void build.run(undefined)}
+            >
+              Build the statement
+            </Button>
+          </Row>
+          {build.error !== null && <ErrorNotice error={build.error} />}
+          {months !== null && <Months months={months} />}
+        </Stack>
+      </Section>
+    </Page>
+  );
+};
+export default StatementPage;
+
+const Months = ({ months }: { months: readonly Month[] }) => (
+  <Table
+    label="Statement by month"
+    items={{
+      data: months,
+      error: null,
+      isPending: false,
+      hasMore: false,
+      more: () => undefined,
+      isLoadingMore: false,
+      again: () => undefined,
+    }}
+    waiting=""
+    keyOf={({ month }) => month}
+    empty={<Empty title="No payment in this time" />}
+    columns={[
+      { heading: 'Month', show: ({ month }) => month },
+      { heading: 'Payments', align: 'end', show: ({ payments }) => payments.toLocaleString('en') },
+      { heading: 'Revenue', align: 'end', show: ({ gross }) => <Money micro={gross} /> },
+      { heading: 'Fees', align: 'end', show: ({ fees }) => <Money micro={-fees} /> },
+      { heading: 'Refunds', align: 'end', show: ({ refunded }) => <Money micro={-refunded} /> },
+      { heading: 'Net', align: 'end', show: ({ net }) => <Money micro={net} /> },
+    ]}
+  />
+);

@@ -1,0 +1,90 @@
+import { expect, jest, test } from '@jest/globals';
+import {
+  createConsumer,
+  createDelegate,
+  createVendor,
+  quoteOf,
+  settleWith,
+} from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { refund } from '../../deploy/local/seed/transfers.ts';
+import { type ConsolePage, signInPerson } from '../support/console.ts';
+import { exportCsv } from '../support/console-csv.ts';
+import { consoleSuite } from '../support/console-suite.ts';
+import { runningStack } from '../support/stack.ts';
+
+/** Sales are found, exported and summed by month, less their refunds, and show their declines. */
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+jest.setTimeout(120_000);
+
+const { opened } = consoleSuite(stack);
+const button = ({ page }: ConsolePage, name: string) => page.getByRole('button', { name, exact: true });
+const rows = ({ page }: ConsolePage) =>
+  page.getByRole('table', { name: 'Sales' }).locator('tbody').getByRole('row');
+
+test('a vendor finds a sale, sees its refund and its declines, and exports the sales and the statement', async () => {
+  const email = `seller-${crypto.randomUUID().slice(0, 8)}@example.com`;
+  const vendor = await createVendor(api, stack, { email });
+  const payer = await signInPerson(stack);
+  const consumer = await createConsumer(api, stack, { email: payer.email });
+  const agent = await createDelegate(api, consumer, { per_payment: '1000' });
+  const quote = await quoteOf(api, vendor);
+  expect((await settleWith(api, agent.api_key, quote)).status).toBe(403);
+  const first = await must(settleWith(api, consumer.token, quote), 'settle');
+  const second = await must(settleWith(api, consumer.token, await quoteOf(api, vendor)), 'settle');
+  await refund(api, vendor, first.settlement_id, 1_000_000n);
+
+  const page = await opened({ person: await signInPerson(stack, { email }) });
+  await page.go('/sales');
+  await rows(page).nth(1).waitFor();
+  await rows(page).getByText('partly refunded').waitFor();
+  const revenue = page.page.getByRole('region', { name: 'Revenue' });
+  // 2 × 2.50, less the fees of 0.0125 each and 1 USDC of refund.
+  await revenue.getByText('3.975').first().waitFor();
+  await page.page.getByLabel('Find').fill(first.tx_hash.slice(0, 20));
+  await rows(page).nth(1).waitFor({ state: 'detached' });
+  expect(await rows(page).textContent()).toContain('1.4875 USDC');
+  await page.shoot('sales-found');
+  expect(await page.findings()).toEqual([]);
+  // The filter is in the URL.
+  await page.page.reload({ waitUntil: 'networkidle' });
+  await rows(page).getByText('partly refunded').waitFor();
+  expect(await rows(page).count()).toBe(1);
+  await page.page.getByLabel('Find').fill('');
+  await rows(page).nth(1).waitFor();
+  const { text: csv } = await exportCsv(page);
+  expect(csv.trimEnd().split('\r\n')).toHaveLength(3);
+  expect(csv).toContain(`"${second.settlement_id}"`);
+  expect(csv).toMatch(/"2500000","2\.500000","12500","1000000","1487500","1\.487500"/);
+
+  await page.page.getByRole('link', { name: 'Statement by month' }).click();
+  await button(page, 'Build the statement').click();
+  const months = page.page.getByRole('table', { name: 'Statement by month' });
+  await months.getByText('3.975').waitFor();
+  await page.shoot('statement');
+  expect(await page.findings()).toEqual([]);
+  expect((await exportCsv(page)).text).toMatch(
+    /"2","5\.000000","0\.025000","1\.000000","3\.975000","0\.000000"/,
+  );
+
+  // The vendor learns that the payer could not pay, and the payer why.
+  await page.go(`/sales/${first.settlement_id}`);
+  const declines = page.page.getByRole('region', { name: 'Declines of this quote' });
+  await declines.getByText('payer declined').waitFor();
+  const own = await opened({ person: await signInPerson(stack, { email: payer.email }) });
+  await own.go(`/payments/${first.settlement_id}`);
+  await own.page.getByText('above the limit of one payment').waitFor();
+  await own.shoot('payment-declines');
+  expect(await own.findings()).toEqual([]);
+  const phone = await opened({
+    person: await signInPerson(stack, { email }),
+    width: 'phone',
+    colours: 'dark',
+  });
+  await phone.go('/sales');
+  await rows(phone).nth(1).waitFor();
+  await phone.shoot('sales-statement');
+  expect(await phone.wider()).toEqual([]);
+  expect(await phone.findings()).toEqual([]);
+});
