@@ -3,7 +3,12 @@ import { Keypair, SystemProgram } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { call } from '../../../shared/bus/call.ts';
 import { chainSubmitter } from '../../../shared/contract/index.ts';
-import { keypairOf, type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
+import {
+  keypairOf,
+  type SubmitterFixture,
+  startSubmitterFixture,
+  until,
+} from '../../../test/support/submitter.ts';
 import { codeOf, transfersOver } from '../../../test/support/transfers.ts';
 
 /**
@@ -89,7 +94,9 @@ test('a fee payer is replaced: transactions that the old key signed are included
   expect(await outside.balance(to)).toBe(2_000_000n);
   await fixture.chain.call('chain_clock', { slotMs: 20 });
   await events.wait(unsent.settlement_id, 'finalized');
-  expect((await shown()).fee_payers.map(({ number }) => number)).toEqual([2]);
+  // The old key is shown until its prepared transaction can no longer be included.
+  const { fee_payers } = await until(shown, (status) => status.fee_payers.length === 1);
+  expect(fee_payers.map(({ number }) => number)).toEqual([2]);
   await third.stop();
 }, 120_000);
 
