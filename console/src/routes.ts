@@ -1,5 +1,6 @@
 import { accountPages } from './account/pages.ts';
 import { consumerPages } from './consumer/pages.ts';
+import { developerPages } from './developers/pages.ts';
 import { homePages } from './home/pages.ts';
 import type { PageEntry } from './page-entry.ts';
 import { vendorPages } from './vendor/pages.ts';
@@ -9,6 +10,7 @@ export const AREAS: readonly { heading: string | null; pages: readonly PageEntry
   { heading: null, pages: homePages },
   { heading: 'Pay', pages: consumerPages },
   { heading: 'Sell', pages: vendorPages },
+  { heading: 'Build', pages: developerPages },
   { heading: 'You', pages: accountPages },
 ];
 

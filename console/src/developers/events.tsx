@@ -1,0 +1,50 @@
+import { useItems } from '../lib/data.ts';
+import { Ago, Code, Copyable, Empty, LinkButton, Section, Table } from '../ui/index.ts';
+
+/** How often the newest events are read. */
+const EVERY_MS = 5000;
+
+/** The newest events of the account as they happen, each with its payload. */
+export const LiveEvents = () => {
+  const events = useItems(
+    ['events', 'live'],
+    (client, cursor, options) => client.webhook.listEvents({ cursor, limit: '10' }, options),
+    { every: EVERY_MS },
+  );
+  return (
+    <Section
+      title="Events"
+      about="As they happen, for 30 days. A delivery to your server has the same JSON as its body."
+      actions={
+        <LinkButton to="/webhooks" size="small">
+          Webhooks
+        </LinkButton>
+      }
+    >
+      <Table
+        label="Events"
+        items={events}
+        waiting="Loading your events…"
+        keyOf={({ event_id }) => event_id}
+        empty={<Empty title="No event yet">A payment, a refund or a new key makes the first one.</Empty>}
+        columns={[
+          { heading: 'When', show: ({ created_at }) => <Ago at={created_at} /> },
+          {
+            heading: 'Type',
+            main: true,
+            show: (event) => (
+              <details>
+                <summary>{event.type}</summary>
+                <Code label={`Payload of ${event.type}`} text={JSON.stringify(event, null, 2)} />
+              </details>
+            ),
+          },
+          {
+            heading: 'Object',
+            show: ({ object_id }) => <Copyable text={object_id} label={`id ${object_id}`} shown={14} />,
+          },
+        ]}
+      />
+    </Section>
+  );
+};

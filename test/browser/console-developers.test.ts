@@ -1,0 +1,50 @@
+import { expect, jest, test } from '@jest/globals';
+import { createConsumer, createVendor, quoteOf, settleWith } from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { signInPerson } from '../support/console.ts';
+import { consoleSuite } from '../support/console-suite.ts';
+import { runningStack } from '../support/stack.ts';
+
+/** The page for developers: its documents exist, and events appear by themselves. */
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+jest.setTimeout(90_000);
+
+const { opened } = consoleSuite(stack);
+
+test('every document that it links to exists, and the state of the system is shown', async () => {
+  const page = await opened({ person: await signInPerson(stack) });
+  await page.go('/developers');
+  await page.page.getByText('all parts work').waitFor();
+  const links = await page.page
+    .locator('.documents a')
+    .evaluateAll((all) => all.map((link) => (link as unknown as { href: string }).href));
+  expect(links).toHaveLength(8);
+  for (const href of links) {
+    const { pathname } = new URL(href);
+    expect([pathname, (await fetch(`${stack.gateway_url}${pathname}`)).status]).toEqual([pathname, 200]);
+  }
+  expect(await page.page.textContent('main')).toContain(
+    `quittance login --url ${new URL(stack.console_url).origin}`,
+  );
+  await page.shoot('developers');
+  expect(await page.findings()).toEqual([]);
+});
+
+test('an event appears by itself with its payload, on a phone in dark colours too', async () => {
+  const email = `seller-${crypto.randomUUID().slice(0, 8)}@example.com`;
+  const vendor = await createVendor(api, stack, { email });
+  const consumer = await createConsumer(api, stack);
+  const page = await opened({
+    person: await signInPerson(stack, { email }),
+    width: 'phone',
+    colours: 'dark',
+  });
+  await page.go('/developers');
+  const paid = await must(settleWith(api, consumer.token, await quoteOf(api, vendor)), 'settle');
+  await page.page.getByText('settlement.issued').first().click();
+  await page.page.locator('details[open]').getByText(`"settlement_id": "${paid.settlement_id}"`).waitFor();
+  await page.shoot('developers');
+  expect(await page.wider()).toEqual([]);
+  expect(await page.findings()).toEqual([]);
+});
