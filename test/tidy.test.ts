@@ -149,7 +149,7 @@ const PACKAGES: Record<string, RegExp> = {
   bs58: /^services\/chain-submitter\/|^shared\/lib\/base58\.ts$/,
   'close-with-grace': /^shared\/lib\/shutdown\.ts$/,
   fastify: /^services\/gateway\//,
-  ioredis: /^services\/gateway\/limits\/redis-window\.ts$/,
+  ioredis: /^services\/gateway\/redis\/connect\.ts$/,
   'rate-limiter-flexible': /^services\/gateway\/limits\/redis-window\.ts$/,
   'lru-cache': /^(shared|services)\//,
   'ipaddr.js': /^services\/webhook\/endpoints\/model\/target\.ts$/,

@@ -41,6 +41,7 @@ export const consoleExamples = (): string => {
     paywallExample: read('examples/paywall.ts'),
     shopExample: read('examples/shop.ts'),
     storeExample: read('examples/redis-store.ts'),
+    webhookExample: read('examples/webhook.ts'),
     frameworks: {
       express: framework('express', 'examples/express.ts'),
       fastify: framework('fastify', 'examples/fastify.ts'),

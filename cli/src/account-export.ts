@@ -20,6 +20,8 @@ export const LISTS: Readonly<Record<string, readonly Source[]>> = {
     (client) => client.settlement.list(PAGE),
     (client) => client.settlement.list({ ...PAGE, role: 'vendor' }),
   ],
+  'identity.listKeys': [(client) => client.identity.listKeys(PAGE)],
+  'identity.listSecurityEvents': [(client) => client.identity.listSecurityEvents(PAGE)],
   'settlement.listApprovals': [(client) => client.settlement.listApprovals(PAGE)],
   'settlement.listDeclines': [
     (client) => client.settlement.listDeclines(PAGE),
@@ -36,6 +38,7 @@ export const LISTS: Readonly<Record<string, readonly Source[]>> = {
           yield { endpoint_id, ...delivery };
     },
   ],
+  'gateway.requests': [(client) => client.gateway.requests(PAGE)],
   'webhook.listEvents': [(client) => client.webhook.listEvents(PAGE)],
 };
 

@@ -19,6 +19,9 @@ import { createReadiness } from './health/readiness.ts';
 import { ready } from './health/ready.ts';
 import { createServer } from './http/server.ts';
 import { createLimits } from './limits/limits.ts';
+import { connectRedis } from './redis/connect.ts';
+import { createRequestLog } from './requests/request-log.ts';
+import { requests } from './requests/requests.ts';
 
 /**
  * How long the start waits for the environments. An available one connects within milliseconds; an
@@ -38,12 +41,13 @@ const clock = systemClock;
 const environments = new Map(
   config.ENVIRONMENTS.map((connection) => [connection.name as string, openEnvironment(connection, logger)]),
 );
+const redis = connectRedis(config.REDIS_URL, logger);
 const limits = createLimits({
-  redisUrl: config.REDIS_URL,
+  redis,
   script: readText('./limits/sliding-window.lua'),
   overrides: config.LIMITS_FILE,
-  logger,
 });
+const requestLog = createRequestLog(redis);
 const readiness = createReadiness([...environments.values()]);
 
 const server = createServer({
@@ -52,7 +56,9 @@ const server = createServer({
     ready: ready({ readiness }),
     jwks: jwks({ publicKeys: config.PUBLIC_KEYS, clock }),
     environments: listEnvironments({ usdcMints: config.USDC_MINTS, x402Networks: config.X402_NETWORKS }),
+    requests: requests({ log: requestLog }),
   },
+  requestLog,
   readiness,
   environments,
   authenticate: createAuthenticate({
@@ -88,7 +94,8 @@ onShutdown(logger, [
   readiness.drain,
   () => sleep(config.DRAIN_SECONDS * 1000),
   () => server.close(),
-  limits.stop,
+  requestLog.stop,
+  () => redis.disconnect(),
   () =>
     Promise.all(
       [...environments.values()].map(async ({ busIfConnected }) => {

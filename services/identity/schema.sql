@@ -76,7 +76,9 @@ create table keys (
   service_id uuid,
   delegate_id text collate "C",
   key_hash text collate "C" not null,
+  beginning text not null,
   created_at timestamp with time zone default app_now() not null,
+  last_used_at timestamp with time zone,
   revoked_at timestamp with time zone,
   constraint keys_pkey PRIMARY KEY (key_id),
   constraint keys_key_hash_key UNIQUE (key_hash),
@@ -85,6 +87,7 @@ create table keys (
   constraint keys_delegate_id_fkey FOREIGN KEY (delegate_id) REFERENCES delegates(delegate_id),
   constraint keys_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(service_id)
 );
+CREATE INDEX keys_by_account ON keys USING btree (account_id, key_id DESC);
 CREATE INDEX keys_by_delegate ON keys USING btree (delegate_id, key_id DESC) WHERE (delegate_id IS NOT NULL);
 CREATE INDEX keys_by_service ON keys USING btree (service_id, key_id DESC);
 CREATE UNIQUE INDEX keys_current_of_delegate ON keys USING btree (delegate_id) WHERE (revoked_at IS NULL);
@@ -213,6 +216,18 @@ create table reveal_links (
   constraint reveal_links_token_hash_key UNIQUE (token_hash)
 );
 CREATE INDEX reveal_links_by_expiry ON reveal_links USING btree (expires_at);
+
+create table security_events (
+  security_event_id text collate "C" not null,
+  account_id text collate "C" not null,
+  kind text not null,
+  details jsonb default '{}'::jsonb not null,
+  created_at timestamp with time zone default app_now() not null,
+  constraint security_events_pkey PRIMARY KEY (security_event_id),
+  constraint security_events_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id)
+);
+CREATE INDEX security_events_by_account ON security_events USING btree (account_id, security_event_id DESC);
+CREATE INDEX security_events_by_age ON security_events USING btree (created_at);
 
 create table services (
   service_id uuid not null,

@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { Environment, SolanaAddress, Timestamp } from './primitives.ts';
+import { ERRORS, type ErrorCode } from './errors.ts';
+import {
+  DelegateId,
+  Environment,
+  page,
+  pageQuery,
+  ServiceId,
+  SolanaAddress,
+  Timestamp,
+} from './primitives.ts';
 import { operation, service } from './service.ts';
 
 /**
@@ -22,6 +31,41 @@ const Key = z.strictObject({
   }),
   env: Environment.describe('The environment whose tokens it verifies'),
 });
+
+/** A call as its account sees it. It has no body, no header and no address of the caller. */
+export const ApiRequest = z
+  .strictObject({
+    request_id: z
+      .string()
+      .meta({ description: 'Id of the call, as in its header `x-request-id`', examples: ['req-7f3a'] }),
+    created_at: Timestamp.describe('When it was answered'),
+    method: z.enum(['GET', 'POST', 'PATCH', 'DELETE']).describe('HTTP method'),
+    path: z.string().meta({
+      description: 'Path of the operation, with the names of its parameters',
+      examples: ['/v1/settlements/:settlement_id/redeem'],
+    }),
+    operation: z.string().meta({ description: 'The operation', examples: ['settlement.redeem'] }),
+    status: z.int().meta({ description: 'HTTP status of the answer', examples: [409] }),
+    code: z
+      .enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]])
+      .nullable()
+      .describe('The error code. Null: no error'),
+    message: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'The message of the error, with words above 40 characters cut',
+        examples: ['the settlement is redeemed with another redeem_id'],
+      }),
+    duration_ms: z.int().meta({ description: 'How long the gateway needed', examples: [12] }),
+    credential: z.enum(['service_key', 'delegate_key', 'jwt']).describe('Kind of the credential'),
+    service_id: ServiceId.nullable().describe('The service whose key called'),
+    delegate_id: DelegateId.nullable().describe('The delegate whose key called'),
+    ids: z
+      .record(z.string(), z.string())
+      .describe('Ids of objects in the call and its answer, by the name of the field'),
+  })
+  .meta({ id: 'ApiRequest', description: 'A call of the account to this API' });
 
 /** The operations that the gateway itself answers. */
 export const gateway = service({
@@ -73,6 +117,25 @@ export const gateway = service({
           )
           .describe('By the name of the environment'),
       }),
+    }),
+    requests: operation({
+      summary: 'List the newest API calls of the account',
+      description:
+        'The calls of all keys and sign-ins of the account, and the refused ones apart: the newest 100 of each, for ' +
+        '7 days, of the 1,000 accounts that called last. It is a help for developers and no record: a call may be ' +
+        'missing. Calls of pages of the console are left out, and so are calls whose credential was refused, because ' +
+        'they belong to nobody.',
+      http: { method: 'GET', path: '/v1/requests', status: 200 },
+      access: ['jwt'],
+      query: z.strictObject({
+        ...pageQuery,
+        refused: z
+          .enum(['true', 'false'])
+          .optional()
+          .describe('true: only calls that were answered with an error'),
+      }),
+      output: page(ApiRequest),
+      errors: [],
     }),
     jwks: operation({
       summary: 'List the public signing keys',

@@ -4,6 +4,7 @@ import { delegateOperations } from './identity/delegates.ts';
 import { deviceOperations } from './identity/devices.ts';
 import { events } from './identity/events.ts';
 import { internal } from './identity/internal.ts';
+import { securityOperations } from './identity/security.ts';
 import { serviceOperations } from './identity/services.ts';
 import { signInOperations } from './identity/sign-in.ts';
 import { service } from './service.ts';
@@ -17,6 +18,7 @@ export const identity = service({
     ...deviceOperations,
     ...approvalOperations,
     ...accountOperations,
+    ...securityOperations,
     ...serviceOperations,
     ...delegateOperations,
   },

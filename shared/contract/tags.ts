@@ -164,8 +164,10 @@ export const TAGS: readonly Tag[] = [
       'identity.closeAccount',
       'identity.listPasskeys',
       'identity.deletePasskey',
+      'identity.listKeys',
       'identity.listSessions',
       'identity.deleteSession',
+      'identity.listSecurityEvents',
     ],
   },
   {
@@ -183,8 +185,15 @@ export const TAGS: readonly Tag[] = [
   },
   {
     name: 'Status and keys',
-    description: 'Whether the API is up, what it serves, and the keys that verify its signatures.',
-    operations: ['gateway.health', 'gateway.ready', 'gateway.environments', 'gateway.jwks'],
+    description:
+      'Whether the API is up, what it serves, your newest calls, and the keys that verify its signatures.',
+    operations: [
+      'gateway.health',
+      'gateway.ready',
+      'gateway.environments',
+      'gateway.requests',
+      'gateway.jwks',
+    ],
   },
 ];
 

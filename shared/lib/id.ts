@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { TypeID, typeid } from 'typeid-js';
 
-/** The prefixes of docs/spec/decisions.md and of internal records (key_, fund_, prep_). */
+/** The prefixes of docs/spec/decisions.md and of internal records (key_, fund_, prep_, sev_). */
 type IdPrefix =
   | 'q'
   | 'stl'
@@ -21,7 +21,8 @@ type IdPrefix =
   | 'evt'
   | 'whe'
   | 'apr'
-  | 'dcl';
+  | 'dcl'
+  | 'sev';
 
 /**
  * A TypeID: the prefix and a UUIDv7 in base32. Ids sort by time, so keyset pages need no second

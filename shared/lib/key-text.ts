@@ -32,10 +32,16 @@ const base62 = (value: bigint, length: number): string => {
 const checksum = (text: string): string => base62(BigInt(crc32(text)), CHECKSUM_LENGTH);
 
 /**
- * The SHA-256 of the key's text as base64url. Nothing else of a key is stored. A slow hash is
+ * The SHA-256 of the key's text as base64url. Only it and `beginningOf` are stored. A slow hash is
  * unnecessary for 256 random bits.
  */
 export const keyHash = (text: string): string => createHash('sha256').update(text).digest('base64url');
+
+/** Leaves 232 of 256 random bits unknown. */
+const SHOWN_LENGTH = 4;
+
+/** How a key begins, so that its owner recognises it in a list. */
+export const beginningOf = (text: string): string => text.slice(0, text.lastIndexOf('_') + 1 + SHOWN_LENGTH);
 
 /** A new key. The text is shown once and never stored. */
 export const createKeyText = (prefix: KeyPrefix): string => {

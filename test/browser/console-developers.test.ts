@@ -4,6 +4,7 @@ import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { signInPerson } from '../support/console.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
+import { waitUntil } from '../support/wait.ts';
 
 /** The page for developers: its documents exist, and events appear by themselves. */
 const stack = runningStack();
@@ -46,5 +47,25 @@ test('an event appears by itself with its payload, on a phone in dark colours to
   await page.page.locator('details[open]').getByText(`"settlement_id": "${paid.settlement_id}"`).waitFor();
   await page.shoot('developers');
   expect(await page.wider()).toEqual([]);
+  expect(await page.findings()).toEqual([]);
+});
+
+test('the calls of a key and its last use are shown, and the refused ones apart', async () => {
+  const email = `seller-${crypto.randomUUID().slice(0, 8)}@example.com`;
+  const vendor = await createVendor(api, stack, { email });
+  await quoteOf(api, vendor);
+  const { status } = await api('POST /v1/quote', { token: vendor.apiKey, body: { service_id: 'none' } });
+  expect(status).toBe(400);
+  const page = await opened({ person: await signInPerson(stack, { email }) });
+  await page.go('/requests');
+  const rows = page.page.locator('table[aria-label="Calls"] tbody tr', { hasText: 'Weather' });
+  await waitUntil(async () => (await rows.count()) === 2);
+  await page.shoot('requests');
+  await page.page.getByText('Only refused calls').click();
+  await waitUntil(async () => (await rows.count()) === 1);
+  expect(await rows.first().textContent()).toContain('validation_error');
+  await page.go('/developers');
+  const key = page.page.locator('table[aria-label="Your keys"] tbody tr').first();
+  await key.getByText(`${vendor.apiKey.slice(0, 16)}…`).waitFor();
   expect(await page.findings()).toEqual([]);
 });

@@ -305,6 +305,7 @@ test('all pages are reachable and fit a phone in dark colours', async () => {
   expect(await page.findings()).toEqual([]);
   await page.page.getByRole('link', { name: 'Account' }).click();
   await heading(page, 'Open sign-ins').waitFor();
+  await page.page.getByText('You signed in by a mailed link.').first().waitFor();
   await page.page.getByText('this one').waitFor();
   await page.shoot('account');
   expect(await page.findings()).toEqual([]);

@@ -41,11 +41,10 @@ const NO_ASSERTION = {
   ...credential,
   response: { clientDataJSON: 'e30', authenticatorData: 'AA', signature: 'AA' },
 };
+const OPEN = ['health', 'ready', 'environments', 'jwks'].map((name) => [`gateway.${name}`, { open: 200 }]);
 const RECIPES: Record<string, Recipe> = {
-  'gateway.health': { open: 200 },
-  'gateway.ready': { open: 200 },
-  'gateway.environments': { open: 200 },
-  'gateway.jwks': { open: 200 },
+  ...Object.fromEntries(OPEN),
+  'gateway.requests': { foreign: 'hidden' },
   'quote.create': { body: ({ objects }) => ({ service_id: objects.service_id }) },
   'quote.list': { foreign: 'hidden' },
   'quote.get': {},
@@ -175,6 +174,8 @@ const RECIPES: Record<string, Recipe> = {
   'identity.listPasskeys': { foreign: 'hidden' },
   'identity.deletePasskey': {},
   'identity.listSessions': { foreign: 'hidden' },
+  'identity.listKeys': { foreign: 'hidden' },
+  'identity.listSecurityEvents': { foreign: 'hidden' },
   'identity.deleteSession': {},
   'identity.passkeyRegisterOptions': { body: () => ({}), foreign: 'hidden' },
   'identity.passkeyRegisterVerify': { body: () => ({ response: NO_REGISTRATION }), foreign: 400 },

@@ -16,6 +16,7 @@ import {
   Time,
 } from '../ui/index.ts';
 import { Passkeys } from './passkeys.tsx';
+import { SecurityEvents } from './security-events.tsx';
 import { Settings } from './settings.tsx';
 import { SignIns } from './sign-ins.tsx';
 
@@ -42,6 +43,7 @@ const AccountPage = () => {
           client.identity.listSessions({ cursor }, options),
         )}
       />
+      <SecurityEvents />
       <AccessToken />
     </Page>
   );

@@ -14,6 +14,7 @@ import {
   Stack,
 } from '../ui/index.ts';
 import { LiveEvents } from './events.tsx';
+import { Keys } from './keys.tsx';
 import { COMMANDS, CREDENTIALS, DOCUMENTS } from './texts.ts';
 
 /** How often the state of the system is read. */
@@ -21,7 +22,11 @@ const EVERY_MS = 15_000;
 
 /** What a developer looks for: documents, addresses, the state of the system, events, keys. */
 const DevelopersPage = () => (
-  <Page title="Developers" about="Documents, addresses, the command line, events and credentials.">
+  <Page
+    title="Developers"
+    about="Documents, addresses, the command line, events and keys."
+    actions={<LinkButton to="/requests">Requests</LinkButton>}
+  >
     <Columns>
       <Section title="Documents">
         <ul className="documents">
@@ -39,6 +44,7 @@ const DevelopersPage = () => (
       </Stack>
     </Columns>
     <LiveEvents />
+    <Keys />
     <Credentials />
   </Page>
 );

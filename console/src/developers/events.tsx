@@ -1,5 +1,7 @@
+import { EXAMPLES } from '../generated/examples.ts';
 import { useItems } from '../lib/data.ts';
 import { Ago, Code, Copyable, Empty, LinkButton, Section, Table } from '../ui/index.ts';
+import { VERIFY } from './texts.ts';
 
 /** How often the newest events are read. */
 const EVERY_MS = 5000;
@@ -45,6 +47,10 @@ export const LiveEvents = () => {
           },
         ]}
       />
+      <details>
+        <summary>{VERIFY.summary}</summary>
+        <Code label={VERIFY.label} text={EXAMPLES.webhookExample} />
+      </details>
     </Section>
   );
 };

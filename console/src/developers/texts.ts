@@ -56,3 +56,30 @@ export const COMMANDS = [
   ['listen', 'Forwards the events of your account to a server on your machine, signed like deliveries.'],
   ['trigger', 'Causes a real event with test money, so that there is something to receive.'],
 ] as const;
+
+/** The words of the request log. */
+export const REQUESTS = {
+  about: 'The newest calls of your keys and programs, with the error of each refused one.',
+  title: 'Calls',
+  onlyRefused: 'Only refused calls',
+  limits:
+    'The newest 100 of the last 7 days. This console is not in it. A call with a wrong key belongs to no account, so it is not in it either.',
+  none: 'No call yet',
+  noneRefused: 'No refused call',
+  first: 'A call with one of your keys appears here within a second.',
+} as const;
+
+/** The words of the list of keys. */
+export const KEYS = {
+  title: 'Your keys',
+  about:
+    'Rotate a key that nobody uses, and one that you do not recognise. The last use is exact to an hour.',
+  none: 'No key yet',
+  first: 'A service or a delegate has the first one.',
+} as const;
+
+/** The words beside the code that verifies a delivery. */
+export const VERIFY = {
+  summary: 'Verify a delivery in your server',
+  label: 'webhook.ts',
+} as const;

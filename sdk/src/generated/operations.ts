@@ -11,6 +11,8 @@ export interface Operations {
     ready(input?: Input<'gateway.ready'>, options?: CallOptions): Answer<'gateway.ready'>;
     /** List the environments that are served here, each with its USDC mint and its network. From the configuration only. A signer compares the mint of a transaction with this mint, never with one from another answer. `GET /v1/environments`. Errors: validation_error, rate_limited, internal_error, service_unavailable. */
     environments(input?: Input<'gateway.environments'>, options?: CallOptions): Answer<'gateway.environments'>;
+    /** List the newest API calls of the account. The calls of all keys and sign-ins of the account, and the refused ones apart: the newest 100 of each, for 7 days, of the 1,000 accounts that called last. It is a help for developers and no record: a call may be missing. Calls of pages of the console are left out, and so are calls whose credential was refused, because they belong to nobody. `GET /v1/requests`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    requests(input?: Input<'gateway.requests'>, options?: CallOptions): Listing<'gateway.requests'>;
     /** List the public signing keys. A key is valid only for the environment and the use in its kid: <env>.<quote|settlement|session>.<n>. `GET /.well-known/jwks.json`. Errors: validation_error, rate_limited, internal_error, service_unavailable. */
     jwks(input?: Input<'gateway.jwks'>, options?: CallOptions): Answer<'gateway.jwks'>;
   };
@@ -167,10 +169,14 @@ At `erase_at` the personal data are erased. Payments are kept under the id of th
     listPasskeys(input?: Input<'identity.listPasskeys'>, options?: CallOptions): Listing<'identity.listPasskeys'>;
     /** Remove a passkey, which can then no longer sign in `DELETE /v1/accounts/me/passkeys/:passkey_id`. Errors: not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     deletePasskey(input: Input<'identity.deletePasskey'>, options?: CallOptions): Answer<'identity.deletePasskey'>;
+    /** List the keys of the account that can be used. The keys of all its services and delegates. Only the beginning of a key is stored beside its hash, so that you recognise it. `GET /v1/keys`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    listKeys(input?: Input<'identity.listKeys'>, options?: CallOptions): Listing<'identity.listKeys'>;
     /** List the account’s open sign-ins `GET /v1/accounts/me/sessions`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     listSessions(input?: Input<'identity.listSessions'>, options?: CallOptions): Listing<'identity.listSessions'>;
     /** End a sign-in immediately, on every device that uses it `DELETE /v1/accounts/me/sessions/:session_id`. Errors: not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     deleteSession(input: Input<'identity.deleteSession'>, options?: CallOptions): Answer<'identity.deleteSession'>;
+    /** List the security events of the account. Sign-ins, and changes of passkeys, keys and payout addresses, for 90 days. Revoke what you do not recognise. `GET /v1/accounts/me/security-events`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    listSecurityEvents(input?: Input<'identity.listSecurityEvents'>, options?: CallOptions): Listing<'identity.listSecurityEvents'>;
     /** Create a vendor service and its API key. The api_key is shown only in this answer. `POST /v1/services`. Errors: unauthorized, forbidden, conflict, idempotency_mismatch, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     createService(input: Input<'identity.createService'>, options?: CallOptions): Answer<'identity.createService'>;
     /** List vendor services `GET /v1/services`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
@@ -239,6 +245,7 @@ export const OPERATIONS = {
     health: {"method":"GET","path":"/v1/health","anonymous":true},
     ready: {"method":"GET","path":"/v1/health/ready","anonymous":true},
     environments: {"method":"GET","path":"/v1/environments","anonymous":true},
+    requests: {"method":"GET","path":"/v1/requests","query":["cursor","limit","refused"],"list":true},
     jwks: {"method":"GET","path":"/.well-known/jwks.json","query":["environment","all"],"anonymous":true},
   },
   quote: {
@@ -320,8 +327,10 @@ export const OPERATIONS = {
     updateSettings: {"method":"PATCH","path":"/v1/accounts/me/settings","body":true},
     listPasskeys: {"method":"GET","path":"/v1/accounts/me/passkeys","query":["cursor","limit"],"list":true},
     deletePasskey: {"method":"DELETE","path":"/v1/accounts/me/passkeys/:passkey_id"},
+    listKeys: {"method":"GET","path":"/v1/keys","query":["cursor","limit"],"list":true},
     listSessions: {"method":"GET","path":"/v1/accounts/me/sessions","query":["cursor","limit"],"list":true},
     deleteSession: {"method":"DELETE","path":"/v1/accounts/me/sessions/:session_id"},
+    listSecurityEvents: {"method":"GET","path":"/v1/accounts/me/security-events","query":["cursor","limit"],"list":true},
     createService: {"method":"POST","path":"/v1/services","body":true,"keyed":true},
     listServices: {"method":"GET","path":"/v1/services","query":["cursor","limit"],"list":true},
     getService: {"method":"GET","path":"/v1/services/:service_id"},
@@ -358,6 +367,7 @@ export const OPERATIONS = {
 
 export type AccountId = components['schemas']['AccountId'];
 export type AccountSettings = components['schemas']['AccountSettings'];
+export type ApiRequest = components['schemas']['ApiRequest'];
 export type Approval = components['schemas']['Approval'];
 export type ApprovalId = components['schemas']['ApprovalId'];
 export type ApprovalStatus = components['schemas']['ApprovalStatus'];
@@ -391,6 +401,7 @@ export type FiatAmount = components['schemas']['FiatAmount'];
 export type FiatCurrency = components['schemas']['FiatCurrency'];
 export type IdempotencyKey = components['schemas']['IdempotencyKey'];
 export type KeyChange = components['schemas']['KeyChange'];
+export type ListedKey = components['schemas']['ListedKey'];
 export type MicroUsdc = components['schemas']['MicroUsdc'];
 export type MicroUsdcOrZero = components['schemas']['MicroUsdcOrZero'];
 export type NewKey = components['schemas']['NewKey'];
@@ -416,6 +427,8 @@ export type RefundId = components['schemas']['RefundId'];
 export type RefundStatus = components['schemas']['RefundStatus'];
 export type RequestId = components['schemas']['RequestId'];
 export type Scope = components['schemas']['Scope'];
+export type SecurityEvent = components['schemas']['SecurityEvent'];
+export type SecurityEventId = components['schemas']['SecurityEventId'];
 export type Service = components['schemas']['Service'];
 export type ServiceId = components['schemas']['ServiceId'];
 export type Session = components['schemas']['Session'];

@@ -1778,6 +1778,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the keys of the account that can be used
+         * @description The keys of all its services and delegates. Only the beginning of a key is stored beside its hash, so that you recognise it.
+         *
+         *     Credential: the access token of a sign-in. Limit: 120 per minute per account.
+         */
+        get: operations["identity.listKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/accounts/me/sessions": {
         parameters: {
             query?: never;
@@ -1813,6 +1835,28 @@ export interface paths {
          * @description Credential: the access token of a sign-in. Limit: 30 per minute per account.
          */
         delete: operations["identity.deleteSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts/me/security-events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the security events of the account
+         * @description Sign-ins, and changes of passkeys, keys and payout addresses, for 90 days. Revoke what you do not recognise.
+         *
+         *     Credential: the access token of a sign-in. Limit: 120 per minute per account.
+         */
+        get: operations["identity.listSecurityEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2004,6 +2048,28 @@ export interface paths {
          *     Needs no credential. Limit: 1200 per minute per address.
          */
         get: operations["gateway.environments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the newest API calls of the account
+         * @description The calls of all keys and sign-ins of the account, and the refused ones apart: the newest 100 of each, for 7 days, of the 1,000 accounts that called last. It is a help for developers and no record: a call may be missing. Calls of pages of the console are left out, and so are calls whose credential was refused, because they belong to nobody.
+         *
+         *     Credential: the access token of a sign-in. Limit: 120 per minute per account.
+         */
+        get: operations["gateway.requests"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5618,6 +5684,61 @@ export interface components {
             /** @description A mail is sent once a day when the payments of a UTC day exceed this amount, and again when they exceed a raised amount. Null: no mail. In USDC micro-units */
             spending_alert_threshold: components["schemas"]["MicroUsdc"] | null;
         };
+        /** @description A call of the account to this API */
+        ApiRequest: {
+            /**
+             * @description Id of the call, as in its header `x-request-id`
+             * @example req-7f3a
+             */
+            request_id: string;
+            /** @description When it was answered */
+            created_at: components["schemas"]["Timestamp"];
+            /**
+             * @description HTTP method
+             * @enum {string}
+             */
+            method: "GET" | "POST" | "PATCH" | "DELETE";
+            /**
+             * @description Path of the operation, with the names of its parameters
+             * @example /v1/settlements/:settlement_id/redeem
+             */
+            path: string;
+            /**
+             * @description The operation
+             * @example settlement.redeem
+             */
+            operation: string;
+            /**
+             * @description HTTP status of the answer
+             * @example 409
+             */
+            status: number;
+            /** @description The error code. Null: no error */
+            code: ("validation_error" | "unauthorized" | "payment_required" | "insufficient_funds" | "forbidden" | "limit_exceeded" | "approval_required" | "approval_denied" | "approval_expired" | "reauthentication_required" | "not_found" | "method_not_allowed" | "conflict" | "delegation_inactive" | "quote_already_settled" | "idempotency_mismatch" | "settlement_exhausted" | "payment_failed" | "quote_expired" | "settlement_expired" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "service_unavailable") | null;
+            /**
+             * @description The message of the error, with words above 40 characters cut
+             * @example the settlement is redeemed with another redeem_id
+             */
+            message: string | null;
+            /**
+             * @description How long the gateway needed
+             * @example 12
+             */
+            duration_ms: number;
+            /**
+             * @description Kind of the credential
+             * @enum {string}
+             */
+            credential: "service_key" | "delegate_key" | "jwt";
+            /** @description The service whose key called */
+            service_id: components["schemas"]["ServiceId"] | null;
+            /** @description The delegate whose key called */
+            delegate_id: components["schemas"]["DelegateId"] | null;
+            /** @description Ids of objects in the call and its answer, by the name of the field */
+            ids: {
+                [key: string]: string;
+            };
+        };
         /** @description A payment of a delegate that its owner must approve. It reserves nothing */
         Approval: {
             approval_id: components["schemas"]["ApprovalId"];
@@ -5986,6 +6107,35 @@ export interface components {
             /** @description Until then the previous key works, too. Null: there is none */
             previous_key_expires_at: components["schemas"]["Timestamp"] | null;
         };
+        ListedKey: {
+            /**
+             * @description Id of the key
+             * @example key_01kapbqv1ge0krf0fxxfcz15re
+             */
+            key_id: string;
+            /** @description The service that it belongs to. Null: a delegate */
+            service_id: components["schemas"]["ServiceId"] | null;
+            /** @description The delegate that it belongs to. Null: a service */
+            delegate_id: components["schemas"]["DelegateId"] | null;
+            /**
+             * @description Name of the service or delegate
+             * @example Weather API
+             */
+            name: string;
+            /**
+             * @description How the key begins
+             * @example vendor_test_V7mq
+             */
+            beginning: string;
+            /** @description false: a rotation has replaced it, and its grace period runs */
+            current: boolean;
+            /** @description When it was created */
+            created_at: components["schemas"]["Timestamp"];
+            /** @description When it was last used, exact to an hour. Null: never */
+            last_used_at: components["schemas"]["Timestamp"] | null;
+            /** @description When it ends by itself. Null: never */
+            expires_at: components["schemas"]["Timestamp"] | null;
+        };
         /**
          * @description USDC micro-units (1 USDC = 1,000,000) as decimal digits
          * @example 2500000
@@ -6345,6 +6495,30 @@ export interface components {
         Scope: {
             [key: string]: components["schemas"]["__schema0"];
         };
+        SecurityEvent: {
+            security_event_id: components["schemas"]["SecurityEventId"];
+            /**
+             * @description passkey_copied: a sign-in was refused, because the passkey may be a copy. key_reveal: a link to a new key was requested. key_revealed: that link was used. key_mails_off: mails about keys were turned off
+             * @enum {string}
+             */
+            kind: "signed_in" | "device_signed_in" | "passkey_added" | "passkey_removed" | "passkey_copied" | "key_created" | "key_rotated" | "key_reveal" | "key_revealed" | "keys_revoked" | "payout_changed" | "key_mails_off";
+            /**
+             * @description What it was about: names, ids, how a sign-in was made
+             * @example {
+             *       "method": "passkey"
+             *     }
+             */
+            details: {
+                [key: string]: string;
+            };
+            /** @description When it happened */
+            created_at: components["schemas"]["Timestamp"];
+        };
+        /**
+         * @description Id of the security event, beginning with sev_ (TypeID: UUIDv7 in base32)
+         * @example sev_01kaj5w0c0e8h9x2m4n6p8q0rs
+         */
+        SecurityEventId: string;
         Service: {
             service_id: components["schemas"]["ServiceId"];
             /**
@@ -12677,6 +12851,57 @@ export interface operations {
             };
         };
     };
+    "identity.listKeys": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
+                cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "key_id": "key_01kapbqv1ge0krf0fxxfcz15re",
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "name": "Weather API",
+                     *           "beginning": "vendor_test_V7mq",
+                     *           "current": false,
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "last_used_at": "2026-11-21T10:00:00.000Z",
+                     *           "expires_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The items of this page, newest first */
+                        data: components["schemas"]["ListedKey"][];
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
     "identity.listSessions": {
         parameters: {
             query?: {
@@ -12744,6 +12969,54 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    "identity.listSecurityEvents": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
+                cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "security_event_id": "sev_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "kind": "signed_in",
+                     *           "details": {
+                     *             "method": "passkey"
+                     *           },
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The items of this page, newest first */
+                        data: components["schemas"]["SecurityEvent"][];
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -13313,6 +13586,63 @@ export interface operations {
                                 x402_network: string | null;
                             };
                         };
+                    };
+                };
+            };
+        };
+    };
+    "gateway.requests": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. Without it: the first page */
+                cursor?: string;
+                /** @description Maximum number of items per page, 1 to 100, default 20. A page of large items may have fewer */
+                limit?: string;
+                /** @description true: only calls that were answered with an error */
+                refused?: "true" | "false";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "request_id": "req-7f3a",
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "method": "GET",
+                     *           "path": "/v1/settlements/:settlement_id/redeem",
+                     *           "operation": "settlement.redeem",
+                     *           "status": 409,
+                     *           "code": "validation_error",
+                     *           "message": "the settlement is redeemed with another redeem_id",
+                     *           "duration_ms": 12,
+                     *           "credential": "service_key",
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "ids": {}
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The items of this page, newest first */
+                        data: components["schemas"]["ApiRequest"][];
+                        /**
+                         * @description `cursor` of the next page. Null: this page is the last
+                         * @example null
+                         */
+                        next_cursor: string | null;
                     };
                 };
             };

@@ -14,8 +14,8 @@ import { inDialect, UNKNOWN } from './dialects.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The code of the error that was answered, for the log line. */
-    errorCode: ErrorCode | undefined;
+    /** The error that was answered, for the log line and the request log. */
+    refusal: { code: ErrorCode; message: string } | undefined;
   }
 }
 
@@ -130,7 +130,7 @@ export const createErrorAnswers = ({ publicUrl }: { publicUrl: string }): ErrorA
   return {
     send: (reply, error, operation) => {
       const { status, body, headers } = errorAnswer(error, operation?.money);
-      reply.request.errorCode = body.error.code;
+      reply.request.refusal = body.error;
       const referring = referenced(body.error, reply.request.id);
       const answer = inDialect(operation?.dialect, status, referring);
       if (answer === null)

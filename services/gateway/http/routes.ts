@@ -61,13 +61,13 @@ type CountCall = (call: Call, input: RawInput) => Promise<void>;
 const createCountCall = ({ environments, limits }: RouteDeps): CountCall => {
   const ownWindow = createInMemoryWindow();
 
-  const countOwn = ({ route: { name, operation }, request }: Call): Quota[] =>
+  const countPublic = ({ route: { name, operation }, request }: Call): Quota[] =>
     operation.limits.map(({ points, windowSeconds, per }) => ({
       ...{ points, windowSeconds, per },
       ...ownWindow.consume(`${name}:${addressGroup(request.origin.address)}`, points, windowSeconds),
     }));
 
-  const countForwarded = ({ route: { contract, name, operation }, request }: Call, input: RawInput) => {
+  const countCalls = ({ route: { contract, name, operation }, request }: Call, input: RawInput) => {
     const { caller } = request;
     const environment = caller?.environment.name ?? environmentNameOf(operation, input);
     const principal = caller?.principal;
@@ -85,8 +85,10 @@ const createCountCall = ({ environments, limits }: RouteDeps): CountCall => {
   return async (call, input) => {
     if (call.request.counted) return;
     call.request.counted = true;
-    const isOwn = call.route.contract.name === gateway.name;
-    admit(call.reply, isOwn ? countOwn(call) : await countForwarded(call, input));
+    // Health and the public documents are counted here, because they are requested often.
+    const { contract, operation } = call.route;
+    const isPublic = contract.name === gateway.name && operation.access.length === 0;
+    admit(call.reply, isPublic ? countPublic(call) : await countCalls(call, input));
   };
 };
 
@@ -97,7 +99,8 @@ const createAnswerOwn = (handlers: RouteDeps['handlers'], countCall: CountCall) 
     const { name, operation } = call.route;
     await countCall(call, {});
     const input = validateInput(operation, call.request, {});
-    return operation.output.parse(await byName[name]!(input, { kind: 'none' }));
+    const principal = call.request.caller?.principal ?? { kind: 'none' };
+    return operation.output.parse(await byName[name]!(input, principal));
   };
 };
 

@@ -4,13 +4,14 @@ import type { BlockList } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { ServiceError } from '../../../shared/contract/errors.ts';
-import type { Logger } from '../../../shared/lib/logger.ts';
 import { count, record } from '../../../shared/lib/metrics.ts';
 import type { Authenticated } from '../credentials/authenticate.ts';
 import type { Readiness } from '../health/readiness.ts';
 import { registerConsole } from '../pages/console.ts';
 import { type PageDeps, registerPages } from '../pages/pages.ts';
 import { type ReceiptPage, registerReceipt } from '../pages/receipt.ts';
+import { describeRequest } from '../requests/describe.ts';
+import type { RequestLog } from '../requests/request-log.ts';
 import { endUnusedOnClose } from './connections.ts';
 import { registerCors } from './cors.ts';
 import { BASE_HEADERS, createErrorAnswers, type ErrorAnswers, toServiceError } from './errors.ts';
@@ -92,6 +93,7 @@ const measure = (request: FastifyRequest, { statusCode, elapsedTime }: FastifyRe
 type ServerDeps = RouteDeps &
   PageDeps & {
     readiness: Pick<Readiness, 'isDraining'>;
+    requestLog: Pick<RequestLog, 'add'>;
     /** The output of `console/build.ts`. */
     consoleFolder: string;
     receiptPage: ReceiptPage;
@@ -133,7 +135,7 @@ const createFastify = (answers: ErrorAnswers): FastifyInstance => {
   );
   app.decorateRequest('caller', null);
   app.decorateRequest('counted', false);
-  app.decorateRequest('errorCode');
+  app.decorateRequest('refusal');
   app.decorateRequest('ids');
   app.decorateRequest('origin');
   return app;
@@ -162,11 +164,16 @@ const refuseBodyOfGet = (app: FastifyInstance): void => {
 const accountOf = (caller: Authenticated | null): string | undefined =>
   caller === null || caller.principal.kind === 'none' ? undefined : caller.principal.account_id;
 
-const logRequests = (app: FastifyInstance, logger: Logger): void => {
+const logRequests = (
+  app: FastifyInstance,
+  { logger, requestLog }: Pick<ServerDeps, 'logger' | 'requestLog'>,
+): void => {
   // Without redaction: searching these named fields for secrets took 3 % of the gateway's time.
   const requests = logger.child({}, { redact: [] });
   app.addHook('onResponse', async (request, reply) => {
     measure(request, reply);
+    const described = describeRequest(request, reply);
+    if (described !== null) requestLog.add(described.accountId, described.logged);
     const { caller, routeOptions } = request;
     // The route, never the URL: a caller may have put a key into the query by mistake.
     requests.info(
@@ -177,7 +184,7 @@ const logRequests = (app: FastifyInstance, logger: Logger): void => {
         route: routeOptions.url ?? null,
         operation: routeOptions.config.name,
         status: reply.statusCode,
-        code: request.errorCode,
+        code: request.refusal?.code,
         ms: Math.round(reply.elapsedTime),
         environment: caller?.environment.name,
         credential: caller?.principal.kind,
@@ -238,7 +245,7 @@ export const createServer = (deps: ServerDeps): FastifyInstance => {
   app.addHook('onSend', async (_request, reply) => {
     if (deps.readiness.isDraining()) void reply.header('connection', 'close');
   });
-  logRequests(app, deps.logger);
+  logRequests(app, deps);
   answerErrors(app, deps, answers);
 
   endUnusedOnClose(app);

@@ -1,5 +1,6 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { createLogger } from '../../../shared/lib/logger.ts';
+import { connectRedis } from '../redis/connect.ts';
 import { createLimits } from './limits.ts';
 import { LimitsFile } from './limits-file.ts';
 
@@ -9,10 +10,9 @@ afterEach(() => {
 
 test('a text that is too long for a mail address is not normalized, which takes quadratic time', async () => {
   const normalize = jest.spyOn(String.prototype, 'normalize');
-  const logger = createLogger('test', 'fatal');
   // No Redis listens there: this test is about the text before Redis is called.
-  const redisUrl = 'redis://127.0.0.1:1';
-  const limits = createLimits({ redisUrl, script: '', overrides: LimitsFile.parse(undefined), logger });
+  const redis = connectRedis('redis://127.0.0.1:1', createLogger('test', 'fatal'));
+  const limits = createLimits({ redis, script: '', overrides: LimitsFile.parse(undefined) });
   const remaining = async (email: string) => {
     const [quota] = await limits.count({
       environment: 'test',
@@ -34,5 +34,5 @@ test('a text that is too long for a mail address is not normalized, which takes 
   ]);
   expect(await remaining('ada@EXAMPLE.com')).toBe(3);
   expect(normalize).toHaveBeenCalledTimes(2);
-  limits.stop();
+  redis.disconnect();
 });

@@ -35,7 +35,6 @@ export type Limits = {
   count: (call: LimitedCall) => Promise<Quota[]>;
   /** Counts a refused key for the subject that sent it. */
   countRefusedKey: (subject: string) => Promise<WindowState>;
-  stop: () => void;
 };
 
 /**
@@ -43,9 +42,9 @@ export type Limits = {
  */
 export const createLimits = ({
   overrides,
-  ...redis
+  ...windows
 }: { overrides: LimitOverrides } & Parameters<typeof createRedisWindow>[0]): Limits => {
-  const redisWindow = createRedisWindow(redis);
+  const redisWindow = createRedisWindow(windows);
   const fallback = createInMemoryWindow();
 
   const consume = async (
@@ -102,6 +101,5 @@ export const createLimits = ({
       consume(`refused-key:${subject}`, Math.floor(REFUSED_KEYS * overrides.scale), 60, {
         withoutRedis: 'in-process',
       }),
-    stop: redisWindow.stop,
   };
 };

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SpanKind } from '@opentelemetry/api';
-import { Redis } from 'ioredis';
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import type { Logger } from '../../../shared/lib/logger.ts';
 import { inSpan } from '../../../shared/lib/trace.ts';
+import type { Redis } from '../redis/connect.ts';
 import type { WindowState } from './quota.ts';
 
 /**
@@ -22,35 +21,6 @@ type RedisWindow = {
   consume: (key: string, points: number, windowSeconds: number) => Promise<WindowState | null>;
   /** Waits for a lost connection. False if it is not back in time, or if Redis does not answer. */
   isBackWithin: (ms: number) => Promise<boolean>;
-  stop: () => void;
-};
-
-/**
- * The client of the limits alone, because the script is registered under one name per client for
- * all limiters on it.
- */
-const connectRedis = (url: string, logger: Logger): Redis => {
-  const redis = new Redis(url, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    autoResendUnfulfilledCommands: false,
-    connectTimeout: 1000,
-    commandTimeout: 500,
-    socketTimeout: 2000,
-    retryStrategy: (times) => Math.min(times * 50, 1000),
-    // Commands of one turn of the event loop are sent in one write (docs/adr/0027).
-    enableAutoPipelining: true,
-  });
-  let up = true;
-  redis.on('error', (error) => {
-    if (up) logger.error({ err: error }, 'redis unavailable, counting limits in this process');
-    up = false;
-  });
-  redis.on('ready', () => {
-    if (!up) logger.info('redis available again');
-    up = true;
-  });
-  return redis;
 };
 
 const stateOf = ({ remainingPoints, msBeforeNext }: RateLimiterRes, passed: boolean): WindowState => ({
@@ -60,21 +30,12 @@ const stateOf = ({ remainingPoints, msBeforeNext }: RateLimiterRes, passed: bool
 });
 
 /**
- * Connects to Redis in the background.
+ * The windows of all limits. The script is registered once on the connection, for all of them.
  * @param script sliding-window.lua. The library's own script is a fixed window and allows twice the
  * points around its edge. This one stores a list of the times of the calls, which needs less memory
  * and time than a sorted set.
  */
-export const createRedisWindow = ({
-  redisUrl,
-  script,
-  logger,
-}: {
-  redisUrl: string;
-  script: string;
-  logger: Logger;
-}): RedisWindow => {
-  const redis = connectRedis(redisUrl, logger);
+export const createRedisWindow = ({ redis, script }: { redis: Redis; script: string }): RedisWindow => {
   const limiters = new Map<string, RateLimiterRedis>();
   let pausedUntil = 0;
 
@@ -125,6 +86,5 @@ export const createRedisWindow = ({
       // A paused server is connected but does not answer.
       return redis.status === 'ready' && performance.now() >= pausedUntil;
     },
-    stop: () => redis.disconnect(),
   };
 };

@@ -1,3 +1,4 @@
+import { listSecurityEvents } from '../security/list-security-events.ts';
 import { closeAccount } from './close-account.ts';
 import { createAccount } from './create-account.ts';
 import { getAccount } from './get-account.ts';
@@ -10,6 +11,7 @@ export const accountOperations = (
   deps: Parameters<typeof closeAccount>[0] &
     Parameters<typeof createAccount>[0] &
     Parameters<typeof getSettings>[0] &
+    Parameters<typeof listSecurityEvents>[0] &
     Parameters<typeof updateSettings>[0],
 ) => ({
   closeAccount: closeAccount(deps),
@@ -17,5 +19,6 @@ export const accountOperations = (
   getAccount: getAccount(deps),
   getSettings: getSettings(deps),
   isFrozen: isFrozen(deps),
+  listSecurityEvents: listSecurityEvents(deps),
   updateSettings: updateSettings(deps),
 });

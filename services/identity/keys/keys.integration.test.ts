@@ -4,6 +4,7 @@ import type { Principal } from '../../../shared/contract/principal.ts';
 import { keyHash, parseKeyText } from '../../../shared/lib/key-text.ts';
 import { callerOf, codeOf, PAYOUT, type Session, startIdentity } from '../../../test/support/identity.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
+import { waitFor } from '../../../test/support/wait.ts';
 
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
@@ -234,4 +235,61 @@ test('no table contains a key or the token of a link, and only the mail of the l
   const mails = running.smtp.mailsTo(made.session.account.email);
   expect(mails.filter((mail) => mail.text.includes(token)).length).toBe(1);
   expect(mails.filter((mail) => `${mail.text}${mail.html}`.includes(api_key)).length).toBe(0);
+});
+
+test('an account lists its keys with their beginning, last use and end, and its security events', async () => {
+  const session = await running.signIn();
+  const service = await make('service', session);
+  const delegate = await make('delegate', session);
+  const { rotate, byId } = calls('service');
+  await isValid(delegate.apiKey);
+  const rotated = await rotate(service.id, service.owner);
+  const keys = await waitFor(
+    async () => (await running.ask('listKeys', {}, service.owner)).data,
+    (data) => data.some(({ last_used_at }) => last_used_at !== null),
+  );
+  expect(keys).toEqual([
+    {
+      key_id: expect.any(String),
+      ...byId(service.id),
+      delegate_id: null,
+      name: 'Weather',
+      beginning: rotated.api_key.slice(0, 'vendor_test_'.length + 4),
+      current: true,
+      created_at: expect.any(String),
+      last_used_at: null,
+      expires_at: null,
+    },
+    expect.objectContaining({
+      delegate_id: delegate.id,
+      service_id: null,
+      name: 'Robot',
+      beginning: delegate.apiKey.slice(0, 'dk_test_'.length + 4),
+      last_used_at: expect.any(String),
+    }),
+    expect.objectContaining({ current: false, expires_at: rotated.previous_key_expires_at }),
+  ]);
+
+  const listEvents = (caller: Principal) => running.ask('listSecurityEvents', {}, caller);
+  const { data } = await listEvents(service.owner);
+  expect(data.map(({ kind }) => kind)).toEqual(['key_rotated', 'key_created', 'key_created', 'signed_in']);
+  expect(data[0]!.details).toMatchObject({ owner_kind: 'service', owner_id: service.id, name: 'Weather' });
+  expect(data.at(-1)!.details).toEqual({ method: 'email' });
+
+  const stranger = callerOf(await running.signIn());
+  expect((await running.ask('listKeys', {}, stranger)).data).toEqual([]);
+  expect((await listEvents(stranger)).data.map(({ kind }) => kind)).toEqual(['signed_in']);
+});
+
+test('the use of a key is recorded once an hour', async () => {
+  const made = await make('service');
+  const lastUse = async () => (await running.ask('listKeys', {}, made.owner)).data[0]!.last_used_at;
+  await isValid(made.apiKey);
+  const first = await waitFor(lastUse, (at) => at !== null);
+  await running.passSeconds(59 * 60);
+  await isValid(made.apiKey);
+  await running.passSeconds(2 * 60);
+  await isValid(made.apiKey);
+  const second = await waitFor(lastUse, (at) => at !== first);
+  expect(Date.parse(second!) - Date.parse(first!)).toBeGreaterThan(60 * 60_000);
 });

@@ -1,7 +1,7 @@
 import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { Db } from '../../../shared/db/pool.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { createKeyText, keyHash } from '../../../shared/lib/key-text.ts';
+import { beginningOf, createKeyText, keyHash } from '../../../shared/lib/key-text.ts';
 import { insertNotice } from '../mails/store.ts';
 import { insertKey, type KeyOwner } from './store/keys.ts';
 
@@ -12,7 +12,7 @@ export const ownerDetails = ({ kind, id }: KeyOwner, name: string) => ({
   name,
 });
 
-/** Writes a new current key and returns its text, which is stored nowhere. */
+/** Writes a new current key and returns its text, of which only the beginning is stored. */
 export const mintKey = async (
   tx: Db,
   { environment }: { environment: Environment },
@@ -20,8 +20,12 @@ export const mintKey = async (
   accountId: string,
 ): Promise<string> => {
   const text = createKeyText(`${owner.kind === 'service' ? 'vendor' : 'dk'}_${environment}_`);
-  const key = { key_id: newId('key'), account_id: accountId, key_hash: keyHash(text) };
-  await insertKey(tx, owner, key);
+  await insertKey(tx, owner, {
+    key_id: newId('key'),
+    account_id: accountId,
+    key_hash: keyHash(text),
+    beginning: beginningOf(text),
+  });
   return text;
 };
 

@@ -1,4 +1,5 @@
 import { findKey } from './find-key.ts';
+import { listKeys } from './list-keys.ts';
 import { revealDelegateKey } from './reveal-delegate-key.ts';
 import type { KeyRevealer } from './reveal-key.ts';
 import { revealServiceKey } from './reveal-service-key.ts';
@@ -9,8 +10,9 @@ import { verifyDelegateReveal } from './verify-delegate-reveal.ts';
 import { verifyServiceReveal } from './verify-service-reveal.ts';
 
 /** The operations on keys, for main.ts and for the tests that serve them over a real bus. */
-export const keyOperations = (deps: KeyReplacer & KeyRevealer) => ({
+export const keyOperations = (deps: KeyReplacer & KeyRevealer & { cursorKey: Buffer }) => ({
   findKey: findKey(deps),
+  listKeys: listKeys(deps),
   revealDelegateKey: revealDelegateKey(deps),
   revealServiceKey: revealServiceKey(deps),
   rotateDelegateKey: rotateDelegateKey(deps),

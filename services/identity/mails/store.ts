@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { insertSecurityEvent, isSecurityEvent } from '../security/store.ts';
 
 const Row = z.object({
   mail_id: z.bigint(),
@@ -37,12 +38,13 @@ export const insertSignInMail = async (
 export const NOTICE_DAYS = 3;
 
 /**
- * Queues a notice to the owner of an account. Call it within the transaction that makes the change.
+ * Queues a notice to the owner of an account, and records it as a security event if it is one, also
+ * when the owner wants no such mails. Call it within the transaction that makes the change.
  * `details` are values for the text and never a secret.
  * @param notice.always for a notice that the settings cannot turn off, because an attacker would
  *   turn mails off first. A notice with a link was requested, so it is always sent.
  */
-export const insertNotice = (
+export const insertNotice = async (
   db: Db,
   {
     always = false,
@@ -54,13 +56,16 @@ export const insertNotice = (
     link_id?: string;
     always?: boolean;
   },
-): Promise<unknown> =>
-  db.query(sql.typeAlias('void')`
+): Promise<void> => {
+  const { account_id, kind, details } = notice;
+  if (isSecurityEvent(kind)) await insertSecurityEvent(db, { account_id, kind, details });
+  await db.query(sql.typeAlias('void')`
     insert into mails (kind, to_address, link_id, details, expires_at)
     select ${notice.kind}, email, ${notice.link_id ?? null}, ${JSON.stringify(notice.details)}::jsonb,
       app_now() + ${NOTICE_DAYS} * interval '1 day'
     from accounts where account_id = ${notice.account_id} and email is not null
       and (mail_key_events or ${always || notice.link_id !== undefined})`);
+};
 
 /**
  * Queues the mail about a payment that waits for approval, unless it was queued before. Nobody can

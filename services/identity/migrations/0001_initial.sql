@@ -151,11 +151,16 @@ create table keys (
   service_id uuid references services,
   delegate_id text collate "C" references delegates,
   key_hash text collate "C" not null unique,
+  -- How the key begins, for its owner to recognise it.
+  beginning text not null,
   created_at timestamptz not null default app_now(),
+  -- Exact to an hour, because a key is read with every call.
+  last_used_at timestamptz,
   -- Null: the current key. In the future: the end of its grace period.
   revoked_at timestamptz,
   constraint keys_of_one check (num_nonnulls(service_id, delegate_id) = 1)
 );
+create index keys_by_account on keys (account_id, key_id desc);
 create index keys_by_service on keys (service_id, key_id desc);
 create index keys_by_delegate on keys (delegate_id, key_id desc) where delegate_id is not null;
 -- A lock of the service or delegate serialises rotations. These indexes also guarantee it.
@@ -189,6 +194,18 @@ create table mails (
 -- Mails with a link come before all others, because a user waits for them (mails/store.ts).
 create index mails_in_order on mails ((link_id is null), next_attempt_at);
 create index mails_by_address on mails (to_address);
+
+-- What happened to the sign-ins, keys and payout addresses of an account, for its owner.
+create table security_events (
+  security_event_id text collate "C" primary key,
+  account_id text collate "C" not null references accounts,
+  kind text not null,
+  -- Values that the owner knows, such as names; never a secret.
+  details jsonb not null default '{}',
+  created_at timestamptz not null default app_now()
+);
+create index security_events_by_account on security_events (account_id, security_event_id desc);
+create index security_events_by_age on security_events (created_at);
 
 -- Approvals whose owner was mailed, so that a repeated event mails nobody twice. The time is when
 -- the row is deleted.

@@ -4,6 +4,7 @@ import { purgeRevealLinks } from '../keys/store/reveal_links.ts';
 import { purgeMailedApprovals, purgeMails } from '../mails/store.ts';
 import { purgeChallenges } from '../passkeys/store/passkey_challenges.ts';
 import { purgePayments } from '../payments/store.ts';
+import { purgeSecurityEvents } from '../security/store.ts';
 import { purgeLoginLinks } from '../sessions/store/login_links.ts';
 import { purgeSessions } from '../sessions/store/sessions.ts';
 
@@ -21,5 +22,6 @@ export const purge =
     await purgeChallenges(pool);
     await purgeDeviceSignIns(pool);
     await purgeSessions(pool);
+    await purgeSecurityEvents(pool);
     await purgePayments(pool);
   };

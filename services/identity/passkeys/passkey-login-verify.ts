@@ -2,6 +2,7 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { newId } from '../../../shared/lib/id.ts';
+import { insertSecurityEvent } from '../security/store.ts';
 import { issueSession, type SessionIssuer } from '../sessions/issue-session.ts';
 import { insertSession } from '../sessions/store/sessions.ts';
 import { consumeClientChallenge } from './challenge.ts';
@@ -22,9 +23,10 @@ export const passkeyLoginVerify =
     const signed = await checkAssertion(deps, response, { challenge });
     if (signed === null) throw refuse();
     const { account_id } = signed.passkey;
-    const session = await recordUse(deps, signed, (tx) =>
-      insertSession(tx, { session_id: newId('ses'), account_id, amr: ['passkey'] }),
-    );
+    const session = await recordUse(deps, signed, async (tx) => {
+      await insertSecurityEvent(tx, { account_id, kind: 'signed_in', details: { method: 'passkey' } });
+      return insertSession(tx, { session_id: newId('ses'), account_id, amr: ['passkey'] });
+    });
     if (session === null) throw refuse();
     return issueSession(deps, session);
   };

@@ -4,6 +4,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { upsertAccount } from '../accounts/store.ts';
+import { insertSecurityEvent } from '../security/store.ts';
 import { issueSession, type SessionIssuer } from './issue-session.ts';
 import { normaliseEmail } from './model/email.ts';
 import { invalidLink, isSameBrowser } from './model/login-link.ts';
@@ -38,6 +39,7 @@ export const verifyMagicLink =
           'the sign-in link was requested in another browser; send the email that the user has confirmed',
         );
       const account_id = await upsertAccount(tx, link.email, newId('acct'));
+      await insertSecurityEvent(tx, { account_id, kind: 'signed_in', details: { method: 'email' } });
       return insertSession(tx, { session_id: newId('ses'), account_id, amr: ['email'] });
     });
     return issueSession(deps, session);

@@ -2,10 +2,12 @@ import { z } from 'zod';
 import {
   AccountId,
   createdAt,
+  DelegateId,
   label,
   MicroUsdc,
   page,
   pageQuery,
+  ServiceId,
   Timestamp,
   typeId,
   WalletId,
@@ -121,6 +123,34 @@ export const accountOperations = {
     params: z.strictObject({ passkey_id: PasskeyId }),
     output: z.null(),
     errors: ['not_found'],
+  }),
+  listKeys: operation({
+    summary: 'List the keys of the account that can be used',
+    description:
+      'The keys of all its services and delegates. Only the beginning of a key is stored beside its hash, so that you ' +
+      'recognise it.',
+    http: { method: 'GET', path: '/v1/keys', status: 200 },
+    ...me,
+    query: z.strictObject(pageQuery),
+    output: page(
+      z
+        .strictObject({
+          key_id: z
+            .string()
+            .meta({ description: 'Id of the key', examples: ['key_01kapbqv1ge0krf0fxxfcz15re'] }),
+          service_id: ServiceId.nullable().describe('The service that it belongs to. Null: a delegate'),
+          delegate_id: DelegateId.nullable().describe('The delegate that it belongs to. Null: a service'),
+          name: label(80, 'Weather API').meta({ description: 'Name of the service or delegate' }),
+          beginning: z.string().meta({ description: 'How the key begins', examples: ['vendor_test_V7mq'] }),
+          current: z
+            .boolean()
+            .meta({ description: 'false: a rotation has replaced it, and its grace period runs' }),
+          created_at: Timestamp.describe('When it was created'),
+          last_used_at: Timestamp.nullable().describe('When it was last used, exact to an hour. Null: never'),
+          expires_at: Timestamp.nullable().describe('When it ends by itself. Null: never'),
+        })
+        .meta({ id: 'ListedKey' }),
+    ),
   }),
   listSessions: operation({
     summary: 'List the account’s open sign-ins',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
+import { type Page, pageBy } from '../../../../shared/lists/page.ts';
 import { isFrozen } from '../../accounts/store.ts';
 
 /** The service or delegate that a key belongs to. */
@@ -11,16 +12,19 @@ const columnOf = ({ kind }: KeyOwner) =>
   kind === 'service' ? sql.fragment`service_id` : sql.fragment`delegate_id`;
 const isValid = sql.fragment`(keys.revoked_at is null or keys.revoked_at > app_now())`;
 
-/** Writes the hash of a new key, which becomes the current one of its owner. */
+/** Writes the hash and the beginning of a new key, which becomes the current one of its owner. */
 export const insertKey = (
   db: Db,
   owner: KeyOwner,
-  key: { key_id: string; account_id: string; key_hash: string },
+  key: { key_id: string; account_id: string; key_hash: string; beginning: string },
 ): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
-    insert into keys (key_id, account_id, key_hash, ${columnOf(owner)})
-    values (${key.key_id}, ${key.account_id}, ${key.key_hash},
+    insert into keys (key_id, account_id, key_hash, beginning, ${columnOf(owner)})
+    values (${key.key_id}, ${key.account_id}, ${key.key_hash}, ${key.beginning},
       ${owner.kind === 'service' ? sql.fragment`${owner.id}::uuid` : owner.id})`);
+
+/** A write for each call would be too many, and an hour answers whether a key is still in use. */
+const isUseRecorded = sql.fragment`coalesce(keys.last_used_at > app_now() - interval '1 hour', false)`;
 
 const status = {
   frozen: z.boolean(),
@@ -28,6 +32,8 @@ const status = {
   refused: z.enum(['revoked', 'delegate_deleted', 'delegate_expired']).nullable(),
   /** Epoch milliseconds; null for a valid key. */
   refused_since: z.number().nullable(),
+  /** Whether its last use was recorded within the last hour. */
+  use_recorded: z.boolean(),
 };
 const KeyRow = z.discriminatedUnion('kind', [
   z.object({
@@ -62,9 +68,44 @@ export const findKeyRow = (db: Db, keyHash: string): Promise<KeyRow | null> =>
         when delegates.expires_at <= app_now() then 'delegate_expired' end as refused,
       case when delegates.deleted_at is not null then delegates.deleted_at
         when not ${isValid} or accounts.closed_at is not null then least(keys.revoked_at, accounts.closed_at)
-        when delegates.expires_at <= app_now() then delegates.expires_at end as refused_since
+        when delegates.expires_at <= app_now() then delegates.expires_at end as refused_since,
+      ${isUseRecorded} as use_recorded
     from keys join accounts using (account_id) left join delegates on delegates.delegate_id = keys.delegate_id
     where keys.key_hash = ${keyHash}`);
+
+/** Records that a key was used, unless that was recorded within the last hour. */
+export const recordKeyUse = (db: Db, keyHash: string): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update keys set last_used_at = app_now() where key_hash = ${keyHash} and not ${isUseRecorded}`);
+
+const ListedKey = z.object({
+  key_id: z.string(),
+  service_id: z.string().nullable(),
+  delegate_id: z.string().nullable(),
+  name: z.string(),
+  beginning: z.string(),
+  current: z.boolean(),
+  created_at: z.number(),
+  last_used_at: z.number().nullable(),
+  /** The end of its grace period or of its delegate, whichever is first. */
+  expires_at: z.number().nullable(),
+});
+
+/** A page of the account's keys that can be used, newest first, and one more. */
+export const listKeyRows = (
+  db: Db,
+  { account_id }: { account_id: string },
+  page: Page,
+): Promise<readonly ListedKey[]> =>
+  db.any(sql.type(ListedKey)`
+    select key_id, keys.service_id, keys.delegate_id, coalesce(services.name, delegates.name) as name, beginning,
+      revoked_at is null as current, keys.created_at, last_used_at,
+      least(revoked_at, delegates.expires_at) as expires_at
+    from keys left join services using (service_id)
+      left join delegates on delegates.delegate_id = keys.delegate_id
+    where keys.account_id = ${account_id} and ${isValid}
+      and (delegates.expires_at is null or delegates.expires_at > app_now())
+      ${pageBy('key_id', page)}`);
 
 /**
  * Whether the owner's key is its current one. False: it is in its grace period. Null: it is

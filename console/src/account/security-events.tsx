@@ -1,0 +1,35 @@
+import type { Output } from '../../../sdk/src/main.ts';
+import { useItems } from '../lib/data.ts';
+import { Ago, Empty, Section, Table } from '../ui/index.ts';
+import { SECURITY } from './texts.ts';
+
+type SecurityEvent = Output<'identity.listSecurityEvents'>['data'][number];
+
+/** What happened to the sign-ins, keys and payout addresses of the account. */
+export const SecurityEvents = () => {
+  const events = useItems(['security-events'], (client, cursor, options) =>
+    client.identity.listSecurityEvents({ cursor }, options),
+  );
+  return (
+    <Section title={SECURITY.title} about={SECURITY.about}>
+      <Table
+        label={SECURITY.title}
+        items={events}
+        waiting="Loading the security events…"
+        keyOf={({ security_event_id }) => security_event_id}
+        empty={<Empty title={SECURITY.none} />}
+        columns={[
+          { heading: 'When', show: ({ created_at }) => <Ago at={created_at} /> },
+          { heading: 'What', main: true, show: (event) => sentenceOf(event) },
+        ]}
+      />
+    </Section>
+  );
+};
+
+/** The event in one sentence. A name in it may be of somebody else, so it is quoted. */
+const sentenceOf = ({ kind, details }: SecurityEvent): string =>
+  SECURITY.sentences[kind].replaceAll(
+    /\{(\w+)\}/g,
+    (_, name: string) => SECURITY.words[details[name]!] ?? details[name] ?? '',
+  );

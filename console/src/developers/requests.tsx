@@ -1,0 +1,107 @@
+import { useSearchParams } from 'wouter';
+import type { Output } from '../../../sdk/src/main.ts';
+import { useDelegateNames } from '../consumer/names.tsx';
+import { useItems, useRead } from '../lib/data.ts';
+import { Ago, Badge, Copyable, Empty, LinkButton, Page, Section, Stack, Switch, Table } from '../ui/index.ts';
+import { REQUESTS } from './texts.ts';
+
+type Call = Output<'gateway.requests'>['data'][number];
+
+/** How often the newest calls are read. The log has no calls of this console. */
+const EVERY_MS = 5000;
+
+/** The newest calls of the account's keys and programs, with their errors. */
+const RequestsPage = () => {
+  const [params, setParams] = useSearchParams();
+  const refused = params.get('show') === 'refused';
+  const calls = useItems(
+    ['requests', refused],
+    (client, cursor, options) =>
+      client.gateway.requests({ cursor, refused: refused ? 'true' : 'false' }, options),
+    { every: EVERY_MS },
+  );
+  const nameOf = useCallers();
+  return (
+    <Page
+      title="Requests"
+      about={REQUESTS.about}
+      actions={<LinkButton to="/developers">For developers</LinkButton>}
+    >
+      <Section title={REQUESTS.title} about={REQUESTS.limits}>
+        <Stack>
+          <Switch
+            isSelected={refused}
+            onChange={(only) => setParams(only ? { show: 'refused' } : {}, { replace: true })}
+          >
+            {REQUESTS.onlyRefused}
+          </Switch>
+          <Table
+            label="Calls"
+            items={calls}
+            waiting="Loading your calls…"
+            keyOf={({ request_id, created_at }) => `${request_id} ${created_at}`}
+            empty={<Empty title={refused ? REQUESTS.noneRefused : REQUESTS.none}>{REQUESTS.first}</Empty>}
+            columns={[
+              { heading: 'When', show: ({ created_at }) => <Ago at={created_at} /> },
+              {
+                heading: 'Call',
+                main: true,
+                show: (call) => <Description call={call} />,
+              },
+              {
+                heading: 'Status',
+                show: ({ status }) => <Badge state={String(status)} tone={toneOf(status)} />,
+              },
+              { heading: 'By', show: nameOf },
+              { heading: 'Took', align: 'end', show: ({ duration_ms }) => `${duration_ms} ms` },
+              {
+                heading: 'Request id',
+                show: ({ request_id }) => (
+                  <Copyable text={request_id} label={`request id ${request_id}`} shown={12} />
+                ),
+              },
+            ]}
+          />
+        </Stack>
+      </Section>
+    </Page>
+  );
+};
+export default RequestsPage;
+
+const toneOf = (status: number) => (status < 400 ? 'good' : status < 500 ? 'wait' : 'bad');
+
+/** The path, and below it the error with the page that explains it, and the ids. */
+const Description = ({ call: { method, path, code, message, ids } }: { call: Call }) => (
+  <>
+    <code className="long">
+      {method} {path}
+    </code>
+    {code !== null && (
+      <div>
+        <a href={`/docs/errors#${code}`}>{code}</a> {message}
+      </div>
+    )}
+    {Object.entries(ids).map(([name, id]) => (
+      <div key={name} className="quiet">
+        {name.replace(/_id$/, '').replaceAll('_', ' ')} <code className="long">{id}</code>
+      </div>
+    ))}
+  </>
+);
+
+/** Who made a call: the name of the service or delegate, or a sign-in. */
+const useCallers = () => {
+  const delegates = useDelegateNames();
+  const services = useRead(['services', 'names'], async (client, options) => {
+    const names = new Map<string, string>();
+    for await (const { service_id, name } of client.identity.listServices({ limit: '100' }, options))
+      names.set(service_id, name);
+    return names;
+  });
+  return ({ service_id, delegate_id }: Call): string => {
+    if (service_id !== null) return services.data?.get(service_id) ?? service_id;
+    if (delegate_id !== null) return delegates?.get(delegate_id) ?? delegate_id;
+    return 'a sign-in';
+  };
+};

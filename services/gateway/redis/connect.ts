@@ -1,0 +1,33 @@
+import { Redis } from 'ioredis';
+import type { Logger } from '../../../shared/lib/logger.ts';
+
+export type { Redis };
+
+/**
+ * Connects to Redis in the background. A command without a connection fails at once, because
+ * nothing in Redis is worth the wait of a call: limits are then counted in the process, and the
+ * request log has a gap.
+ */
+export const connectRedis = (url: string, logger: Logger): Redis => {
+  const redis = new Redis(url, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    connectTimeout: 1000,
+    commandTimeout: 500,
+    socketTimeout: 2000,
+    retryStrategy: (times) => Math.min(times * 50, 1000),
+    // Commands of one turn of the event loop are sent in one write (docs/adr/0027).
+    enableAutoPipelining: true,
+  });
+  let up = true;
+  redis.on('error', (error) => {
+    if (up) logger.error({ err: error }, 'redis unavailable, counting limits in this process');
+    up = false;
+  });
+  redis.on('ready', () => {
+    if (!up) logger.info('redis available again');
+    up = true;
+  });
+  return redis;
+};
