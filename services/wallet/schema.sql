@@ -98,6 +98,7 @@ create table transactions (
   constraint transactions_type_check CHECK (type = ANY (ARRAY['payment'::text, 'deposit'::text, 'withdrawal'::text, 'refund'::text, 'dev_fund'::text]))
 );
 CREATE INDEX transactions_by_delegate ON transactions USING btree (delegate_id, type, created_at DESC, object_id DESC) WHERE (delegate_id IS NOT NULL);
+CREATE INDEX transactions_by_hash ON transactions USING hash (tx_hash);
 CREATE INDEX transactions_in ON transactions USING btree (to_account_id, type, created_at DESC, object_id DESC);
 CREATE INDEX transactions_incomplete ON transactions USING btree (queried_at) WHERE ((type = 'payment'::text) AND ((status = 'confirmed'::text) OR (created_at IS NULL)));
 CREATE INDEX transactions_out ON transactions USING btree (from_account_id, type, created_at DESC, object_id DESC);

@@ -106,8 +106,17 @@ test('filters narrow the list and are in the URL, spending is shown by day, serv
   expect(line).toContain(paid.settlement_id);
   await page.page.getByRole('link', { name: 'Payment' }).click();
   await page.page.getByRole('heading', { name: 'Receipt' }).waitFor();
+  await page.page.locator('.timeline').getByText('Paid: confirmed on chain').waitFor();
+  await page.page.locator('.timeline').getByText('to the vendor').waitFor();
   await page.page.goBack();
   await expectRows(page, 1);
+
+  await page.go(`/activity?find=${paid.settlement_id}`);
+  await expectRows(page, 1);
+  await page.page.getByLabel('Find').fill(paid.tx_hash);
+  await expectRows(page, 1);
+  await page.page.getByLabel('Find').fill('stl_unknown');
+  await page.page.getByText('No transaction matches these filters').waitFor();
 }, 180_000);
 
 const expectRows = async (console: ConsolePage, count: number) => {

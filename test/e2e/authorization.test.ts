@@ -48,8 +48,7 @@ const RECIPES: Record<string, Recipe> = {
   'quote.create': { body: ({ objects }) => ({ service_id: objects.service_id }) },
   'quote.list': { foreign: 'hidden' },
   'quote.get': {},
-  // Any account with a wallet may pay a quote. These two have none. A token of the other
-  // environment is not valid.
+  // Any account with a wallet may pay a quote. These two have none.
   'settlement.settle': {
     body: ({ quoteToken, attemptId }) => ({ quote_token: quoteToken, payment_attempt_id: attemptId }),
     foreign: [402, 409],

@@ -55,6 +55,13 @@ export const ActivityFilters = ({
   };
   return (
     <search className="filters" aria-label="Filter the list">
+      <TextField
+        label="Find"
+        placeholder="Id or transaction"
+        value={filters.find}
+        onChange={(text) => set('find', text)}
+        maxLength={100}
+      />
       {choose('type', 'Kind', 'All kinds', TYPES)}
       {choose('direction', 'Direction', 'In and out', DIRECTIONS)}
       {choose('status', 'Status', 'Any status', STATUSES)}

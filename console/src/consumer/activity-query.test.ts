@@ -43,3 +43,12 @@ test('days are whole days of the reader’s calendar, the last one included', ()
   for (const odd of ['0001-01-01', '2026-10', '20261025', '2026-10-25T00:00'])
     expect(queryOf({ ...none, from: odd })).toEqual({});
 });
+
+test('what is sought is an id, or a transaction if it has the length of one', () => {
+  const hash = '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQU';
+  expect(queryOf({ ...none, find: ` ${hash} ` })).toEqual({ tx_hash: hash });
+  expect(queryOf({ ...none, find: 'stl_01kaj5w0c0e8h9x2m4n6p8q0rs' })).toEqual({
+    object_id: 'stl_01kaj5w0c0e8h9x2m4n6p8q0rs',
+  });
+  expect(queryOf({ ...none, find: 'a b' })).toEqual({});
+});

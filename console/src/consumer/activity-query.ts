@@ -10,7 +10,7 @@ import { SERVICE_ID } from './delegate-form.ts';
 type Query = NonNullable<Input<'wallet.listTransactions'>>;
 export type Filters = Record<(typeof NAMES)[number], string>;
 
-export const NAMES = ['type', 'direction', 'status', 'service', 'delegate', 'from', 'to'] as const;
+export const NAMES = ['find', 'type', 'direction', 'status', 'service', 'delegate', 'from', 'to'] as const;
 export const TYPES = [
   ['payment', 'Payments'],
   ['deposit', 'Deposits'],
@@ -27,6 +27,9 @@ export const STATUSES = [
   ['finalized', 'Finalized'],
   ['reversed', 'Reversed'],
 ] as const;
+/** A signature on chain, in base58. */
+const TX_HASH = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
+const OBJECT_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const DELEGATE_ID = /^del_[0-9a-z]{26}$/;
 
 const oneOf = <T extends string>(choices: readonly (readonly [T, string])[], value: string): T | undefined =>
@@ -36,8 +39,12 @@ const oneOf = <T extends string>(choices: readonly (readonly [T, string])[], val
  * The filters as a query of the API. Days are whole days, the last one included. The URL may
  * contain anything, so unknown values are ignored.
  */
-export const queryOf = ({ type, direction, status, service, delegate, from, to }: Filters): Query => {
+export const queryOf = ({ find, type, direction, status, service, delegate, from, to }: Filters): Query => {
+  const sought = find.trim();
+  const isHash = TX_HASH.test(sought);
   const query = {
+    tx_hash: isHash ? sought : undefined,
+    object_id: !isHash && OBJECT_ID.test(sought) ? sought : undefined,
     type: oneOf(TYPES, type),
     direction: oneOf(DIRECTIONS, direction),
     status: oneOf(STATUSES, status),

@@ -1,6 +1,6 @@
 import { Link, useParams } from 'wouter';
 import type { Output } from '../../../sdk/src/main.ts';
-import { useRead } from '../lib/data.ts';
+import { useItems, useRead } from '../lib/data.ts';
 import { TransactionHash } from '../lib/transaction-hash.tsx';
 import { useSession } from '../session/use-session.tsx';
 import {
@@ -16,9 +16,10 @@ import {
   Properties,
   Section,
   Stack,
-  Time,
 } from '../ui/index.ts';
 import { railName } from '../vendor/rail.ts';
+import { refundsOf } from '../vendor/settlement-history.ts';
+import { Timeline } from '../vendor/settlement-timeline.tsx';
 import './receipt.css';
 import './approval.css';
 import { DeclinesOf } from './declines.tsx';
@@ -108,6 +109,11 @@ const Receipt = ({ payment }: { payment: Payment }) => {
   const { quote_amount, fee_amount, net_amount, chain_status, failure } = payment;
   const isPayer = payment.payment_attempt_id !== undefined;
   const isOut = payment.rail === 'x402_out';
+  const { settlement_id } = payment;
+  const refunds = useItems(['refunds', settlement_id], (client, cursor, options) =>
+    client.funding.listRefunds({ settlement_id, cursor, limit: '100' }, options),
+  );
+  const { refunded, left } = refundsOf(BigInt(net_amount), refunds.data);
   return (
     <Stack>
       <Section
@@ -126,6 +132,7 @@ const Receipt = ({ payment }: { payment: Payment }) => {
               [isOut ? 'Amount' : 'Quote', <Money key="quote" micro={quote_amount} large />],
               ['Fee included', !isOut && <Money key="fee" micro={fee_amount} />],
               ['Net to vendor', !isOut && <Money key="net" micro={net_amount} />],
+              ['Refunded', refunded > 0n && <Money key="refunded" micro={refunded} />],
               [
                 'Address',
                 payment.pay_to !== undefined && (
@@ -152,20 +159,13 @@ const Receipt = ({ payment }: { payment: Payment }) => {
       </Section>
       {!isOut && <ReceiptTokens payment={payment} />}
       <Columns>
-        <Section title="Times">
-          <Properties
-            of={[
-              ['Accepted', <Moment key="at" at={payment.created_at} />],
-              [
-                'Redeemed',
-                !isOut &&
-                  (payment.redeemed_at === null ? 'not yet' : <Moment key="at" at={payment.redeemed_at} />),
-              ],
-              [
-                'Redeem until',
-                payment.redeem_expires_at !== null && <Moment key="until" at={payment.redeem_expires_at} />,
-              ],
-            ]}
+        <Section title="Story">
+          <Timeline
+            side={isPayer ? 'payer' : 'vendor'}
+            settlement={payment}
+            refunds={refunds.data}
+            // A vendor of x402 delivers on its own terms, so no step of ours is open.
+            isShut={isOut || left === 0n}
           />
         </Section>
         <Section title="On chain">
@@ -226,11 +226,3 @@ const Receipt = ({ payment }: { payment: Payment }) => {
     </Stack>
   );
 };
-
-/** In the reader's time zone and in UTC, because a receipt may be read in another zone. */
-const Moment = ({ at }: { at: string }) => (
-  <>
-    <Time at={at} />
-    <div className="quiet">{at}</div>
-  </>
-);

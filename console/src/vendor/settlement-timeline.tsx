@@ -8,15 +8,20 @@ import './vendor.css';
 
 const EVERY_MS = 5000;
 
+/** Who reads the history of a payment. */
+type Side = 'vendor' | 'payer';
+
 /** The history of a payment, oldest first, followed by the pending steps. */
 export const Timeline = ({
+  side = 'vendor',
   settlement,
   quote,
   refunds,
   isShut,
 }: {
+  side?: Side;
   settlement: Settlement;
-  quote: Quote | undefined;
+  quote?: Quote | undefined;
   refunds: readonly Refund[];
   /** The whole net amount is reserved for refunds, so it cannot be redeemed. */
   isShut: boolean;
@@ -38,7 +43,7 @@ export const Timeline = ({
               <strong>{TEXTS[entry.kind]}</strong>
               <Time at={entry.at} seconds />
             </div>
-            <Detail entry={entry} settlement={settlement} events={events.data} />
+            <Detail entry={entry} settlement={settlement} events={events.data} side={side} />
           </li>
         ))}
         <Open settlement={settlement} isShut={isShut} />
@@ -76,11 +81,14 @@ const Detail = ({
   entry: { kind, refund },
   settlement,
   events,
+  side,
 }: {
   entry: Entry;
   settlement: Settlement;
   events: readonly Event[];
+  side: Side;
 }) => {
+  const vendor = side === 'vendor' ? 'you' : 'the vendor';
   const { tx_hash, superseded_tx_hashes, failure, units_total, units_remaining, accrued_fee } = settlement;
   if (kind === 'quoted')
     return (
@@ -92,7 +100,7 @@ const Detail = ({
     return (
       <>
         <Line>
-          <Money micro={settlement.net_amount} /> to you,{' '}
+          <Money micro={settlement.net_amount} /> to {vendor},{' '}
           <Money micro={accrued_fee ?? settlement.fee_amount} /> fee
           {accrued_fee !== undefined && ' accrued'}, in{' '}
           <Copyable text={tx_hash} label="transaction of the payment" shown={16} />
@@ -123,7 +131,7 @@ const Detail = ({
       </>
     );
   }
-  if (kind === 'lapsed') return <Line>The money stays with you.</Line>;
+  if (kind === 'lapsed') return <Line>The money stays with {vendor}.</Line>;
   if (kind === 'failed' && failure !== null)
     return (
       <Line>

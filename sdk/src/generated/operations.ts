@@ -285,7 +285,7 @@ export const OPERATIONS = {
     onboarding: {"method":"POST","path":"/v1/wallets/:wallet_id/onboarding","body":true},
     delegate: {"method":"POST","path":"/v1/wallets/:wallet_id/delegate","body":true,"timeoutSeconds":29},
     revoke: {"method":"POST","path":"/v1/wallets/:wallet_id/revoke","body":true,"timeoutSeconds":29},
-    listTransactions: {"method":"GET","path":"/v1/transactions","query":["cursor","limit","type","direction","status","service_id","delegate_id","from","to"],"list":true},
+    listTransactions: {"method":"GET","path":"/v1/transactions","query":["cursor","limit","type","direction","status","service_id","delegate_id","object_id","tx_hash","from","to"],"list":true},
     spendingSummary: {"method":"GET","path":"/v1/spending/summary","query":["from","to","group_by"]},
   },
   funding: {

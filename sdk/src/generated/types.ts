@@ -10141,6 +10141,10 @@ export interface operations {
                 service_id?: components["schemas"]["ServiceId"];
                 /** @description Only payments of this delegate and their refunds */
                 delegate_id?: components["schemas"]["DelegateId"];
+                /** @description Only transfers of this settlement, deposit, withdrawal, refund or test funding */
+                object_id?: string;
+                /** @description Only transfers of this transaction on chain */
+                tx_hash?: components["schemas"]["TransactionHash"];
                 /** @description This time and later */
                 from?: components["schemas"]["Timestamp"];
                 /** @description Before this time */

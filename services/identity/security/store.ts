@@ -35,7 +35,7 @@ export const listSecurityEventRows = (
   db: Db,
   { account_id }: { account_id: string },
   page: Page,
-): Promise<readonly SecurityEventRow[]> =>
+): Promise<readonly z.infer<typeof Row>[]> =>
   db.any(sql.type(Row)`
     select security_event_id, kind, details, created_at from security_events
     where account_id = ${account_id} ${pageBy('security_event_id', page)}`);

@@ -78,6 +78,8 @@ create index transactions_out on transactions (from_account_id, type, created_at
 create index transactions_in on transactions (to_account_id, type, created_at desc, object_id desc);
 create index transactions_by_delegate on transactions (delegate_id, type, created_at desc, object_id desc)
   where delegate_id is not null;
+-- A person searches for a transaction that an explorer shows.
+create index transactions_by_hash on transactions using hash (tx_hash);
 -- For the job that queries late payments. It is small, because complete payments are not in it.
 create index transactions_incomplete on transactions (queried_at)
   where type = 'payment' and (status = 'confirmed' or created_at is null);

@@ -130,6 +130,8 @@ type TransactionQuery = {
   status?: TransactionStatus | undefined;
   service_id?: string | undefined;
   delegate_id?: string | undefined;
+  object_id?: string | undefined;
+  tx_hash?: string | undefined;
   fromMs: number | null;
   toMs: number | null;
 };
@@ -141,12 +143,14 @@ const isDelegates = (side: (typeof SIDES)[number]) => DELEGATE_SIDES.includes(si
  */
 export const listTransactions = async (
   db: Db,
-  { scope, type, direction, status, service_id, delegate_id, fromMs, toMs }: TransactionQuery,
+  { scope, type, direction, fromMs, toMs, ...filters }: TransactionQuery,
   { before, limit }: Page<Place>,
 ): Promise<readonly TransactionRow[]> => {
   // Only the payer may know which delegate paid, so a filter by delegate excludes the other sides,
   // even where the id is right.
-  const sides = (scope.delegate_id === null && delegate_id === undefined ? SIDES : DELEGATE_SIDES).filter(
+  const sides = (
+    scope.delegate_id === null && filters.delegate_id === undefined ? SIDES : DELEGATE_SIDES
+  ).filter(
     (side) =>
       (type === undefined || side.type === type) && (direction === undefined || side.direction === direction),
   );
@@ -157,7 +161,7 @@ export const listTransactions = async (
         ${isDelegates(side) ? sql.fragment`delegate_id` : sql.fragment`null::text`} as delegate_id, created_at
       from transactions
       where ${inScope(scope, side.direction)} and type = ${side.type}
-        ${matching({ status, service_id, delegate_id })}
+        ${matching(filters)}
         ${fromMs === null ? nothing : sql.fragment`and created_at >= ${moment(fromMs)}`}
         ${toMs === null ? nothing : sql.fragment`and created_at < ${moment(toMs)}`}
         ${before === null ? nothing : isAfter(before, side.direction)}

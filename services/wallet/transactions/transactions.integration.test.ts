@@ -207,6 +207,22 @@ test('a list is filtered by direction, status, service and delegate, and only th
   expect(await types(vendor, { delegate_id: robot })).toEqual([]);
 });
 
+test('a transfer is found by its object and by its transaction, by its own sides only', async () => {
+  const [payer, vendor] = [account(), account()];
+  const [sought, other] = [1, 2].map(() => issue(payer, { vendor_account_id: vendor.account_id }));
+  await publishAll([issuedEvent(sought!), finalizedEvent(other!, NEXT_HASH)]);
+  await publishAll([issuedEvent(other!)]);
+  await expectSoon(async () => (await list(payer)).data.length, 2);
+  const found = async (caller: typeof payer, query: object) =>
+    (await list(caller, query)).data.map(({ object_id }) => object_id);
+  const { settlement_id } = sought!;
+  expect(await found(payer, { object_id: settlement_id })).toEqual([settlement_id]);
+  expect(await found(vendor, { object_id: settlement_id })).toEqual([settlement_id]);
+  expect(await found(payer, { tx_hash: NEXT_HASH })).toEqual([other!.settlement_id]);
+  expect(await found(payer, { tx_hash: NEXT_HASH, object_id: settlement_id })).toEqual([]);
+  expect(await found(account(), { object_id: settlement_id })).toEqual([]);
+});
+
 test('a cursor is valid for its list, its caller and its filters alone', async () => {
   const payer = account();
   await publishAll([issuedEvent(issue(payer)), issuedEvent(issue(payer))]);

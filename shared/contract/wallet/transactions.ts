@@ -80,6 +80,15 @@ export const transactionOperations = {
       status: TransactionStatus.optional().describe('Only transfers of this status'),
       service_id: ServiceId.optional().describe('Only payments of this service and their refunds'),
       delegate_id: DelegateId.optional().describe('Only payments of this delegate and their refunds'),
+      object_id: z
+        .string()
+        .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be an id')
+        .optional()
+        .meta({
+          description: 'Only transfers of this settlement, deposit, withdrawal, refund or test funding',
+          examples: ['stl_01kaj5w0c0e8h9x2m4n6p8q0rs'],
+        }),
+      tx_hash: TransactionHash.optional().describe('Only transfers of this transaction on chain'),
       ...range,
     }),
     output: page(Transaction),

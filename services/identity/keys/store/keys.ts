@@ -96,7 +96,7 @@ export const listKeyRows = (
   db: Db,
   { account_id }: { account_id: string },
   page: Page,
-): Promise<readonly ListedKey[]> =>
+): Promise<readonly z.infer<typeof ListedKey>[]> =>
   db.any(sql.type(ListedKey)`
     select key_id, keys.service_id, keys.delegate_id, coalesce(services.name, delegates.name) as name, beginning,
       revoked_at is null as current, keys.created_at, last_used_at,
