@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { openApiDocument } from '../shared/contract/openapi.ts';
 import { consoleExamples } from './console-examples.ts';
+import { consoleTexts } from './console-texts.ts';
 import { DASHBOARDS } from './dashboards/dashboards.ts';
 import { grafanaJson } from './dashboards/grafana.ts';
 import { errorsPage } from './errors-page.ts';
@@ -13,8 +14,8 @@ import { sdkErrors, sdkOperations, sdkTypes } from './sdk-sources.ts';
 
 /**
  * Writes the files that are derived from the contract, the services' settings, the catalog of
- * metrics and the examples into docs/, sdk/, k8s/ and console/. With --check it writes nothing,
- * names every file that differs, and exits 1 if there is one.
+ * metrics, the examples and the console's texts into docs/, sdk/, k8s/ and console/. With --check
+ * it writes nothing, names every file that differs, and exits 1 if there is one.
  */
 const root = path.resolve(import.meta.dirname, '..');
 const outputs: Record<string, string> = {
@@ -31,6 +32,7 @@ const outputs: Record<string, string> = {
   'sdk/src/generated/operations.ts': sdkOperations(),
   'sdk/src/generated/errors.ts': sdkErrors(),
   'console/src/generated/examples.ts': consoleExamples(),
+  ...consoleTexts(),
   ...(await clusterFiles()),
 };
 
