@@ -1,4 +1,5 @@
 import type { Benchmark } from '../harness/run.ts';
+import { consolePages } from './console.ts';
 import { cost } from './cost.ts';
 import { credentials } from './credentials.ts';
 import { declines } from './declines.ts';
@@ -30,4 +31,5 @@ export const benchmarks: Record<string, Benchmark> = {
   ed25519,
   credentials,
   statement,
+  console: consolePages,
 };
