@@ -17,6 +17,9 @@ const LamportBudget = (fallback: bigint) =>
 
 const AbsolutePath = z.string().startsWith('/', 'must be an absolute path');
 
+/** A settle that creates a token account needs about 45,000 units. */
+const AUTO = 'auto:80000:250000';
+
 export const config = z
   .object({
     ...serviceConfig,
@@ -46,13 +49,27 @@ export const config = z
     /** A file that contains the PIN of the token. It is read at each login. */
     PKCS11_PIN_FILE: AbsolutePath.optional(),
     PUBLIC_KEYS: PublicKeyList,
-    /** `units:microLamports`; absent: no compute budget instruction. */
+    /**
+     * `units:microLamports`: this price per unit. `auto:units:microLamports`: the price follows
+     * recent fees and is never higher; `auto` alone is `auto:80000:250000`, at most 20,000 lamports
+     * a settle. Absent: no compute budget instruction.
+     */
     COMPUTE_BUDGET: z
       .string()
-      .regex(/^[1-9][0-9]{0,6}:[0-9]{1,12}$/, 'must be units:microLamports')
+      .regex(
+        /^(auto|(auto:)?[1-9][0-9]{0,6}:[0-9]{1,12})$/,
+        'must be auto, auto:units:microLamports or units:microLamports',
+      )
       .transform((text) => {
-        const [units, microLamports] = text.split(':') as [string, string];
-        return { units: Number(units), microLamports: BigInt(microLamports) };
+        const [microLamports, units] = (text === 'auto' ? AUTO : text).split(':').toReversed() as [
+          string,
+          string,
+        ];
+        return {
+          units: Number(units),
+          microLamports: BigInt(microLamports),
+          follows: text.startsWith('auto'),
+        };
       })
       .optional(),
     ...hourlyCapsConfig,

@@ -20,6 +20,7 @@ import { observeChain } from './chain/observe-chain.ts';
 import { observeTransfers } from './chain/observe-transfers.ts';
 import { observeWallet } from './chain/observe-wallet.ts';
 import { observeWallets } from './chain/observe-wallets.ts';
+import { createPriorityFees } from './chain/priority-fees.ts';
 import { createLamportsReader, openRpcPool } from './chain/rpc-pool.ts';
 import { createTokenAccounts } from './chain/token-accounts.ts';
 import { verifyNetwork } from './chain/verify-network.ts';
@@ -118,6 +119,7 @@ const parts = {
   rpc,
   tokenAccounts: createTokenAccounts(rpc, network.mint),
   blockhashes: createBlockhashes(rpc),
+  priorityFees: createPriorityFees({ rpc, network, logger }),
   signers,
   caps: createCaps(pool, clock.now, caps),
   limits,

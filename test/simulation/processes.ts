@@ -98,6 +98,7 @@ export const startSubmitter = (
     rpc,
     tokenAccounts: createTokenAccounts(rpc, actors.mint),
     blockhashes: createBlockhashes(rpc),
+    priorityFees: { priceOf: async () => null },
     signers: actors.signers,
     caps: {
       reserveMicro: async () =>

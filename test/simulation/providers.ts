@@ -125,6 +125,7 @@ export const createProvider = (
         if (harness.off === 'expiry proof: block height') return tip() + 1000;
         return commitment === 'finalized' ? finalized() : confirmed();
       }),
+    recentFees: async () => [],
     latestBlockhash: () =>
       call('latestBlockhash', () => {
         const index = confirmed();

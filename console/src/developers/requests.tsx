@@ -69,6 +69,9 @@ const RequestsPage = () => {
 };
 export default RequestsPage;
 
+/** Ids that the row shows as a name, or that its other id leads to. */
+const REPEATED = new Set(['service_id', 'delegate_id', 'payment_attempt_id']);
+
 const toneOf = (status: number) => (status < 400 ? 'good' : status < 500 ? 'wait' : 'bad');
 
 /** The path, and below it the error with the page that explains it, and the ids. */
@@ -82,11 +85,13 @@ const Description = ({ call: { method, path, code, message, ids } }: { call: Cal
         <a href={`/docs/errors#${code}`}>{code}</a> {message}
       </div>
     )}
-    {Object.entries(ids).map(([name, id]) => (
-      <div key={name} className="quiet">
-        {name.replace(/_id$/, '').replaceAll('_', ' ')} <code className="long">{id}</code>
-      </div>
-    ))}
+    {Object.entries(ids)
+      .filter(([name]) => !REPEATED.has(name))
+      .map(([name, id]) => (
+        <div key={name} className="quiet">
+          {name.replace(/_id$/, '').replaceAll('_', ' ')} <code className="long">{id}</code>
+        </div>
+      ))}
   </>
 );
 

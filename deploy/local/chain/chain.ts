@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { createBank, type Outcome } from './bank.ts';
 import { preflightFailure, signatureVerificationFailure, type TransactionError } from './errors.ts';
 import { createFaucet } from './faucet.ts';
+import { priceOf } from './fees.ts';
 import { createHistory, type IncludedTransaction } from './history.ts';
 import { openJournal, openTip, readWhole, writeWhole } from './journal.ts';
 import { parseExact } from './json.ts';
@@ -33,6 +34,8 @@ export type GenesisMint = { address: string; authority: string };
 type Genesis = { seed: string; mint?: GenesisMint | undefined };
 
 const SNAPSHOT_EVERY_SLOTS = 150;
+/** As many slots as a real node answers about. */
+const RECENT_FEES = 150;
 const MINT_DECIMALS = 6;
 
 const address = (name: string): Key => {
@@ -81,6 +84,9 @@ export const openChain = ({
   const stats = { executed: 0, failed: 0, duplicate: 0 };
   const listeners = new Set<(event: ChainEvent) => void>();
   let unixSeconds = 0;
+  /** The smallest price per compute unit that a block takes, micro-lamports. */
+  let floor = 0n;
+  let recentFees: { slot: number; prioritizationFee: number }[] = [];
   let snapshotSlot = 0;
   let snapshotCount = 0;
 
@@ -116,6 +122,10 @@ export const openChain = ({
     ledger.advance();
     setClock();
     bank.finalize(finalSlot());
+    recentFees = [
+      ...recentFees.slice(1 - RECENT_FEES),
+      { slot: ledger.slot(), prioritizationFee: Number(floor) },
+    ];
     tip.write(ledger.slot());
     if (ledger.slot() - snapshotSlot >= SNAPSHOT_EVERY_SLOTS && journal.end() > snapshotCount) snapshot();
     emit({ type: 'slot' });
@@ -181,6 +191,11 @@ export const openChain = ({
     include,
     simulate,
     unixSeconds: () => unixSeconds,
+    /** The smallest price that each of the last slots took, oldest first. */
+    recentFees: () => recentFees,
+    setFloor: (microLamports: bigint): void => {
+      floor = microLamports;
+    },
 
     /** Calls back after every slot, transaction and fork, until the returned function is called. */
     listen: (listener: (event: ChainEvent) => void): (() => void) => {
@@ -203,7 +218,8 @@ export const openChain = ({
         if (err) throw preflightFailure(err, meta.logs(), Number(meta.computeUnitsConsumed()));
       }
       emit({ type: 'received', signature: transaction.signature });
-      include(transaction, staged);
+      // A congested block leaves out what offers less. Its sender sees only that it is not included.
+      if (priceOf(transaction.message) >= floor) include(transaction, staged);
       return transaction.signature;
     },
 

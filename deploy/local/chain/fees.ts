@@ -10,8 +10,8 @@ const MICRO_LAMPORTS = 1_000_000n;
 const SET_LIMIT = 2;
 const SET_PRICE = 3;
 
-/** The fee of a message in lamports: 5000 per signature and the compute price, rounded up. */
-export const feeOf = (message: Message): bigint => {
+/** What a message offers for compute: micro-lamports per unit, and the units. */
+const computeOf = (message: Message): { price: bigint; bought: bigint } => {
   let limit: bigint | undefined;
   let price = 0n;
   let units = 0n;
@@ -25,7 +25,15 @@ export const feeOf = (message: Message): bigint => {
     if (bytes[0] === SET_PRICE && bytes.length >= 9) price = bytes.readBigUInt64LE(1);
   }
   const wanted = limit ?? units;
-  const bought = wanted < MAX_UNITS ? wanted : MAX_UNITS;
+  return { price, bought: wanted < MAX_UNITS ? wanted : MAX_UNITS };
+};
+
+/** Micro-lamports per compute unit that a message offers. */
+export const priceOf = (message: Message): bigint => computeOf(message).price;
+
+/** The fee of a message in lamports: 5000 per signature and the compute price, rounded up. */
+export const feeOf = (message: Message): bigint => {
+  const { price, bought } = computeOf(message);
   const priority = (price * bought + MICRO_LAMPORTS - 1n) / MICRO_LAMPORTS;
   return LAMPORTS_PER_SIGNATURE * BigInt(message.requiredSignatures) + priority;
 };

@@ -11,6 +11,7 @@ import {
   GenesisHash,
   LatestBlockhash,
   NullableTransaction,
+  RecentFees,
   SentSignature,
   Signatures,
   Simulation,
@@ -84,6 +85,8 @@ export const createProvider = (url: string, number: number) => {
       const options = { encoding: 'base64', commitment: COMMITMENT, minContextSlot };
       return call('getMultipleAccounts', [addresses, options], Accounts);
     },
+    /** The smallest prices of recent slots that write all of these accounts. */
+    recentFees: (accounts: readonly string[]) => call('getRecentPrioritizationFees', [accounts], RecentFees),
     simulate: (wire: Uint8Array, minContextSlot: number | undefined) => {
       const options = { encoding: 'base64', sigVerify: false, commitment: COMMITMENT, minContextSlot };
       return call('simulateTransaction', [base64(wire), options], Simulation);

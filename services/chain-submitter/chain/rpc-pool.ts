@@ -160,6 +160,8 @@ export const createRpcPool = (providers: readonly Provider[], pause: Pause = (ms
         recordPlausible(provider.number, context.slot);
         return { ...value, slot: context.slot };
       }),
+    /** @throws RpcUnavailable, RpcRefused */
+    recentFees: (accounts: readonly string[]) => first((provider) => provider.recentFees(accounts)),
     /** Accounts at confirmed commitment, not older than the newest slot seen (or `notBefore`). */
     accounts: (
       addresses: readonly string[],

@@ -41,6 +41,9 @@ export const Statuses = inContext(z.array(StatusJson));
 export const Signatures = z.array(
   z.object({ signature: z.string(), err: ErrorJson, blockTime: z.number().nullish() }),
 );
+export const RecentFees = z.array(
+  z.object({ slot: z.number(), prioritizationFee: z.int().min(0).max(Number.MAX_SAFE_INTEGER) }),
+);
 export const Lamports = inContext(z.number());
 /** getTransaction in its `json` form. */
 export const FinalizedTransactionJson = FinalizedTransaction.nullable();

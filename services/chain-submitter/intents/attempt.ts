@@ -10,6 +10,7 @@ import type { Blockhashes } from '../chain/blockhashes.ts';
 import type { ChainError } from '../chain/model/chain-error.ts';
 import type { Network } from '../chain/model/network.ts';
 import type { TokenAccount } from '../chain/model/token-account.ts';
+import type { PriorityFees } from '../chain/priority-fees.ts';
 import type { Blockhash, RpcPool } from '../chain/rpc-pool.ts';
 import type { TokenAccounts } from '../chain/token-accounts.ts';
 import { BudgetUsedUp } from '../limits/fee-budgets.ts';
@@ -41,6 +42,7 @@ export type AttemptDeps = {
   rpc: RpcPool;
   tokenAccounts: TokenAccounts;
   blockhashes: Blockhashes;
+  priorityFees: PriorityFees;
   signers: Signers;
   caps: Caps;
   ownBudgets: OwnBudgets;
@@ -187,7 +189,10 @@ export const attemptOrder = async (
   order: OwnOrder,
 ): Promise<AttemptResult> => {
   const { blockhashes, network, rpc } = deps;
-  const [plan, latest] = await Promise.all([planTransaction(deps, order), blockhashes.get()]);
+  const [plan, latest] = await Promise.all([
+    planTransaction(deps, order, intent.generation),
+    blockhashes.get(),
+  ]);
   if ('failure' in plan) return failUnlessPaid(deps, intent, order, plan.failure);
   if ('creating' in plan) return { waitMs: CREATING_MS };
   if ('done' in plan) {

@@ -4,7 +4,7 @@ import type { BuiltOrder } from '../intents/model/order.ts';
 import { feeLamports, foreignFeeLamports, foreignLamports, isRevoke, settleLamports } from './lamports.ts';
 
 const network = { feePayer: 'payer', fundingAuthority: 'mint', computeBudget: null } as unknown as Network;
-const priced = { ...network, computeBudget: { units: 100_001, microLamports: 15n } };
+const priced = { ...network, computeBudget: { units: 100_001, microLamports: 15n, follows: false } };
 const order = (kind: BuiltOrder['kind'], rest: object = {}) =>
   ({ kind, authority: 'authority', owner: 'owner', ...rest }) as unknown as BuiltOrder;
 

@@ -10,7 +10,10 @@ export const TOKEN_ACCOUNT_LAMPORTS = 2_039_280n;
 const REFUND_LAMPORTS = 2n * SIGNATURE_LAMPORTS;
 const MICRO_LAMPORTS = 1_000_000n;
 
-/** Only settles have compute budget instructions. The price is due for all requested units. */
+/**
+ * Only settles have compute budget instructions. The price is due for all requested units. Where it
+ * follows recent fees, the highest one is reserved.
+ */
 const priorityLamports = (order: BuiltOrder, { computeBudget }: Network): bigint => {
   if (order.kind !== 'settle' || computeBudget === null) return 0n;
   const micro = BigInt(computeBudget.units) * computeBudget.microLamports;

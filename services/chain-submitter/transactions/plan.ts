@@ -1,6 +1,7 @@
 import type { TransactionInstruction } from '@solana/web3.js';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Network } from '../chain/model/network.ts';
+import type { PriorityFees } from '../chain/priority-fees.ts';
 import type { TokenAccounts } from '../chain/token-accounts.ts';
 import type { Failure } from '../intents/model/failure.ts';
 import type { OwnOrder } from '../intents/model/order.ts';
@@ -26,26 +27,34 @@ const QUOTA_USED_UP = 'the quota of token accounts that the platform pays for is
 
 /**
  * Reads the chain and decides which instructions an order needs at this moment.
+ * @param generation the number of transactions that were signed for the intent before
  * @throws RpcUnavailable
  */
 export const planTransaction = async (
-  deps: { tokenAccounts: TokenAccounts; network: Network; pool: Pool },
+  deps: { tokenAccounts: TokenAccounts; network: Network; pool: Pool; priorityFees: PriorityFees },
   order: OwnOrder,
+  generation: number,
 ): Promise<Plan> => {
   const { tokenAccounts, network } = deps;
   switch (order.kind) {
     case 'settle': {
-      const state = await tokenAccounts.getState(order.payout);
+      const [state, price] = await Promise.all([
+        tokenAccounts.getState(order.payout),
+        deps.priorityFees.priceOf(order, generation),
+      ]);
       if (state === 'foreign') return failed('the vendor’s token account belongs to another owner');
       if (state === 'ready')
-        return { instructions: settle(order, network, { create: false }), creates: null };
+        return { instructions: settle(order, network, { create: false, price }), creates: null };
       // The permit was reserved with the quote, so this refuses only an account that was closed
       // since.
       const allowed = await allowCreation(deps, order.vendorAccountId, order.payout);
       if (allowed === 'refused') return failed('the vendor’s token account was closed');
       if (allowed === 'creating') return { creating: true };
       const create = allowed === 'granted';
-      return { instructions: settle(order, network, { create }), creates: create ? order.payout : null };
+      return {
+        instructions: settle(order, network, { create, price }),
+        creates: create ? order.payout : null,
+      };
     }
     case 'fund': {
       const state = await tokenAccounts.getState(order.owner);

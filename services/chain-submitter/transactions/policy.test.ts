@@ -70,7 +70,7 @@ const evaluate = (bytes: Uint8Array, of: Parameters<typeof checkPolicy>[1] = ord
     return 'refused';
   }
 };
-const built = settle(order, network, { create: true });
+const built = settle(order, network, { create: true, price: null });
 const [create, net, fee] = built as [TransactionInstruction, TransactionInstruction, TransactionInstruction];
 const from = { source: order.source, mint, authority };
 const netWith = (change: object) =>
@@ -201,34 +201,51 @@ test.each<[string, Partial<SettleOrder>, Partial<Network>]>([
     { ...network, ...on },
   ];
   expect(
-    evaluate(compile(settle(changedOrder, changedNetwork, { create: false })), changedOrder, changedNetwork),
+    evaluate(
+      compile(settle(changedOrder, changedNetwork, { create: false, price: null })),
+      changedOrder,
+      changedNetwork,
+    ),
   ).toBe('refused');
 });
 
 test('a quote without a fee has one transfer', () => {
   const free = { ...order, feeMicro: 0n };
-  expect(evaluate(compile(settle(free, network, { create: false })), free)).toBe('signed');
+  expect(evaluate(compile(settle(free, network, { create: false, price: null })), free)).toBe('signed');
   expect(evaluate(compile(built), free)).toBe('refused');
 });
 
 test('an account pays its accrued fees to the fee wallet, by one transfer without a fee', () => {
   const toFeeWallet = { payout: feeWallet, payoutAccount: network.feeAccount };
   const fees = { ...order, ...toFeeWallet, feeMicro: 0n, paysFees: true };
-  const bytes = compile(settle(fees, network, { create: false }));
+  const bytes = compile(settle(fees, network, { create: false, price: null }));
   expect(evaluate(bytes, fees)).toBe('signed');
   expect(evaluate(bytes, { ...fees, paysFees: false })).toBe('refused');
 });
 
 test('rule 13: only the configured compute budget is allowed', () => {
-  const budget = { units: 60_000, microLamports: 1000n };
+  const budget = { units: 60_000, microLamports: 1000n, follows: false };
   const busy = { ...network, computeBudget: budget };
-  const bytes = compile(settle(order, busy, { create: true }));
+  const bytes = compile(settle(order, busy, { create: true, price: 1000n }));
   expect([evaluate(bytes, order, busy), evaluate(bytes), evaluate(compile(built), order, busy)]).toEqual([
     'signed',
     'refused',
     'refused',
   ]);
   expect(evaluate(bytes, order, { ...busy, computeBudget: { ...budget, microLamports: 1n } })).toBe(
+    'refused',
+  );
+});
+
+test('rule 13: a price that follows recent fees is never above the configured one', () => {
+  const budget = { units: 60_000, microLamports: 1000n, follows: true };
+  const busy = { ...network, computeBudget: budget };
+  const evaluated = [0n, 400n, 1000n, 1001n].map((price) =>
+    evaluate(compile(settle(order, busy, { create: true, price })), order, busy),
+  );
+  expect(evaluated).toEqual(['signed', 'signed', 'signed', 'refused']);
+  const otherUnits = { ...busy, computeBudget: { ...budget, units: 60_001 } };
+  expect(evaluate(compile(settle(order, busy, { create: true, price: 400n })), order, otherUnits)).toBe(
     'refused',
   );
 });

@@ -58,7 +58,11 @@ const checkBudget = (rest: KnownInstruction[], budget: Network['computeBudget'])
   if (budget === null) return;
   require(shift(rest, 'computeUnitLimit').units === budget.units, 'another compute unit limit');
   const { microLamports } = shift(rest, 'computeUnitPrice');
-  require(microLamports === budget.microLamports, 'another compute unit price');
+  // Where the price follows recent fees, the configured one is its limit.
+  const isWithin = budget.follows
+    ? microLamports <= budget.microLamports
+    : microLamports === budget.microLamports;
+  require(isWithin, 'another compute unit price');
 };
 
 /**

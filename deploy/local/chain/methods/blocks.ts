@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { Chain } from '../chain.ts';
 import { MAX_BLOCKHASH_AGE } from '../ledger.ts';
-import { config, inContext, type Methods, parse, VERSION, viewOf } from './params.ts';
+import { address, config, inContext, type Methods, parse, VERSION, viewOf } from './params.ts';
 
 const SLOTS_IN_EPOCH = 432_000;
+const MAX_FEE_ACCOUNTS = 128;
 
 /** Methods about slots, blocks and the node itself. */
 export const blockMethods = (chain: Chain): Methods => {
@@ -34,6 +35,11 @@ export const blockMethods = (chain: Chain): Methods => {
         slotsInEpoch: SLOTS_IN_EPOCH,
         transactionCount: chain.history.count(),
       };
+    },
+    // One floor for all accounts, so the accounts that are asked about make no difference.
+    getRecentPrioritizationFees: (params) => {
+      parse(params, z.array(address).max(MAX_FEE_ACCOUNTS).nullish());
+      return chain.recentFees();
     },
     getTransactionCount: () => chain.history.count(),
   };

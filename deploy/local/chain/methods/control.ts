@@ -63,6 +63,13 @@ export const controlMethods = (chain: Chain, clock: Clock, faults: Faults): Meth
       return { ...clock.get(), ...position() };
     },
 
+    /** `[microLamports]`: blocks take only transactions that offer this price per compute unit. → null */
+    chain_fees: (params) => {
+      const [microLamports] = parse(params, z.number().int().min(0).max(1_000_000_000));
+      chain.setFloor(BigInt(microLamports));
+      return null;
+    },
+
     /**
      * `[]` → the numbers of transactions that succeeded, failed in a block, and were refused as
      * already processed.

@@ -10,7 +10,11 @@ export type Network = {
   fundingAuthority: string | null;
   feeWallet: string;
   feeAccount: string;
-  computeBudget: { units: number; microLamports: bigint } | null;
+  /**
+   * Of settles; null: they have no compute budget instructions. `microLamports` is the price of a
+   * unit, and the highest one where the price follows recent fees.
+   */
+  computeBudget: { units: number; microLamports: bigint; follows: boolean } | null;
 };
 
 /** All addresses of the platform. None of them may be a user's wallet or a payee. */

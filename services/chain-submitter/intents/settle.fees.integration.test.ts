@@ -1,0 +1,77 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
+import { staysFor, waitFor } from '../../../test/support/wait.ts';
+
+/** Settles on a chain whose blocks take only what offers enough for compute. */
+let fixture: SubmitterFixture;
+beforeAll(async () => {
+  fixture = await startSubmitterFixture();
+}, 60_000);
+afterEach(async () => {
+  await fixture.chain.call('chain_fees', 0);
+  await fixture.chain.call('chain_fault');
+});
+afterAll(() => fixture.stop());
+
+const FLOOR = 40_000;
+const isPaid = async (quote: { payout: { toBase58: () => string } }) =>
+  (await fixture.outside.balance(quote.payout as never)) > 0n;
+
+/** What a transaction paid, lamports. Two signatures cost 10,000. */
+const feeOf = async (signature: string): Promise<number> =>
+  (
+    await fixture.chain.call<{ meta: { fee: number } }>('getTransaction', signature, {
+      commitment: 'confirmed',
+    })
+  ).meta.fee;
+
+/** The floor is visible in the recent fees after some slots. */
+const untilFeesRise = (floor: number) =>
+  waitFor(
+    () => fixture.chain.call<{ prioritizationFee: number }[]>('getRecentPrioritizationFees', []),
+    (recent) => recent.slice(-20).every(({ prioritizationFee }) => prioritizationFee === floor),
+  );
+
+test('COMPUTE_BUDGET=auto offers what recent blocks took, and is included', async () => {
+  const service = await fixture.start({ COMPUTE_BUDGET: 'auto' });
+  const quiet = await fixture.settle(await fixture.payer(10_000_000n), fixture.quote());
+  const cheap = await fixture.events.wait(quiet.settlement_id, 'confirmed');
+  expect(await feeOf(cheap.tx_hash!)).toBe(10_000);
+
+  await fixture.payer(10_000_000n);
+  const payer = await fixture.payer(10_000_000n);
+  await fixture.chain.call('chain_fees', FLOOR);
+  await untilFeesRise(FLOOR);
+  const paid = await fixture.settle(payer, fixture.quote());
+  const dear = await fixture.events.wait(paid.settlement_id, 'confirmed');
+  expect(await feeOf(dear.tx_hash!)).toBe(10_000 + (80_000 * FLOOR) / 1_000_000);
+  await service.stop();
+}, 60_000);
+
+test('the cap holds: a payment waits while blocks take more, and is paid when they take less', async () => {
+  const service = await fixture.start({ COMPUTE_BUDGET: 'auto:80000:30000' });
+  const payer = await fixture.payer(10_000_000n);
+  await fixture.chain.call('chain_fees', FLOOR);
+  await untilFeesRise(FLOOR);
+  const quote = fixture.quote();
+  const { settlement_id } = await fixture.settle(payer, quote);
+  await staysFor(
+    1500,
+    () => isPaid(quote),
+    (paid) => !paid,
+  );
+  await fixture.chain.call('chain_fees', 0);
+  const paid = await fixture.events.wait(settlement_id, 'confirmed');
+  expect(await feeOf(paid.tx_hash!)).toBe(10_000 + (80_000 * 30_000) / 1_000_000);
+  await service.stop();
+}, 60_000);
+
+test('without an answer about recent fees, the highest configured price is offered', async () => {
+  const service = await fixture.start({ COMPUTE_BUDGET: 'auto:80000:50000' });
+  const payer = await fixture.payer(10_000_000n);
+  await fixture.chain.call('chain_fault', { method: 'getRecentPrioritizationFees', kind: 'drop' });
+  const { settlement_id } = await fixture.settle(payer, fixture.quote());
+  const paid = await fixture.events.wait(settlement_id, 'confirmed');
+  expect(await feeOf(paid.tx_hash!)).toBe(14_000);
+  await service.stop();
+}, 60_000);
