@@ -15,7 +15,9 @@ const say = (line) => console.log(`set-up: ${line}`);
 
 try {
   const lock = readFileSync(path.join(repositoryRoot, 'package-lock.json'));
-  ensureNodeModules(createHash('sha256').update(lock).digest('hex'), say);
+  ensureNodeModules(createHash('sha256').update(lock).digest('hex'), say, {
+    forStart: process.argv.includes('--start'),
+  });
   if (!process.argv.includes('--no-servers')) {
     ensureServers(say);
     ensureConsole(say);

@@ -218,7 +218,7 @@ export const openChain = ({
         if (err) throw preflightFailure(err, meta.logs(), Number(meta.computeUnitsConsumed()));
       }
       emit({ type: 'received', signature: transaction.signature });
-      // A congested block leaves out what offers less. Its sender sees only that it is not included.
+      // A congested block leaves out what offers less, and its sender gets no error.
       if (priceOf(transaction.message) >= floor) include(transaction, staged);
       return transaction.signature;
     },

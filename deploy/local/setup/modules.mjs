@@ -13,19 +13,27 @@ import {
 import path from 'node:path';
 import { repositoryRoot } from '../servers/binaries.mjs';
 import { installLocked, npm } from './npm.mjs';
+import { installForStart } from './start-modules.mjs';
 
 const modules = path.join(repositoryRoot, 'node_modules');
 const stampFile = path.join(modules, '.stamp');
 const nodeBinary = path.join(modules, 'node/bin/node');
 
-/** @throws if neither `npm ci` nor its fallback succeeds. */
-export function ensureNodeModules(lockHash, say) {
-  if (readOr(stampFile, '') === lockHash && existsSync(nodeBinary)) return;
+/**
+ * @param forStart on a bare machine only what `npm start` needs is installed
+ * @throws if neither `npm ci` nor its fallback succeeds
+ */
+export function ensureNodeModules(lockHash, say, { forStart }) {
+  const partStamp = `start ${lockHash}`;
+  const stamp = readOr(stampFile, '');
+  if (existsSync(nodeBinary) && (stamp === lockHash || (forStart && stamp === partStamp))) return;
   const startedAt = Date.now();
-  if (!isInstalled()) install(say);
+  const isPart = forStart && !existsSync(modules);
+  if (isPart) installForStart(say);
+  else if (!isInstalled()) install(say);
   ensureNode(say);
   ensurePostgresLinks();
-  writeFileSync(stampFile, lockHash);
+  writeFileSync(stampFile, isPart ? partStamp : lockHash);
   say(`node modules are installed (${((Date.now() - startedAt) / 1000).toFixed(1)} s)`);
 }
 

@@ -63,7 +63,7 @@ export const controlMethods = (chain: Chain, clock: Clock, faults: Faults): Meth
       return { ...clock.get(), ...position() };
     },
 
-    /** `[microLamports]`: blocks take only transactions that offer this price per compute unit. → null */
+    /** `[microLamports]`: blocks leave out what offers a lower price per compute unit. → null */
     chain_fees: (params) => {
       const [microLamports] = parse(params, z.number().int().min(0).max(1_000_000_000));
       chain.setFloor(BigInt(microLamports));
