@@ -56,7 +56,8 @@ test('a link fills the code in and allows nothing; Allow signs the device in, an
     answer: { status: 'authorized', account: { email: person.email } },
   });
   await page.go('/account');
-  await page.page.getByText('Device “quittance on <b>build-7</b>”').waitFor();
+  await page.page.getByText('Device “quittance on <b>build-7</b>”', { exact: true }).waitFor();
+  await page.page.getByText('The device “quittance on <b>build-7</b>” was signed in.').waitFor();
 });
 
 test('a code is typed in any spelling, and Deny refuses the device', async () => {
