@@ -12,6 +12,7 @@ import { scaleOut } from './scale-out.ts';
 import { settle } from './settle.ts';
 import { soak } from './soak.ts';
 import { statement } from './statement.ts';
+import { visibility } from './visibility.ts';
 import { x402 } from './x402.ts';
 
 /** Every benchmark by its name in `npm run bench -- <name>`. */
@@ -31,5 +32,6 @@ export const benchmarks: Record<string, Benchmark> = {
   ed25519,
   credentials,
   statement,
+  visibility,
   console: consolePages,
 };
