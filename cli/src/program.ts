@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { addAccount } from './commands/account.ts';
+import { addKeys, addRequests } from './commands/developers.ts';
 import { addListen } from './commands/listen.ts';
 import { addApprovals, addDeclines, addDelegates, addPayments, addServices } from './commands/lists.ts';
 import { addLogin } from './commands/login.ts';
@@ -74,6 +75,8 @@ export const createProgram = (io: Io): Command => {
   addReceipt(program, io);
   addApprovals(program, io);
   addDeclines(program, io);
+  addRequests(program, io);
+  addKeys(program, io);
   addAccount(program, io);
   quietly(program, io);
   return program;

@@ -103,6 +103,19 @@ describe('events', () => {
     expect((await quittance(['declines', 'list'])).out).toContain('total');
   });
 
+  test('requests lists the refused call, and keys the key that made it', async () => {
+    type Call = { code: string; credential: string; request_id: string };
+    const [refused] = await waitFor(
+      async () => (await json<{ data: Call[] }>(['requests', 'list', '--refused'])).data,
+      (data) => data.length > 0,
+    );
+    expect(refused).toMatchObject({ code: 'limit_exceeded', credential: 'delegate_key' });
+    expect((await quittance(['requests', 'list', '--refused'])).out).toContain(refused!.request_id);
+    const keys = await json<{ data: { beginning: string; last_used_at: string | null }[] }>(['keys', 'list']);
+    expect(keys.data.length).toBeGreaterThan(0);
+    expect((await quittance(['keys', 'list'])).out).toContain(`${keys.data[0]!.beginning}…`);
+  });
+
   test.each([
     [['trigger', 'settlement.reversed'], /cannot be triggered: it needs a fork/],
     [['trigger', 'refund.failed'], /cannot be triggered: it needs the signature of the payout address/],

@@ -3,44 +3,9 @@ import type { Client, Output } from '../../../sdk/src/main.ts';
 import { type Context, contextOf, print } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, styled } from '../io.ts';
-import { plain, properties, table } from '../text.ts';
+import { plain, properties } from '../text.ts';
 import { formatUsdc, parseUsdc } from '../usdc.ts';
-
-const DEFAULT_COUNT = '20';
-
-/** The newest items of a list, at most `--limit`. */
-const newest = async <T>(list: AsyncIterable<T>, limit: string): Promise<T[]> => {
-  if (!/^[1-9]\d{0,3}$/.test(limit))
-    throw new UsageError(`--limit: "${limit}" is not a number from 1 to 9999`);
-  const items: T[] = [];
-  for await (const item of list) {
-    items.push(item);
-    if (items.length >= Number(limit)) break;
-  }
-  return items;
-};
-const withLimit = (command: Command) =>
-  command.option('--limit <number>', 'show at most this many', DEFAULT_COUNT);
-
-/** A list as a table, or as JSON. */
-const printList = <T>(
-  context: Context,
-  items: readonly T[],
-  {
-    empty,
-    headings,
-    row,
-    right = [],
-  }: {
-    empty: string;
-    headings: readonly string[];
-    row: (item: T) => string[];
-    right?: readonly number[];
-  },
-): void =>
-  print(context, { data: items }, () =>
-    items.length === 0 ? empty : table(headings, items.map(row), right),
-  );
+import { newest, printList, withLimit } from './printed-list.ts';
 
 /** A new key is shown once, and apart from what may be copied into a log. */
 const keyLine = (io: Io, created: { api_key: string } | { secret_already_shown: true }): string =>

@@ -20,9 +20,8 @@ const objectIds = (ids: FastifyRequest['ids']): Record<string, string> =>
   );
 
 /**
- * A call for the log of its account, or null for one that belongs there not: a call without an
- * account, of a page of the console, or of the log itself. A browser sets `sec-fetch-site`, and no
- * script can.
+ * A call for the log of its account. Null for a call without an account, of a page of the console,
+ * or of the log itself. A browser sets `sec-fetch-site`, and no script can.
  */
 export const describeRequest = (
   request: FastifyRequest & { caller: Authenticated | null },
