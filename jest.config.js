@@ -47,8 +47,9 @@ export default {
   testSequencer: '<rootDir>/test/support/sequencer.js',
   reporters: ['<rootDir>/test/support/reporter.ts'],
   testTimeout: 60_000,
-  // Most of a suite waits for blocks, mails or windows: three at a time leave half of two cores idle.
-  maxWorkers: 6,
+  // Most of a suite waits for blocks, mails or windows: four at a time use two cores well. With six
+  // a starved suite fails now and then.
+  maxWorkers: 4,
   // After many suites a worker was ended by force at the default of 500 ms.
   workerGracefulExitTimeout: 20_000,
 };
