@@ -53,13 +53,18 @@ test('one settle is one trace, from the call over NATS and JetStream to the chai
   const quote = await quoteOf(api, vendor);
   const paid = await must(settleWith(api, consumer.token, quote, attempt), 'settle');
   // Each service exports by its clock, so the subscriber's span may be exported before the
-  // publisher's.
-  const whole = await traceOf(attempt, ({ spans }) =>
-    ['evt.settlement.issued', 'evt.settlement.finalized'].every(
-      (event) =>
-        spans.some(({ name, service }) => name === `process ${event}` && service === 'wallet') &&
-        spans.some(({ name, service }) => name === `send ${event}` && service === 'settlement'),
-    ),
+  // publisher's, and that of the poll after all others.
+  const whole = await traceOf(
+    attempt,
+    ({ spans }) =>
+      ['poll signature statuses', 'getSignatureStatuses'].every((poll) =>
+        spans.some(({ name }) => name === poll),
+      ) &&
+      ['evt.settlement.issued', 'evt.settlement.finalized'].every(
+        (event) =>
+          spans.some(({ name, service }) => name === `process ${event}` && service === 'wallet') &&
+          spans.some(({ name, service }) => name === `send ${event}` && service === 'settlement'),
+      ),
   );
 
   const byId = new Map(whole.spans.map((span) => [span.span_id, span]));
