@@ -47,9 +47,9 @@ export default {
   testSequencer: '<rootDir>/test/support/sequencer.js',
   reporters: ['<rootDir>/test/support/reporter.ts'],
   testTimeout: 60_000,
-  // Most of a suite waits for blocks, mails or windows: four at a time use two cores well. With six
-  // a starved suite fails now and then.
-  maxWorkers: 4,
+  // Most of a suite waits for blocks, mails or windows. Three suites at a time use two cores well. With
+  // four the whole run is an eighth shorter, and with six it starves a suite now and then.
+  maxWorkers: 3,
   // After many suites a worker was ended by force at the default of 500 ms.
   workerGracefulExitTimeout: 20_000,
 };
