@@ -187,6 +187,10 @@ export const openConsole = async (
         animations: 'disabled',
       });
     },
-    close: () => context.close(),
+    close: async () => {
+      // A test may end while the page reads again, and a callback of a route is still running.
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+      await context.close();
+    },
   };
 };
