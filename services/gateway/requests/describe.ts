@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Authenticated } from '../credentials/authenticate.ts';
 import type { LoggedRequest } from './request-log.ts';
 
 /**
@@ -11,7 +10,7 @@ const LONG_WORD = /\S{41,}/g;
 const withoutLongWords = (message: string): string =>
   message.replaceAll(LONG_WORD, (word) => `${word.slice(0, 8)}…`);
 
-/** The ids of objects in the input and the answer, without what the credential shows anyway. */
+/** The ids of objects in the input and the answer. The log line also has flags and a state. */
 const objectIds = (ids: FastifyRequest['ids']): Record<string, string> =>
   Object.fromEntries(
     Object.entries(ids ?? {}).filter(
@@ -24,7 +23,7 @@ const objectIds = (ids: FastifyRequest['ids']): Record<string, string> =>
  * or of the log itself. A browser sets `sec-fetch-site`, and no script can.
  */
 export const describeRequest = (
-  request: FastifyRequest & { caller: Authenticated | null },
+  request: FastifyRequest,
   { statusCode, elapsedTime }: Pick<FastifyReply, 'statusCode' | 'elapsedTime'>,
 ): { accountId: string; logged: LoggedRequest } | null => {
   const { caller, routeOptions, headers } = request;

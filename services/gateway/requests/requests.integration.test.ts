@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { createKeyText } from '../../../shared/lib/key-text.ts';
@@ -145,6 +146,24 @@ test('the newest hundred are kept, in pages, and the refused ones apart', async 
   }
   expect(pages).toEqual(all);
   expect((await send('GET', '/v1/requests?cursor=abc', { key: token })).status).toBe(400);
+});
+
+test('only the thousand accounts that called last have a log', async () => {
+  const client = new Redis(servers.redisPort);
+  try {
+    const [oldest, ...others] = Array.from({ length: 1000 }, () => newId('acct'));
+    await client.zadd('requests:accounts', 1, oldest!, ...others.flatMap((id) => [2, id]));
+    const logs = ['all', 'refused'].map((kind) => `requests:${oldest!}:${kind}`);
+    for (const key of logs) await client.xadd(key, '*', 'request', '{}');
+    const { token, serviceKey } = await newAccount();
+    await send('GET', '/v1/quotes', { key: serviceKey });
+    await logOf(token, 1);
+    await waitUntil(async () => (await client.exists(logs)) === 0);
+    expect(await client.zcard('requests:accounts')).toBe(1000);
+    expect(await client.zscore('requests:accounts', oldest!)).toBeNull();
+  } finally {
+    client.disconnect();
+  }
 });
 
 test('without Redis calls are answered, the log is unavailable, and it continues afterwards', async () => {
