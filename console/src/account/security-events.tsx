@@ -29,7 +29,7 @@ export const SecurityEvents = () => {
 
 /** The event in one sentence. A name in it may be of somebody else, so it is quoted. */
 const sentenceOf = ({ kind, details }: SecurityEvent): string =>
-  SECURITY.sentences[kind].replaceAll(
-    /\{(\w+)\}/g,
-    (_, name: string) => SECURITY.words[details[name]!] ?? details[name] ?? '',
-  );
+  SECURITY.sentences[kind].replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const detail = details[name] ?? '';
+    return name === 'method' ? (SECURITY.methods[detail] ?? detail) : detail;
+  });

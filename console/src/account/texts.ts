@@ -4,8 +4,8 @@ export const SECURITY = {
   about:
     'Sign-ins, and changes of passkeys, keys and payout addresses, for 90 days. Revoke what you do not recognise.',
   none: 'No event in the last 90 days',
-  /** Details that are words of the API. */
-  words: { email: 'by a mailed link', passkey: 'by passkey', now: 'now' } as Readonly<Record<string, string>>,
+  /** How somebody signed in, by the word of the API. */
+  methods: { email: 'by a mailed link', passkey: 'by passkey' } as Readonly<Record<string, string>>,
   sentences: {
     signed_in: 'You signed in {method}.',
     device_signed_in: 'The device “{client_name}” was signed in.',

@@ -1,8 +1,9 @@
 import { useSearchParams } from 'wouter';
 import type { Output } from '../../../sdk/src/main.ts';
 import { useDelegateNames } from '../consumer/names.tsx';
-import { useItems, useRead } from '../lib/data.ts';
+import { useItems } from '../lib/data.ts';
 import { Ago, Badge, Copyable, Empty, LinkButton, Page, Section, Stack, Switch, Table } from '../ui/index.ts';
+import { useAllServices } from '../vendor/sales-data.ts';
 import { REQUESTS } from './texts.ts';
 
 type Call = Output<'gateway.requests'>['data'][number];
@@ -98,14 +99,10 @@ const Description = ({ call: { method, path, code, message, ids } }: { call: Cal
 /** Who made a call: the name of the service or delegate, or a sign-in. */
 const useCallers = () => {
   const delegates = useDelegateNames();
-  const services = useRead(['services', 'names'], async (client, options) => {
-    const names = new Map<string, string>();
-    for await (const { service_id, name } of client.identity.listServices({ limit: '100' }, options))
-      names.set(service_id, name);
-    return names;
-  });
+  const { services } = useAllServices();
   return ({ service_id, delegate_id }: Call): string => {
-    if (service_id !== null) return services.data?.get(service_id) ?? service_id;
+    if (service_id !== null)
+      return services.find((each) => each.service_id === service_id)?.name ?? service_id;
     if (delegate_id !== null) return delegates?.get(delegate_id) ?? delegate_id;
     return 'a sign-in';
   };
