@@ -44,7 +44,7 @@ const forwardOnce = (
 
 /** A service that restarts answers again within seconds. */
 const REPEAT_MS = 250;
-/** No other call gets the success for 5 s. A later confirmation counts unless one got it. */
+/** No other call gets the success for 7 s. A later confirmation counts unless one got it. */
 const HAND_OUT_CONFIRM_MS = 60_000;
 const HAND_OUT_TIMEOUT_MS = 1000;
 
@@ -82,8 +82,7 @@ type HandOut = { extra?: { quittance?: { settlement_id: string; hand_out_id?: st
 
 /**
  * Confirms to the settlement service that the success of an x402 payment was sent, and repeats that
- * while the service is unavailable. If it is not confirmed within 5 s, the next settle of the
- * payload gets the success again.
+ * while the service is unavailable (docs/adr/0043).
  */
 export const confirmHandOut = async (answer: unknown, { environment }: Authenticated): Promise<void> => {
   const { settlement_id, hand_out_id } = (answer as HandOut).extra?.quittance ?? {};

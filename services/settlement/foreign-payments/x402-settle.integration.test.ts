@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { call } from '../../../shared/bus/call.ts';
 import { chainSubmitter } from '../../../shared/contract/index.ts';
 import type { Principal } from '../../../shared/contract/principal.ts';
@@ -125,6 +125,39 @@ describe('settle', () => {
     expect(await settle(transaction)).toMatchObject(duplicate);
     for (const later of ['121 seconds', '400 days'])
       expect(await database.withClock(later, () => settle(transaction))).toMatchObject(duplicate);
+  }, 30_000);
+
+  test('a confirmation that arrives late, but with the next call, keeps the success from it', async () => {
+    const transaction = newTransaction();
+    const answer = await settled(transaction);
+    await database.withClock('6 seconds', async () => {
+      // The service was unavailable for longer than 5 s, and the gateway repeats its confirmation.
+      const waits = jest.spyOn(deps.waiting, 'until');
+      const replay = settle(transaction);
+      await waitFor(
+        () => waits.mock.calls.length,
+        (calls) => calls > 0,
+      );
+      waits.mockRestore();
+      expect((await sent(answer)).redeemed).toBe(true);
+      expect(await replay).toMatchObject({ success: false, errorReason: 'duplicate_settlement' });
+    });
+  }, 30_000);
+
+  test('a success that was sent is recorded while a fork removes the payment', async () => {
+    const transaction = newTransaction();
+    const answer = await settled(transaction);
+    const { settlement_id } = answer.extra!.quittance;
+    const tx_hash = txOf(transaction);
+    await publishProgress(settlement_id, 'reopened', { tx_hash });
+    await waitFor(
+      () => rowOf(transaction),
+      ({ chain_status }) => chain_status === 'pending',
+    );
+    expect((await sent(answer)).redeemed).toBe(true);
+    await publishProgress(settlement_id, 'confirmed', { tx_hash });
+    const duplicate = { success: false, errorReason: 'duplicate_settlement' };
+    expect(await database.withClock('6 seconds', () => settle(transaction))).toMatchObject(duplicate);
   }, 30_000);
 
   test('a payment that is not confirmed in time is pending, and the next call gets its success', async () => {

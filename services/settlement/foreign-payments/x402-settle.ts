@@ -22,6 +22,11 @@ type Answer = z.infer<typeof settlement.operations.x402Settle.output>;
 const WAIT_MS = 8000;
 /** Another call has the success, and may fail to send it. */
 const HAND_OUT_POLL_MS = 1000;
+/**
+ * A gateway repeats the confirmation of a hand-out every 1.25 s at most. While this service was
+ * unavailable it was refused, so it gets this time before the hand-out counts as lost.
+ */
+const CONFIRM_GRACE_MS = 2000;
 
 type Known = { network: string; row?: ForeignRow; txHash?: string | null };
 
@@ -73,7 +78,16 @@ const answerEnded = async (
 ): Promise<Answer> => {
   const { pool, group, waiting } = deps;
   const handOutId = randomUUID();
+  const reread = (row: ForeignRow, done: (row: ForeignRow) => boolean, timeoutMs: number) =>
+    readUntil(waiting, row.settlement_id, {
+      read: async () => (await findByMessage(pool, row.message_hash)) ?? row,
+      ...{ done, timeoutMs, againMs: HAND_OUT_POLL_MS },
+    });
   for (let row = ended; ; ) {
+    if (row.status === 'issued' && row.hand_out_id !== null && !row.handed_out) {
+      if (until - performance.now() < CONFIRM_GRACE_MS) return pending({ network, row });
+      row = await reread(row, ({ status }) => status !== 'issued', CONFIRM_GRACE_MS);
+    }
     if (row.status === 'failed') {
       const message = row.failure_message ?? 'the payment failed';
       return failureAnswer({ reason: x402FailureOf(row.failure_code), message }, { network, row });
@@ -83,13 +97,12 @@ const answerEnded = async (
     if (handedOut !== null) return success(handedOut, network, handOutId);
     if (performance.now() >= until)
       return row.handed_out ? duplicate(row, network) : pending({ network, row });
-    row = await readUntil(waiting, row.settlement_id, {
-      read: async () => (await findByMessage(pool, row.message_hash)) ?? row,
-      done: ({ status, handed_out, chain_status }) =>
+    row = await reread(
+      row,
+      ({ status, handed_out, chain_status }) =>
         status !== 'issued' || (!handed_out && chain_status !== 'pending'),
-      timeoutMs: until - performance.now(),
-      againMs: HAND_OUT_POLL_MS,
-    });
+      until - performance.now(),
+    );
   }
 };
 

@@ -3,23 +3,23 @@ import { eachPair } from '../../../../test/support/each-pair.ts';
 import { type ChainStatus, chainStatuses, type Event, next, type Status, statuses } from './status.ts';
 
 // biome-ignore format: a table
-const EVENTS = ['signed', 'confirmed', 'finalized', 'failed', 'reopened', 'redeem', 'consume', 'elapse', 'reissue'] as const;
+const EVENTS = ['signed', 'confirmed', 'finalized', 'failed', 'reopened', 'redeem', 'consume', 'elapse', 'sent', 'reissue'] as const;
 
 test.each([
   // biome-ignore format: a table
   ...eachPair(statuses, EVENTS, {
-    pending:  ['-', 'issued',   'issued',   'failed',   '-',        '-',        '-',        '-',       '-'],
-    issued:   ['-', 'issued',   'issued',   'failed',   'issued',   'redeemed', 'redeemed', 'expired', '-'],
-    redeemed: ['-', 'redeemed', 'redeemed', 'redeemed', 'redeemed', '-',        'redeemed', '-',       'issued'],
-    expired:  ['-', 'expired',  'expired',  'failed',   'expired',  '-',        '-',        '-',       '-'],
-    failed:   ['-', '-',        '-',        '-',        '-',        '-',        '-',        '-',       '-'],
+    pending:  ['-', 'issued',   'issued',   'failed',   '-',        '-',        '-',        '-',       '-',        '-'],
+    issued:   ['-', 'issued',   'issued',   'failed',   'issued',   'redeemed', 'redeemed', 'expired', 'redeemed', '-'],
+    redeemed: ['-', 'redeemed', 'redeemed', 'redeemed', 'redeemed', '-',        'redeemed', '-',       '-',        'issued'],
+    expired:  ['-', 'expired',  'expired',  'failed',   'expired',  '-',        '-',        '-',       '-',        '-'],
+    failed:   ['-', '-',        '-',        '-',        '-',        '-',        '-',        '-',       '-',        '-'],
   }),
   // biome-ignore format: a table
   ...eachPair(chainStatuses, EVENTS, {
-    pending:   ['-', 'confirmed', 'finalized', 'failed', '-',       '-',         '-',         '-',         '-'],
-    confirmed: ['-', '-',         'finalized', 'failed', 'pending', 'confirmed', 'confirmed', 'confirmed', 'confirmed'],
-    finalized: ['-', '-',         '-',         '-',      '-',       'finalized', 'finalized', 'finalized', 'finalized'],
-    failed:    ['-', '-',         '-',         '-',      '-',       '-',         '-',         '-',         '-'],
+    pending:   ['-', 'confirmed', 'finalized', 'failed', '-',       '-',         '-',         '-',         'pending',   '-'],
+    confirmed: ['-', '-',         'finalized', 'failed', 'pending', 'confirmed', 'confirmed', 'confirmed', 'confirmed', 'confirmed'],
+    finalized: ['-', '-',         '-',         '-',      '-',       'finalized', 'finalized', 'finalized', 'finalized', 'finalized'],
+    failed:    ['-', '-',         '-',         '-',      '-',       '-',         '-',         '-',         '-',         '-'],
   }),
 ])('in one column: %s on %s: %s', (_state, _event, actual, expected) => {
   expect(actual).toBe(expected);
@@ -51,6 +51,12 @@ test.each<[string, Event, string | null]>([
   ['issued/pending', 'failed', 'failed/failed'],
   ['issued/pending', 'redeem', null],
   ['issued/pending', 'consume', null],
+  ['pending/pending', 'sent', null],
+  ['issued/pending', 'sent', 'redeemed/pending'],
+  ['issued/confirmed', 'sent', 'redeemed/confirmed'],
+  ['issued/finalized', 'sent', 'redeemed/finalized'],
+  ['redeemed/confirmed', 'sent', null],
+  ['failed/failed', 'sent', null],
   ['issued/finalized', 'failed', null],
   ['issued/finalized', 'reopened', null],
   ['issued/finalized', 'confirmed', null],

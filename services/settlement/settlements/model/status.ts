@@ -14,8 +14,9 @@ export type Status = z.infer<typeof SettlementStatus>;
 /** How far its transaction is on the chain. */
 export type ChainStatus = z.infer<typeof ChainStatusShape>;
 /**
- * The events: those of chain-submitter, the vendor's redeem and consume, the end of the window, and
- * the reissue of an x402 payment whose vendor did not deliver.
+ * The events: those of chain-submitter, the vendor's redeem and consume, the end of the window, the
+ * confirmation that the success of an x402 payment was sent, and the reissue of one whose vendor
+ * did not deliver.
  */
 export type Event =
   | 'signed'
@@ -26,6 +27,7 @@ export type Event =
   | 'redeem'
   | 'consume'
   | 'elapse'
+  | 'sent'
   | 'reissue';
 
 /**
@@ -42,6 +44,7 @@ export const statuses = stateMachine<Status, Event>({
     redeem: 'redeemed',
     consume: 'redeemed',
     elapse: 'expired',
+    sent: 'redeemed',
   },
   redeemed: {
     confirmed: 'redeemed',
@@ -58,10 +61,11 @@ export const statuses = stateMachine<Status, Event>({
 /**
  * The chain status has separate transitions. A payment that a fork removed is not confirmed, so it
  * cannot be redeemed (docs/spec/decisions.md, Redeem: before confirmation 409): a vendor must not
- * deliver for a payment that may never be included again. Its window is extended by that time.
+ * deliver for a payment that may never be included again. Its window is extended by that time. A
+ * success that was sent before the fork is recorded all the same: the vendor has delivered.
  */
 export const chainStatuses = stateMachine<ChainStatus, Event>({
-  pending: { confirmed: 'confirmed', finalized: 'finalized', failed: 'failed' },
+  pending: { confirmed: 'confirmed', finalized: 'finalized', failed: 'failed', sent: 'pending' },
   confirmed: {
     finalized: 'finalized',
     reopened: 'pending',
@@ -69,9 +73,16 @@ export const chainStatuses = stateMachine<ChainStatus, Event>({
     redeem: 'confirmed',
     consume: 'confirmed',
     elapse: 'confirmed',
+    sent: 'confirmed',
     reissue: 'confirmed',
   },
-  finalized: { redeem: 'finalized', consume: 'finalized', elapse: 'finalized', reissue: 'finalized' },
+  finalized: {
+    redeem: 'finalized',
+    consume: 'finalized',
+    elapse: 'finalized',
+    sent: 'finalized',
+    reissue: 'finalized',
+  },
   failed: {},
 });
 

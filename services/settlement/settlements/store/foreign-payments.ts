@@ -148,6 +148,9 @@ export const findByExternalId = (
 /** Condition of a hand-out and of a redeem: paid now, and not refunded as a whole. */
 const isDeliverable = sql.fragment`rail in ('x402', 'mpp') and ${state.isFrom('redeem')}
   and ${chainState.isFrom('redeem')} and ${isRedeemable}`;
+/** Condition of the confirmation that a success was sent, which a fork may have overtaken. */
+const isSent = sql.fragment`rail = 'x402' and ${state.isFrom('sent')} and ${chainState.isFrom('sent')}
+  and s.hand_out_id = input.hand_out_id and ${isRedeemable}`;
 
 /** One call that asks for the success of a payment. */
 export type HandOutRequest = { settlement_id: string; hand_out_id: string };
@@ -210,8 +213,7 @@ export const recordForeignRedeems = async (
         redeem_id = input.redeem_id, handed_out_at = null
       from input
       where s.settlement_id = any(${sql.array(ids, 'text')}) and s.settlement_id = input.settlement_id
-        and coalesce(${isDeliverable}
-          and case when input.hand_out_id is null then not ${isHandedOut} else s.hand_out_id = input.hand_out_id end,
+        and coalesce(case when input.hand_out_id is null then ${isDeliverable} and not ${isHandedOut} else ${isSent} end,
           false)
       returning ${endColumns('s')}, traceparent
     ), published as (${redeemedEvents})
