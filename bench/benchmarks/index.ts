@@ -7,6 +7,7 @@ import { ed25519 } from './ed25519.ts';
 import { footprint } from './footprint.ts';
 import { consume, redeem, verify } from './gates.ts';
 import { growth } from './growth.ts';
+import { prepaid } from './prepaid.ts';
 import { quote } from './quote.ts';
 import { scaleOut } from './scale-out.ts';
 import { settle } from './settle.ts';
@@ -23,6 +24,7 @@ export const benchmarks: Record<string, Benchmark> = {
   redeem,
   verify,
   consume,
+  prepaid,
   growth,
   declines,
   cost,

@@ -1,0 +1,61 @@
+import { payingFetch } from '../../sdk/src/pay/main.ts';
+import { createPayers } from '../harness/actors.ts';
+import { type Cpu, measured, showCpu } from '../harness/cpu.ts';
+import { compare } from '../harness/rounds.ts';
+import type { Benchmark } from '../harness/run.ts';
+import { startBenchStack } from '../harness/stack.ts';
+import { type Sample, sampleOf } from '../harness/statistics.ts';
+import { startShop } from '../shop/shop.ts';
+
+const CONCURRENCY = 16;
+const UNITS = 1000;
+
+type Get = (url: string) => Promise<Response>;
+
+/** Calls a route with the same number of open calls all the time. */
+const callFor = async (get: Get, url: string, seconds: number): Promise<Sample> => {
+  const times: number[] = [];
+  const began = performance.now();
+  const call = async (): Promise<void> => {
+    while (performance.now() < began + seconds * 1000) {
+      const before = performance.now();
+      const response = await get(url);
+      const text = await response.text();
+      if (response.status !== 200) throw new Error(`${url} answered ${response.status}: ${text}`);
+      times.push(performance.now() - before);
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, call));
+  return sampleOf(times, performance.now() - began);
+};
+
+export const prepaid: Benchmark = {
+  about: 'a prepaid route through the SDK on both sides, against the same route unpaid with one Redis call',
+  run: async (run) => {
+    const bench = await startBenchStack(run, 'stack', { chainSlotMs: 0 });
+    const shop = await startShop(run, bench, { units: UNITS });
+    const [payer] = await createPayers(bench, 1);
+    const baseUrl = bench.stack.gateway_url;
+    const delegateKey = { environment: 'test', signIn: await payer!.token() } as const;
+    const pay = payingFetch(fetch, { baseUrl, delegateKey, maxAmount: 1_000_000n });
+    const cpu: Cpu = {};
+    // Without the buyer: it is this process, whose figure would include all that it has started.
+    const pids = () => ({ ...bench.pids(), shop: shop.pid });
+    const side = (name: string, get: Get, path: string) => ({
+      name,
+      round: (seconds: number) =>
+        measured(pids, cpu, name, () => callFor(get, `${shop.origin}${path}`, seconds)),
+    });
+    const title = `prepaid, ${UNITS} calls per settlement, concurrency ${CONCURRENCY}`;
+    const ratios = await compare(run, title, [
+      side('prepaid', pay, '/prepaid'),
+      side('unpaid', fetch, '/free'),
+    ]);
+    showCpu(run, `${title}: CPU ms per call`, cpu);
+    run.report.target({
+      what: 'prepaid: throughput, share of the unpaid route’s',
+      value: ratios.unpaid!.perSecond.median,
+      atLeast: 0.8,
+    });
+  },
+};

@@ -1,0 +1,37 @@
+// A vendor with Express and the SDK: a route without payment that reads Redis once, a prepaid route
+// and a route that is paid each time. All three answer the same.
+import express from 'express';
+import { Redis } from 'ioredis';
+import { paid } from '../../sdk/src/vendor/express.ts';
+import { createPaywall, memoryStore } from '../../sdk/src/vendor/main.ts';
+import type { ShopSettings } from './shop.ts';
+
+const settings = JSON.parse(process.argv[2]!) as ShopSettings;
+const redis = new Redis(settings.redisUrl);
+const app = express();
+const listening = app.listen(0, '127.0.0.1', () => {
+  const { port } = listening.address() as { port: number };
+  const address = `http://127.0.0.1:${port}`;
+  const paywall = createPaywall({
+    baseUrl: settings.baseUrl,
+    serviceKey: settings.serviceKey,
+    serviceId: settings.serviceId,
+    environment: 'test',
+    publicUrl: address,
+    store: memoryStore(),
+    log: () => {},
+  });
+  const { price, units } = settings;
+  app.get('/free', async (_request, response) => {
+    await redis.incr('bench:free');
+    response.json({ report: 'All is well.' });
+  });
+  app.get('/prepaid', paid(paywall, { price, prepaid: { units } }), (_request, response) => {
+    response.json({ report: 'All is well.' });
+  });
+  app.get('/report', paid(paywall, { price }), (_request, response) => {
+    response.json({ report: 'All is well.' });
+  });
+  process.on('disconnect', () => process.exit());
+  process.send!({ address });
+});
