@@ -30,9 +30,13 @@ export const isProviderError = (error: unknown): boolean =>
 
 /**
  * These methods use separate connections: signed payments must not queue behind a burst of new
- * ones.
+ * ones. Neither may the blockhash, by which a replica judges whether the chain can be read.
  */
-const PRIORITY_METHODS: ReadonlySet<string> = new Set(['sendTransaction', 'getSignatureStatuses']);
+const PRIORITY_METHODS: ReadonlySet<string> = new Set([
+  'sendTransaction',
+  'getSignatureStatuses',
+  'getLatestBlockhash',
+]);
 
 /** @throws RpcUnavailable, RpcRefused */
 type Call = <T>(method: string, params: unknown[], schema: z.ZodType<T>) => Promise<T>;
