@@ -3,7 +3,7 @@ import { readCommandLine, refuse, wholeNumber } from '../deploy/local/processes/
 import { benchmarks } from './benchmarks/index.ts';
 import { clearProfiles, showProfiles } from './harness/profiles.ts';
 import { createReport } from './harness/report.ts';
-import type { Options, Run } from './harness/run.ts';
+import { type Options, PACES, type Run } from './harness/run.ts';
 
 const usage = `Usage: npm run bench -- [name …] [options]
 
@@ -15,6 +15,8 @@ ${Object.entries(benchmarks)
   --seconds 10           duration of each round (soak: 1800 in total)
   --profile              where the CPU goes
   --sizes, --in-flight   for growth and for scale-out
+  --concurrency 64,256   only these, and
+  --pace slots           only this pace of the chain (at-once or slots): settle, x402, cost
   --help                 this text
 
 Without a name, all benchmarks except soak run. docs/benchmarks.md describes what each one measures, and how.`;
@@ -27,6 +29,8 @@ const { values, positionals } = readCommandLine(usage, {
     profile: { type: 'boolean', default: false },
     sizes: { type: 'string', default: '0,100000,2000000' },
     'in-flight': { type: 'string', default: '2000' },
+    concurrency: { type: 'string' },
+    pace: { type: 'string' },
   },
 });
 
@@ -35,6 +39,12 @@ const byDefault = Object.keys(benchmarks).filter((name) => name !== 'soak');
 const wanted = positionals.length > 0 ? positionals : byDefault;
 const unknown = wanted.filter((name) => !Object.hasOwn(benchmarks, name));
 if (unknown.length > 0) refuse(`no benchmark is named ${unknown.join(', ')}\n\n${usage}`);
+
+const pace = PACES.find((each) => each === values.pace);
+if (values.pace !== undefined && pace === undefined)
+  refuse(`--pace must be ${PACES.join(' or ')}, not "${values.pace}"`);
+const concurrencies = values.concurrency?.split(',').map((text) => wholeNumber('concurrency', text));
+if (concurrencies?.includes(0)) refuse('--concurrency must be at least 1');
 
 const cancel = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => cancel.abort());
@@ -46,6 +56,8 @@ const runOne = async (name: string): Promise<void> => {
     profile: values.profile,
     sizes: values.sizes.split(',').map((text) => wholeNumber('sizes', text)),
     inFlight: wholeNumber('in-flight', values['in-flight']),
+    ...(concurrencies !== undefined && { concurrencies }),
+    ...(pace !== undefined && { pace }),
   };
   const stops: (() => Promise<unknown>)[] = [];
   const report = createReport(name, options);

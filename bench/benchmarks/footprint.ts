@@ -80,7 +80,7 @@ const showMemory = (
   );
   const most = (of: Record<string, number>) => Math.max(...services(bench).map((name) => of[name] ?? 0));
   report.target({ what: 'resident MB of the largest service, idle', value: most(idle), atMost: 110 });
-  report.target({ what: 'resident MB of the largest service, under load', value: most(busy), atMost: 180 });
+  report.target({ what: 'resident MB of the largest service, under load', value: most(busy), atMost: 160 });
 };
 
 /**

@@ -41,7 +41,7 @@ const OPERATIONS: Record<
   }
 > = {
   redeem: {
-    atLeast: 0.7,
+    atLeast: 0.8,
     once: true,
     units: null,
     body: ({ settlement_token }) => ({ settlement_token }),
@@ -70,7 +70,7 @@ const OPERATIONS: Record<
     },
   },
   consume: {
-    atLeast: 0.6,
+    atLeast: 0.8,
     once: false,
     units: 1_000_000,
     body: ({ settlement_token }) => ({ settlement_token, units: 1, request_id: crypto.randomUUID() }),

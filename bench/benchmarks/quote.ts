@@ -57,7 +57,7 @@ export const quote: Benchmark = {
     run.report.target({
       what: 'quote: throughput, share of the skeleton’s',
       value: ratios.skeleton!.perSecond.median,
-      atLeast: 0.7,
+      atLeast: 0.9,
     });
   },
 };

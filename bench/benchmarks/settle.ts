@@ -1,58 +1,51 @@
 import { startFacilitator } from '../facilitator/facilitator.ts';
 import { createBenchVendor, createPayers, type Payer, PRICE_MICRO, settleCalls } from '../harness/actors.ts';
 import { startLoad } from '../harness/load.ts';
+import type { Ratio } from '../harness/rounds.ts';
 import { templatePayment } from '../harness/rows.ts';
-import { type Benchmark, part, type Run } from '../harness/run.ts';
+import { type Benchmark, type PaceOfRun, pacesOf, part, type Run } from '../harness/run.ts';
 import { compareSettles, type SettleSides } from '../harness/settle-rounds.ts';
 import { noteDurability, startBenchStack } from '../harness/stack.ts';
 
-const PAYERS = 8;
-const CONCURRENCIES = [1, 16, 64];
-const PACE_MS = 400;
+/** So many that the open calls of one payer are few, also with 1,024 connections. */
+const PAYERS = 64;
+const AT_ONCE = [16, 64];
+const AT_SLOTS = [1, 16, 64, 256, 1024];
 
 export const settle: Benchmark = {
   about: 'POST /v1/settle against the x402 reference facilitator, on a chain at once and at 400 ms slots',
   run: async (run) => {
-    for (const chainSlotMs of [0, PACE_MS]) await part(run, (own) => atPace(own, chainSlotMs));
+    for (const each of pacesOf(run.options)) await part(run, (own) => atPace(own, each));
   },
 };
 
-const atPace = async (run: Run, chainSlotMs: number): Promise<void> => {
-  const fixture = await createFixture(run, chainSlotMs);
-  for (const concurrency of CONCURRENCIES) {
-    const pace = chainSlotMs === 0 ? 'chain at once' : `${chainSlotMs} ms slots`;
-    const title = `settle, ${pace}, concurrency ${concurrency}`;
-    const ratio = await compareSettles(run, fixture, { title, concurrency });
-    const throughput = {
-      what: `${title}: throughput, share of the facilitator’s`,
-      value: ratio.perSecond.median,
-    };
-    if (chainSlotMs === 0) {
-      if (concurrency > 1) {
-        run.report.target({ ...throughput, atLeast: 1 });
-        run.report.target({
-          what: `${title}: p50, share of the facilitator’s`,
-          value: ratio.p50.median,
-          atMost: 1,
-        });
-      }
-      continue;
-    }
-    if (concurrency === 64) run.report.target({ ...throughput, atLeast: 1 });
+const atPace = async (run: Run, { slotMs, named }: PaceOfRun): Promise<void> => {
+  const fixture = await createFixture(run, slotMs);
+  for (const concurrency of run.options.concurrencies ?? (slotMs === 0 ? AT_ONCE : AT_SLOTS)) {
+    const title = `settle, ${named}, concurrency ${concurrency}`;
+    showTargets(run, title, await compareSettles(run, fixture, { title, concurrency }), slotMs);
+    if (slotMs === 0) continue;
     // Without a pause, a client whose call is answered right after a slot begins its next call with
     // the same slot, and always waits for a whole slot.
-    const spreadTitle = `${title}, spread over a slot`;
-    const spread = await compareSettles(run, fixture, {
-      title: spreadTitle,
-      concurrency,
-      restUpToMs: chainSlotMs,
-    });
-    run.report.target({
-      what: `${spreadTitle}: p50, share of the facilitator’s`,
-      value: spread.p50.median,
-      atMost: 1.05,
-    });
+    const spread = { title: `${title}, spread over a slot`, concurrency, restUpToMs: slotMs };
+    showTargets(run, spread.title, await compareSettles(run, fixture, spread), slotMs);
   }
+};
+
+/** A chain at once has no waiting, and ours commits five times where the facilitator stores nothing. */
+const showTargets = ({ report }: Run, title: string, ratio: Ratio, slotMs: number): void => {
+  report.target({
+    what: `${title}: throughput, share of the facilitator’s`,
+    value: ratio.perSecond.median,
+    atLeast: slotMs === 0 ? 0.8 : 1,
+  });
+  if (slotMs === 0) return;
+  for (const figure of ['p50', 'p99'] as const)
+    report.target({
+      what: `${title}: ${figure}, share of the facilitator’s`,
+      value: ratio[figure].median,
+      atMost: 1,
+    });
 };
 
 /**
@@ -70,11 +63,19 @@ const createFixture = async (run: Run, chainSlotMs: number): Promise<SettleSides
   await templatePayment(bench, vendor, ours[0]!);
   const payTo = vendor.payout.publicKey.toBase58();
   const facilitator = await startFacilitator(run, bench, { payTo, amountMicro: PRICE_MICRO });
+  const ourCalls = (count: number) => settleCalls(bench, load, { vendor, payers: ours, count });
+  // A payer's first settle reads the chain. The warm-up of one connection does not reach them all.
+  await load.run({
+    kind: 'calls',
+    origin: bench.stack.gateway_url,
+    calls: await ourCalls(PAYERS),
+    concurrency: 16,
+  });
   return {
     bench,
     load,
     facilitator,
-    ourCalls: (count) => settleCalls(bench, load, { vendor, payers: ours, count }),
+    ourCalls,
     theirCalls: (count) => facilitator.sign(theirs, count),
   };
 };

@@ -6,41 +6,39 @@ import { createPaymentCalls, type PaymentCalls } from '../facilitator/payment-ca
 import { createBenchVendor, createPayers, PRICE_MICRO } from '../harness/actors.ts';
 import { startLoad } from '../harness/load.ts';
 import { templatePayment } from '../harness/rows.ts';
-import { type Benchmark, part, type Run } from '../harness/run.ts';
+import { type Benchmark, type PaceOfRun, pacesOf, part, type Run } from '../harness/run.ts';
 import { compareSettles, type SettleSides } from '../harness/settle-rounds.ts';
 import { type BenchStack, noteDurability, startBenchStack } from '../harness/stack.ts';
 
 const PAYERS = 8;
 const CONCURRENCIES = [1, 16, 64];
-const PACE_MS = 400;
 /** Fees that the vendor has paid ahead, so that no payment exceeds its credit. */
 const PAID_AHEAD_MICRO = 1_000_000_000_000n;
 
 export const x402: Benchmark = {
   about: 'POST /v1/x402/settle against the x402 reference facilitator, with the payments of its own client',
   run: async (run) => {
-    for (const chainSlotMs of [0, PACE_MS]) await part(run, (own) => atPace(own, chainSlotMs));
+    for (const each of pacesOf(run.options)) await part(run, (own) => atPace(own, each));
   },
 };
 
-const atPace = async (run: Run, chainSlotMs: number): Promise<void> => {
-  const sides = await createSides(run, chainSlotMs);
-  for (const concurrency of CONCURRENCIES) {
-    const pace = chainSlotMs === 0 ? 'chain at once' : `${chainSlotMs} ms slots`;
-    const title = `x402, ${pace}, concurrency ${concurrency}`;
+const atPace = async (run: Run, { slotMs, named }: PaceOfRun): Promise<void> => {
+  const sides = await createSides(run, slotMs);
+  for (const concurrency of run.options.concurrencies ?? CONCURRENCIES) {
+    const title = `x402, ${named}, concurrency ${concurrency}`;
     const ratio = await compareSettles(run, sides, { title, concurrency });
     run.report.target({
       what: `${title}: throughput, share of the facilitator’s`,
       value: ratio.perSecond.median,
-      atLeast: chainSlotMs === 0 ? 0.7 : 1,
+      atLeast: slotMs === 0 ? 0.7 : 1,
     });
-    if (chainSlotMs === 0) continue;
+    if (slotMs === 0) continue;
     // As in the benchmark settle: without a pause, the calls synchronise with the slots.
     const spreadTitle = `${title}, spread over a slot`;
     const spread = await compareSettles(run, sides, {
       title: spreadTitle,
       concurrency,
-      restUpToMs: chainSlotMs,
+      restUpToMs: slotMs,
     });
     run.report.target({
       what: `${spreadTitle}: p50, share of the facilitator’s`,

@@ -1,4 +1,4 @@
-import { createKeyPairSignerFromBytes } from '@solana/kit';
+import { createKeyPairSignerFromBytes, createSolanaRpc } from '@solana/kit';
 import type { PaymentRequirements } from '@x402/core/types';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import type { Payer } from '../harness/actors.ts';
@@ -31,8 +31,16 @@ export const createPaymentCalls = ({
     clients.set(payer, made);
     return made;
   };
-  const signed = async (payer: Payer): Promise<Call> => {
-    const { payload } = await (await clientOf(payer)).createPaymentPayload(2, requirements);
+  const rpc = createSolanaRpc(rpcUrl);
+  // The client uses a blockhash in the requirements and would otherwise read one for each payment.
+  const withBlockhash = async (): Promise<PaymentRequirements> => {
+    const { value } = await rpc.getLatestBlockhash().send();
+    const lastValidBlockHeight = value.lastValidBlockHeight.toString();
+    const extra = { ...requirements.extra, recentBlockhash: value.blockhash, lastValidBlockHeight };
+    return { ...requirements, extra };
+  };
+  const signed = async (payer: Payer, demanded: PaymentRequirements): Promise<Call> => {
+    const { payload } = await (await clientOf(payer)).createPaymentPayload(2, demanded);
     const paymentPayload = { x402Version: 2, accepted: requirements, payload };
     const body = { x402Version: 2, paymentPayload, paymentRequirements: requirements };
     return { ...call, method: 'POST', body: JSON.stringify(body) };
@@ -40,8 +48,9 @@ export const createPaymentCalls = ({
   return async (payers, count) => {
     const calls: Call[] = [];
     while (calls.length < count) {
+      const demanded = await withBlockhash();
       const some = Array.from({ length: Math.min(SIGNED_AT_ONCE, count - calls.length) }, (_, index) =>
-        signed(payers[(calls.length + index) % payers.length]!),
+        signed(payers[(calls.length + index) % payers.length]!, demanded),
       );
       calls.push(...(await Promise.all(some)));
     }

@@ -30,7 +30,7 @@ export const createPayers = async (bench: Target, count: number): Promise<Payer[
   const payers: Payer[] = [];
   // A few at a time, because each waits for a mail and three transactions.
   while (payers.length < count) {
-    const some = Math.min(8, count - payers.length);
+    const some = Math.min(16, count - payers.length);
     payers.push(...(await Promise.all(Array.from({ length: some }, () => createPayer(bench)))));
   }
   return payers;

@@ -11,7 +11,28 @@ export type Options = {
   sizes: readonly number[];
   /** For scale-out: the number of simultaneous settles. */
   inFlight: number;
+  /** Only these concurrencies; absent: those of the benchmark. */
+  concurrencies?: readonly number[];
+  /** Only this pace of the chain; absent: both. */
+  pace?: Pace;
 };
+
+/** When the chain confirms: at once, or at the end of a slot, as the real one does. */
+export const PACES = ['at-once', 'slots'] as const;
+export type Pace = (typeof PACES)[number];
+
+/** The length of a slot by pace, in milliseconds, for `chainSlotMs` of a stack. */
+const SLOT_MS: Record<Pace, number> = { 'at-once': 0, slots: 400 };
+
+/** A pace with its name in titles. */
+export type PaceOfRun = { slotMs: number; named: string };
+
+/** The paces that a run measures. */
+export const pacesOf = ({ pace }: Options): PaceOfRun[] =>
+  PACES.filter((each) => pace === undefined || each === pace).map((each) => ({
+    slotMs: SLOT_MS[each],
+    named: each === 'at-once' ? 'chain at once' : `${SLOT_MS[each]} ms slots`,
+  }));
 
 /** The input of a benchmark. */
 export type Run = {
