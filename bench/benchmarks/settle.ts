@@ -32,7 +32,10 @@ const atPace = async (run: Run, { slotMs, named }: PaceOfRun): Promise<void> => 
   }
 };
 
-/** A chain at once has no waiting, and ours commits five times where the facilitator stores nothing. */
+/**
+ * On a chain at once nothing waits, and ours commits five times where the facilitator stores
+ * nothing.
+ */
 const showTargets = ({ report }: Run, title: string, ratio: Ratio, slotMs: number): void => {
   report.target({
     what: `${title}: throughput, share of the facilitator’s`,

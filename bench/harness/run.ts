@@ -19,7 +19,7 @@ export type Options = {
 
 /** When the chain confirms: at once, or at the end of a slot, as the real one does. */
 export const PACES = ['at-once', 'slots'] as const;
-export type Pace = (typeof PACES)[number];
+type Pace = (typeof PACES)[number];
 
 /** The length of a slot by pace, in milliseconds, for `chainSlotMs` of a stack. */
 const SLOT_MS: Record<Pace, number> = { 'at-once': 0, slots: 400 };
