@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Vendor } from '../../deploy/local/seed/actors.ts';
 import { scrape } from '../../test/support/scrape.ts';
-import { createBenchVendor, createPayers, type Payer, settleCalls } from '../harness/actors.ts';
-import { type Load, startLoad } from '../harness/load.ts';
+import { settleCalls } from '../harness/actors.ts';
+import { type PayingStack, startPayingStack } from '../harness/paying-stack.ts';
 import { cpuMsOf, writtenBytesOf } from '../harness/process-figures.ts';
-import { templatePayment } from '../harness/rows.ts';
 import { type Benchmark, type PaceOfRun, pacesOf, part, type Run } from '../harness/run.ts';
-import { type BenchStack, noteDurability, startBenchStack } from '../harness/stack.ts';
+import { type BenchStack, noteDurability } from '../harness/stack.ts';
 import { summary } from '../harness/statistics.ts';
 import { commonPath } from './common-path.ts';
 
@@ -28,20 +26,15 @@ export const cost: Benchmark = {
 };
 
 const atPace = async (run: Run, pace: PaceOfRun): Promise<void> => {
-  const bench = await startBenchStack(run, `slots-${pace.slotMs}`, { chainSlotMs: pace.slotMs });
+  const { slotMs } = pace;
+  const parts = await startPayingStack(run, `slots-${slotMs}`, { chainSlotMs: slotMs, payerCount: PAYERS });
+  const { bench, vendor, payers } = parts;
   await noteDurability(bench, run);
-  const load = await startLoad();
-  run.defer(load.stop);
-  const vendor = await createBenchVendor(bench);
-  const payers = await createPayers(bench, PAYERS);
-  await templatePayment(bench, vendor, payers[0]!);
   // What a settle does does not depend on the pace. Traces are shorter without the wait for a slot.
-  if (pace.slotMs === 0) await commonPath(run, bench, vendor, payers);
+  if (slotMs === 0) await commonPath(run, bench, vendor, payers);
   for (const concurrency of run.options.concurrencies ?? CONCURRENCIES)
-    await perSettle(run, { bench, load, vendor, payers }, pace, concurrency);
+    await perSettle(run, parts, pace, concurrency);
 };
-
-type Parts = { bench: BenchStack; load: Load; vendor: Vendor; payers: Payer[] };
 
 type Counters = Record<string, number>;
 
@@ -76,7 +69,7 @@ const differences = (before: Counters, after: Counters): Counters =>
  */
 const perSettle = async (
   run: Run,
-  { bench, load, ...actors }: Parts,
+  { bench, load, ...actors }: PayingStack,
   { named, slotMs }: PaceOfRun,
   concurrency: number,
 ): Promise<void> => {

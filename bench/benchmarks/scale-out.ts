@@ -1,9 +1,9 @@
 import { startFacilitator } from '../facilitator/facilitator.ts';
-import { createBenchVendor, createPayers, PRICE_MICRO, settleCalls } from '../harness/actors.ts';
-import { sampled, startLoad } from '../harness/load.ts';
-import { templatePayment } from '../harness/rows.ts';
+import { createPayers, PRICE_MICRO, settleCalls } from '../harness/actors.ts';
+import { sampled } from '../harness/load.ts';
+import { startPayingStack } from '../harness/paying-stack.ts';
 import { type Benchmark, part, type Run } from '../harness/run.ts';
-import { noteDurability, startBenchStack } from '../harness/stack.ts';
+import { noteDurability } from '../harness/stack.ts';
 import { percentile, type Sample, summary } from '../harness/statistics.ts';
 import type { Outcome } from '../load/job.ts';
 
@@ -24,7 +24,7 @@ type Burst = {
 type Figures = {
   loneMs: number;
   paced: Sample;
-  burst: Burst;
+  ours: Burst;
   /** The same burst of payments at the reference facilitator. */
   theirs: Burst;
 };
@@ -51,24 +51,32 @@ export const scaleOut: Benchmark = {
 
 const measure = async (run: Run, round: number, replicas: number): Promise<Figures> => {
   const { report, options } = run;
-  const bench = await startBenchStack(run, `${replicas}-replicas-${round}`, {
+  const { bench, load, vendor, payers } = await startPayingStack(run, `${replicas}-replicas-${round}`, {
     chainSlotMs: PACE_MS,
     instances: { settlement: replicas, 'chain-submitter': replicas },
+    payerCount: PAYERS,
   });
   if (round === 0 && replicas === 1) await noteDurability(bench, run);
-  const load = await startLoad();
-  run.defer(load.stop);
-  const vendor = await createBenchVendor(bench);
-  const payers = await createPayers(bench, PAYERS);
   const theirPayers = await createPayers(bench, PAYERS);
-  await templatePayment(bench, vendor, payers[0]!);
   const payTo = vendor.payout.publicKey.toBase58();
   const facilitator = await startFacilitator(run, bench, { payTo, amountMicro: PRICE_MICRO });
-  const origin = bench.stack.gateway_url;
+  const sides = {
+    ours: {
+      origin: bench.stack.gateway_url,
+      prepare: (count: number) => settleCalls(bench, load, { vendor, payers, count }),
+      measured: bench.profiled,
+    },
+    theirs: {
+      origin: facilitator.origin,
+      prepare: (count: number) => facilitator.sign(theirPayers, count),
+      measured: (work: () => Promise<Outcome>) => work(),
+    },
+  };
   const settles = async (what: string, count: number, job: { concurrency: number; seconds?: number }) => {
-    const calls = await settleCalls(bench, load, { vendor, payers, count });
+    const { origin, prepare, measured } = sides.ours;
+    const calls = await prepare(count);
     report.progress(`round ${round + 1}, replicas ${replicas}: ${what}`);
-    return bench.profiled(() => load.run({ kind: 'calls', origin, calls, counted: 200, ...job }));
+    return measured(() => load.run({ kind: 'calls', origin, calls, counted: 200, ...job }));
   };
   await settles('warming up', 10 * PAYERS, { concurrency: PAYERS });
   const lone = sampled(await settles('one at a time', 10, { concurrency: 1 }));
@@ -77,26 +85,22 @@ const measure = async (run: Run, round: number, replicas: number): Promise<Figur
   const paced = sampled(await settles('in proportion', enough, { concurrency, seconds: options.seconds }));
 
   const { inFlight } = options;
-  const burst = async (side: 'ours' | 'theirs', count: number): Promise<Burst> => {
-    const calls =
-      side === 'ours'
-        ? await settleCalls(bench, load, { vendor, payers, count })
-        : await facilitator.sign(theirPayers, count);
+  const burst = async (side: keyof typeof sides, count: number): Promise<Burst> => {
+    const { origin, prepare, measured } = sides[side];
+    const calls = await prepare(count);
     report.progress(`round ${round + 1}, replicas ${replicas}: ${side}, ${count} at once`);
-    const target = side === 'ours' ? origin : facilitator.origin;
-    const work = () =>
-      load.run({ kind: 'calls', origin: target, calls, counted: 200, concurrency: count }, { mayFail: true });
-    const outcome = await (side === 'ours' ? bench.profiled(work) : work());
+    const job = { kind: 'calls' as const, origin, calls, counted: 200, concurrency: count };
+    const outcome = await measured(() => load.run(job, { mayFail: true }));
     if (outcome.firstFailure !== undefined)
       report.note(`replicas ${replicas}, ${side}: ${outcome.firstFailure}`);
     return burstOf(outcome, count);
   };
   // Ours is warm by now.
   await burst('theirs', 10 * PAYERS);
-  const order = round % 2 === 0 ? (['ours', 'theirs'] as const) : (['theirs', 'ours'] as const);
-  const bursts: Partial<Record<'ours' | 'theirs', Burst>> = {};
-  for (const side of order) bursts[side] = await burst(side, inFlight);
-  return { loneMs: lone.p50, paced, burst: bursts.ours!, theirs: bursts.theirs! };
+  const early = round % 2 === 0 ? await burst('ours', inFlight) : null;
+  const theirs = await burst('theirs', inFlight);
+  const ours = early ?? (await burst('ours', inFlight));
+  return { loneMs: lone.p50, paced, ours, theirs };
 };
 
 const burstOf = ({ times: { call: times = [] }, elapsedMs }: Outcome, count: number): Burst => ({
@@ -108,7 +112,7 @@ const burstOf = ({ times: { call: times = [] }, elapsedMs }: Outcome, count: num
 });
 
 /** NaN, which reaches no target, if a call was not answered with 200: its duration is no result. */
-const lastOf = ({ burst }: Figures): number => (burst.unpaid === 0 ? burst.lastMs : Number.NaN);
+const lastOf = ({ ours }: Figures): number => (ours.unpaid === 0 ? ours.lastMs : Number.NaN);
 
 const show = ({ report, options }: Run, measured: Record<number, Figures[]>): void => {
   const median = (replicas: number, of: (figures: Figures, round: number) => number) =>
@@ -133,10 +137,10 @@ const show = ({ report, options }: Run, measured: Record<number, Figures[]>): vo
     `${inFlight} at once, ${options.rounds} rounds`,
     ['', 'per second median', 'p50 ms median', 'last ms min', 'median', 'max', 'not paid, most'],
     REPLICAS.flatMap((replicas) =>
-      (['burst', 'theirs'] as const).map((side) => {
+      (['ours', 'theirs'] as const).map((side) => {
         const last = summary(measured[replicas]!.map((figures) => figures[side].lastMs));
         return [
-          side === 'burst' ? `ours, ${replicas} replicas` : `facilitator, beside ${replicas} replicas`,
+          side === 'ours' ? `ours, ${replicas} replicas` : `facilitator, beside ${replicas} replicas`,
           median(replicas, (figures) => figures[side].perSecond),
           median(replicas, (figures) => figures[side].p50),
           last.min,

@@ -1,11 +1,10 @@
 import { startFacilitator } from '../facilitator/facilitator.ts';
-import { createBenchVendor, createPayers, type Payer, PRICE_MICRO, settleCalls } from '../harness/actors.ts';
-import { startLoad } from '../harness/load.ts';
+import { createPayers, PRICE_MICRO, settleCalls } from '../harness/actors.ts';
+import { startPayingStack } from '../harness/paying-stack.ts';
 import type { Ratio } from '../harness/rounds.ts';
-import { templatePayment } from '../harness/rows.ts';
 import { type Benchmark, type PaceOfRun, pacesOf, part, type Run } from '../harness/run.ts';
 import { compareSettles, type SettleSides } from '../harness/settle-rounds.ts';
-import { noteDurability, startBenchStack } from '../harness/stack.ts';
+import { noteDurability } from '../harness/stack.ts';
 
 /** So many that the open calls of one payer are few, also with 1,024 connections. */
 const PAYERS = 64;
@@ -55,18 +54,14 @@ const showTargets = ({ report }: Run, title: string, ratio: Ratio, slotMs: numbe
  * Both on one chain, each with its own payers, so that neither affects the balances of the other.
  */
 const createFixture = async (run: Run, chainSlotMs: number): Promise<SettleSides> => {
-  const bench = await startBenchStack(run, `slots-${chainSlotMs}`, { chainSlotMs });
+  const label = `slots-${chainSlotMs}`;
+  const { bench, load, ...actors } = await startPayingStack(run, label, { chainSlotMs, payerCount: PAYERS });
   await noteDurability(bench, run);
-  const load = await startLoad();
-  run.defer(load.stop);
-  const vendor = await createBenchVendor(bench);
-  const ours: Payer[] = await createPayers(bench, PAYERS);
-  const theirs: Payer[] = await createPayers(bench, PAYERS);
-  // Creates the token account that both sides pay into, so that no round includes its cost.
-  await templatePayment(bench, vendor, ours[0]!);
+  const { vendor } = actors;
+  const theirs = await createPayers(bench, PAYERS);
   const payTo = vendor.payout.publicKey.toBase58();
   const facilitator = await startFacilitator(run, bench, { payTo, amountMicro: PRICE_MICRO });
-  const ourCalls = (count: number) => settleCalls(bench, load, { vendor, payers: ours, count });
+  const ourCalls = (count: number) => settleCalls(bench, load, { ...actors, count });
   // A payer's first settle reads the chain. The warm-up of one connection does not reach them all.
   await load.run({
     kind: 'calls',

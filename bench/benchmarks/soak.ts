@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createBenchVendor, createPayers, type Payer } from '../harness/actors.ts';
-import { type Load, startLoad } from '../harness/load.ts';
+import type { Payer } from '../harness/actors.ts';
+import type { Load } from '../harness/load.ts';
+import { startPayingStack } from '../harness/paying-stack.ts';
 import { handlesOf, residentMbOf } from '../harness/process-figures.ts';
-import { templatePayment } from '../harness/rows.ts';
 import type { Benchmark, Run } from '../harness/run.ts';
-import { type BenchStack, noteDurability, startBenchStack } from '../harness/stack.ts';
+import { type BenchStack, noteDurability } from '../harness/stack.ts';
 import { hasGrown } from '../harness/statistics.ts';
 
 const CONCURRENCY = 16;
@@ -31,13 +31,11 @@ export const soak: Benchmark = {
   about: 'payments at half load for --seconds (1800): memory, handles, queues and dead rows stay level',
   run: async (run) => {
     const { report, options } = run;
-    const bench = await startBenchStack(run, 'stack', { chainSlotMs: 0 });
+    const { bench, load, vendor, payers } = await startPayingStack(run, 'stack', {
+      chainSlotMs: 0,
+      payerCount: PAYERS,
+    });
     await noteDurability(bench, run);
-    const load = await startLoad();
-    run.defer(load.stop);
-    const vendor = await createBenchVendor(bench);
-    const payers = await createPayers(bench, PAYERS);
-    await templatePayment(bench, vendor, payers[0]!);
 
     const pay = paying(bench, load, vendor, payers);
     report.progress('soak: measuring the full load');

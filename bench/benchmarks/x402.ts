@@ -3,12 +3,11 @@ import type { Vendor } from '../../deploy/local/seed/actors.ts';
 import { must } from '../../deploy/local/seed/api.ts';
 import { startFacilitator } from '../facilitator/facilitator.ts';
 import { createPaymentCalls, type PaymentCalls } from '../facilitator/payment-calls.ts';
-import { createBenchVendor, createPayers, PRICE_MICRO } from '../harness/actors.ts';
-import { startLoad } from '../harness/load.ts';
-import { templatePayment } from '../harness/rows.ts';
+import { createPayers, PRICE_MICRO } from '../harness/actors.ts';
+import { startPayingStack } from '../harness/paying-stack.ts';
 import { type Benchmark, type PaceOfRun, pacesOf, part, type Run } from '../harness/run.ts';
 import { compareSettles, type SettleSides } from '../harness/settle-rounds.ts';
-import { type BenchStack, noteDurability, startBenchStack } from '../harness/stack.ts';
+import { type BenchStack, noteDurability } from '../harness/stack.ts';
 
 const PAYERS = 8;
 const CONCURRENCIES = [1, 16, 64];
@@ -72,15 +71,16 @@ const createOurCalls = async ({ api, stack }: BenchStack, vendor: Vendor): Promi
 
 /** Both on one chain, each with its own payers, as in the benchmark settle. */
 const createSides = async (run: Run, chainSlotMs: number): Promise<SettleSides> => {
-  const bench = await startBenchStack(run, `slots-${chainSlotMs}`, { chainSlotMs });
+  // Its payment creates the token account that both sides pay into. Our fee payer creates none for
+  // x402.
+  const {
+    bench,
+    load,
+    vendor,
+    payers: ours,
+  } = await startPayingStack(run, `slots-${chainSlotMs}`, { chainSlotMs, payerCount: PAYERS });
   await noteDurability(bench, run);
-  const load = await startLoad();
-  run.defer(load.stop);
-  const vendor = await createBenchVendor(bench);
-  const ours = await createPayers(bench, PAYERS);
   const theirs = await createPayers(bench, PAYERS);
-  // Creates the token account that both sides pay into. Our fee payer creates none for x402.
-  await templatePayment(bench, vendor, ours[0]!);
   await bench.db.query('insert into settlement.fee_accounts (account_id, paid) values ($1, $2)', [
     vendor.signIn.account.account_id,
     PAID_AHEAD_MICRO.toString(),

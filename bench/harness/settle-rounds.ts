@@ -50,7 +50,7 @@ export const compareSettles = async (run: Run, sides: SettleSides, pressure: Pre
               counted: 200,
               countedText,
             },
-            // With 1,024 open calls the facilitator refuses some: it waits 30 s for a confirmation.
+            // The facilitator gives up a payment after 30 s, which many open calls can cause.
             { mayFail: name !== 'ours' },
           );
         const outcome = await (name === 'ours' ? bench.profiled(work) : work());
