@@ -117,8 +117,11 @@ export const startSecondProvider = async () => {
   const server = createServer(async (request, response) => {
     try {
       const chainUrl = decodeURIComponent((request.url ?? '/').slice(1));
-      const call = JSON.parse(await textOf(request)) as Call;
-      response.end(JSON.stringify({ jsonrpc: '2.0', ...(await answer(chainUrl, call)) }));
+      const answerTo = async (call: Call) => ({ jsonrpc: '2.0', ...(await answer(chainUrl, call)) });
+      const body = JSON.parse(await textOf(request)) as Call | Call[];
+      response.end(
+        JSON.stringify(Array.isArray(body) ? await Promise.all(body.map(answerTo)) : await answerTo(body)),
+      );
     } catch {
       // The chain behind it is unavailable, so this provider is too.
       response.destroy();

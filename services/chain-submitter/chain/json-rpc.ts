@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { record, secondsSince } from '../../../shared/lib/metrics.ts';
 import { inSpan } from '../../../shared/lib/trace.ts';
 import { createPost } from './http-post.ts';
+import { createBatches } from './json-rpc-batches.ts';
 import { Reply } from './schemas.ts';
 
 /**
@@ -42,14 +43,14 @@ const PRIORITY_METHODS: ReadonlySet<string> = new Set([
 type Call = <T>(method: string, params: unknown[], schema: z.ZodType<T>) => Promise<T>;
 
 const createRequest = (url: string, number: number): Call => {
-  const [post, priorityPost] = [createPost(url), createPost(url)];
+  const [call, priorityCall] = [createBatches(createPost(url)), createBatches(createPost(url))];
   return async (method, params, schema) => {
     // A counter would repeat across processes. Behind a proxy that swaps answers, the answer to
     // another call of the same form would then be accepted.
     const id = randomUUID();
     const unavailable = (reason: string) => new RpcUnavailable(`provider ${number}: ${method}: ${reason}`);
-    const send = PRIORITY_METHODS.has(method) ? priorityPost : post;
-    const body = await send(JSON.stringify({ jsonrpc: '2.0', id, method, params })).catch((error: Error) => {
+    const send = PRIORITY_METHODS.has(method) ? priorityCall : call;
+    const body = await send({ jsonrpc: '2.0', id, method, params }).catch((error: Error) => {
       // The error's message may hold the URL.
       throw unavailable((error as NodeJS.ErrnoException).code ?? error.name);
     });
