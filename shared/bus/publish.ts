@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SpanKind } from '@opentelemetry/api';
-import { inTraceOf } from '../lib/trace.ts';
+import { inTraceOf, linksTo } from '../lib/trace.ts';
 import { type Bus, pingBus } from './connect.ts';
 import { encode } from './envelope.ts';
 import { inBusSpan, traceHeaders } from './trace.ts';
@@ -18,7 +18,15 @@ export const publish = (
     msgId,
     payload,
     traceparent = null,
-  }: { subject: string; msgId: string; payload: unknown; traceparent?: string | null },
+    otherTraces = [],
+  }: {
+    subject: string;
+    msgId: string;
+    payload: unknown;
+    traceparent?: string | null;
+    /** The traces of the further events of a message that has several. */
+    otherTraces?: readonly (string | null)[];
+  },
 ): Promise<void> =>
   // A message that a sweep publishes hours later belongs to the trace of its commit.
   inTraceOf(traceparent, () =>
@@ -26,6 +34,7 @@ export const publish = (
       // Without a connection the client would buffer the message and send every retry later.
       if (!bus.connected) throw new Error('NATS is unavailable; the message stays in the outbox');
       span.setAttribute('messaging.message.id', msgId);
+      span.addLinks(linksTo(otherTraces));
       await bus.js.publish(subject, encode(payload), {
         msgID: msgId,
         headers: traceHeaders(),

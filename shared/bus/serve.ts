@@ -25,7 +25,7 @@ import {
   type RequestEnvelope,
   toErrorReply,
 } from './envelope.ts';
-import { inBusSpan, inCall, REQUEST_ID } from './trace.ts';
+import { contextOfHeaders, inBusSpan, inCall, REQUEST_ID } from './trace.ts';
 
 type Operation = HttpOperation | InternalOperation;
 type AnyHandler = (input: unknown, caller?: Principal, key?: CallKey) => Promise<unknown>;
@@ -162,7 +162,12 @@ export const serve = <S extends ServiceContract>(
     try {
       if (operation === undefined || handler === undefined) throw notFound('operation');
       reply = await inBusSpan(
-        { operation: 'process', destination: msg.subject, kind: SpanKind.SERVER, headers: msg.headers },
+        {
+          operation: 'process',
+          destination: msg.subject,
+          kind: SpanKind.SERVER,
+          received: contextOfHeaders(msg.headers),
+        },
         (span) => {
           line.trace_id = traceIdOf(span);
           const answered = () =>

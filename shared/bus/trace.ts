@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { context, propagation, type Span, type SpanKind, trace } from '@opentelemetry/api';
+import { type Context, context, propagation, type Span, type SpanKind, trace } from '@opentelemetry/api';
 import { headers as createHeaders, type MsgHdrs } from 'nats';
 import { record, secondsSince } from '../lib/metrics.ts';
 import { errorType, inSpan } from '../lib/trace.ts';
@@ -45,11 +45,15 @@ type BusOperation = {
   destination: string;
   kind: SpanKind;
   /**
-   * The headers of a received message. Their context is the parent and also a link, as the semantic
+   * The context of a received message. It is the parent and also a link, as the semantic
    * conventions require for consumers.
    */
-  headers?: MsgHdrs | undefined;
+  received?: Context | undefined;
 };
+
+/** The context in the headers of a received message. */
+export const contextOfHeaders = (headers: MsgHdrs | undefined): Context | undefined =>
+  headers === undefined ? undefined : propagation.extract(context.active(), headers, getter);
 
 const measure = ({ operation, destination }: BusOperation, startedAt: number, error: string): void => {
   const labels = { 'messaging.destination.name': destination, 'error.type': error };
@@ -64,11 +68,10 @@ const measure = ({ operation, destination }: BusOperation, startedAt: number, er
 
 /** Runs work in a span and measures its duration. */
 export const inBusSpan = <T>(busOperation: BusOperation, work: (span: Span) => Promise<T>): Promise<T> => {
-  const { operation, destination, kind, headers } = busOperation;
-  const parent =
-    headers === undefined ? context.active() : propagation.extract(context.active(), headers, getter);
-  const remote = trace.getSpanContext(parent);
-  const links = headers === undefined || remote === undefined ? [] : [{ context: remote }];
+  const { operation, destination, kind, received } = busOperation;
+  const parent = received ?? context.active();
+  const remote = received && trace.getSpanContext(received);
+  const links = remote === undefined ? [] : [{ context: remote }];
   const attributes = {
     'messaging.system': 'nats',
     'messaging.operation.name': operation,

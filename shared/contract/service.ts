@@ -299,6 +299,8 @@ export const subjects = {
   wake: (service: BusUser, key: string) => `wake.${service}.${key}`,
 };
 
+export const isEventSubject = (subject: string): boolean => subject.startsWith('evt.');
+
 /** Whether a frozen account is refused before the handler runs. */
 export const isRefusedWhenFrozen = ({
   http,

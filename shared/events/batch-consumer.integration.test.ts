@@ -13,6 +13,7 @@ import { newId, newServiceId } from '../lib/id.ts';
 import { subscribeInBatches } from './batch-consumer.ts';
 import type { Consuming } from './consume.ts';
 import { event, eventSubject } from './event.ts';
+import { eventList } from './event-list.ts';
 
 /**
  * The quote service subscribes to `accepted`, `issued` and `failed` of settlement. It receives no
@@ -162,6 +163,34 @@ test('a message that cannot be parsed is quarantined, and the rest of its batch 
     /cannot be parsed/,
   );
   expect(await subscription.redeliver(subjects.event('settlement', 'redeemed'), encode({}))).toBe(false);
+});
+
+/** A message with several events of one subject, as the relay publishes them. */
+const publishList = (payloads: readonly object[]) =>
+  publishRaw('accepted', eventList(payloads.map((payload) => ({ payload, traceparent: null }))));
+
+test('the events of one message are written in their order, and one that cannot be parsed is quarantined alone', async () => {
+  const quotes = newIds(3);
+  await publishList([accepted(quotes[0]!), { nonsense: true }, accepted(quotes[1]!), accepted(quotes[2]!)]);
+  start(0);
+  await until(async () => batches.length > 0 && (await open()) === 0);
+  expect([batches, aside.length]).toEqual([[quotes], 1]);
+});
+
+test('a message is delivered again while one of its events cannot be written', async () => {
+  const [good, bad] = newIds(2) as [string, string];
+  let broken = true;
+  writes = async (batch) => {
+    if (broken && batch.includes(bad)) throw new Error('row refused');
+  };
+  await publishList([accepted(good), accepted(bad)]);
+  start(0);
+  await until(() => batches.length >= 3);
+  expect(batches.slice(0, 3)).toEqual([[good, bad], [good], [bad]]);
+  expect(await open()).toBe(1);
+  broken = false;
+  await until(async () => (await open()) === 0);
+  expect(batches.at(-1)).toEqual([good, bad]);
 });
 
 test('stop writes and acknowledges the received messages', async () => {

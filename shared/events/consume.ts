@@ -2,7 +2,7 @@ import { SpanKind } from '@opentelemetry/api';
 import type { z } from 'zod';
 import { type Bus, track } from '../bus/connect.ts';
 import { type Delivery, pull, refuse } from '../bus/durable.ts';
-import { decode } from '../bus/envelope.ts';
+import { encode } from '../bus/envelope.ts';
 import { type Durable, eventDurable, jobDurable } from '../bus/topology.ts';
 import { inBusSpan } from '../bus/trace.ts';
 import { conflict } from '../contract/errors.ts';
@@ -13,14 +13,15 @@ import {
   type ServiceName,
   subjects,
 } from '../contract/service.ts';
+import { payloadsOf, type Received } from './event-list.ts';
 
 /** Quarantines a message that cannot be handled. */
 export type Quarantine = (message: { subject: string; body: Uint8Array; reason: string }) => Promise<void>;
 
 /**
- * Subscriptions. A message is acknowledged after its handler resolved, so after its effect was
- * committed. If a handler throws, the message is delivered again later. A message that cannot be
- * parsed would always fail, so it is quarantined and acknowledged.
+ * Subscriptions. A message is acknowledged after its handler resolved for each of its payloads, so
+ * after their effects were committed. If a handler throws, the message is delivered again later. A
+ * payload that cannot be parsed would always fail, so it is quarantined.
  */
 export type Consuming = {
   stop: () => Promise<void>;
@@ -39,26 +40,34 @@ export type Source = {
   handle: (payload: unknown) => Promise<void>;
 };
 
-type Parsed = { ok: true; payload: unknown } | { ok: false; reason: string };
-const parse = (schema: z.ZodType, body: Uint8Array): Parsed => {
+type Parsed = { payloads: Received[]; refused: { body: Uint8Array; reason: string }[] };
+const parse = (
+  schema: z.ZodType,
+  { data, headers }: { data: Uint8Array; headers?: Delivery['headers'] },
+): Parsed => {
+  const parsed: Parsed = { payloads: [], refused: [] };
   try {
-    const result = schema.safeParse(decode(body));
-    return result.success ? { ok: true, payload: result.data } : { ok: false, reason: result.error.message };
+    for (const { payload, received } of payloadsOf(data, headers)) {
+      const result = schema.safeParse(payload);
+      if (result.success) parsed.payloads.push({ payload: result.data, received });
+      else parsed.refused.push({ body: encode(payload), reason: result.error.message });
+    }
+    return parsed;
   } catch (error) {
-    return { ok: false, reason: String(error) };
+    return { payloads: [], refused: [{ body: data, reason: String(error) }] };
   }
 };
 
-/** The payload of a message, or null after it was quarantined. */
-export const readPayload = async (
-  { subject, data: body }: Delivery,
+/** The payloads of a message, without those that were quarantined. */
+export const readPayloads = async (
+  msg: Delivery,
   schema: z.ZodType,
   quarantine: Quarantine,
-): Promise<{ payload: unknown } | null> => {
-  const message = parse(schema, body);
-  if (message.ok) return message;
-  await quarantine({ subject, body, reason: message.reason.slice(0, 1000) });
-  return null;
+): Promise<Received[]> => {
+  const { payloads, refused } = parse(schema, msg);
+  for (const { body, reason } of refused)
+    await quarantine({ subject: msg.subject, body, reason: reason.slice(0, 1000) });
+  return payloads;
 };
 
 /** Passes the messages of several subjects to `accept`. */
@@ -73,34 +82,39 @@ export const consume = <S extends Source>(
     redeliver: async (subject, body) => {
       const source = sources.find(({ durable }) => durable.filter === subject);
       if (source === undefined) return false;
-      const message = parse(source.schema, body);
-      if (!message.ok) throw conflict(`the message still cannot be parsed: ${message.reason.slice(0, 500)}`);
-      await source.handle(message.payload);
+      const { payloads, refused } = parse(source.schema, { data: body });
+      if (refused[0])
+        throw conflict(`the message still cannot be parsed: ${refused[0].reason.slice(0, 500)}`);
+      for (const { payload } of payloads) await source.handle(payload);
       return true;
     },
   };
 };
 
-/** Handles each message separately, many concurrently. */
+/** The value of each, or the error of the first that failed, when all have ended. */
+const allEnded = async (work: readonly Promise<void>[]): Promise<void> => {
+  const failed = (await Promise.allSettled(work)).find((each) => each.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+};
+
+/** Handles each payload separately, many concurrently. */
 const consumeEach = (bus: Bus, sources: readonly Source[], quarantine: Quarantine): Consuming =>
   consume(bus, sources, ({ schema, handle }, msg) => {
-    const one = async () => {
+    const { subject: destination, info } = msg;
+    const handleOne = ({ payload, received }: Received) =>
+      inBusSpan({ operation: 'process', destination, kind: SpanKind.CONSUMER, received }, async (span) => {
+        span.setAttribute('messaging.nats.delivery_count', info.redeliveryCount);
+        await handle(payload);
+      });
+    const handleAll = async () => {
       try {
-        const { subject: destination, headers, info } = msg;
-        await inBusSpan(
-          { operation: 'process', destination, kind: SpanKind.CONSUMER, headers },
-          async (span) => {
-            span.setAttribute('messaging.nats.delivery_count', info.redeliveryCount);
-            const message = await readPayload(msg, schema, quarantine);
-            if (message !== null) await handle(message.payload);
-          },
-        );
+        await allEnded((await readPayloads(msg, schema, quarantine)).map(handleOne));
         msg.ack();
       } catch (error) {
         refuse(bus, msg, error);
       }
     };
-    track(bus, one());
+    track(bus, handleAll());
   });
 
 /** The sources of handlers, by the names of their events or jobs. */
@@ -163,7 +177,8 @@ export const subscribeLive = <S extends ServiceContract>(
       callback: (error, msg) => {
         try {
           if (error !== null) throw error;
-          (handler as (event: unknown) => void)(source.events[name]!.parse(decode(msg.data)));
+          for (const { payload } of payloadsOf(msg.data, msg.headers))
+            (handler as (event: unknown) => void)(source.events[name]!.parse(payload));
         } catch (failure) {
           bus.logger.error({ err: failure, subject }, 'event not handled');
         }

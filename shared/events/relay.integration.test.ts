@@ -1,10 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import type { StreamAPI } from 'nats';
 import pg from 'pg';
 import { createTestBus, type TestBus } from '../../test/support/bus.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import { startProxy, type TcpProxy } from '../../test/support/proxy.ts';
 import { waitUntil } from '../../test/support/wait.ts';
 import { type Bus, connectBus } from '../bus/connect.ts';
+import { decode } from '../bus/envelope.ts';
 import type { BusUser } from '../contract/service.ts';
 import { connectPool } from '../db/pool.ts';
 import { failpoints } from '../lib/failpoint.ts';
@@ -12,6 +14,7 @@ import { createLogger } from '../lib/logger.ts';
 import { insertOutbox } from './outbox.ts';
 import { startRelay } from './relay.ts';
 
+const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const logger = createLogger('settlement', 'silent');
 let database: TestDatabase;
 let testBus: TestBus;
@@ -61,7 +64,7 @@ const relay = async (by?: Bus) => {
   };
 };
 const until = (good: () => Promise<boolean>, withinMs = 10_000) => waitUntil(good, { withinMs, everyMs: 20 });
-const heard = async (subject: string) => {
+const withStreams = async <T>(read: (streams: StreamAPI) => Promise<T>): Promise<T> => {
   const bus = await connectBus({
     url: testBus.url,
     user: 'settlement',
@@ -69,10 +72,17 @@ const heard = async (subject: string) => {
     password: testBus.password,
     logger,
   });
-  const info = await (await bus.nc.jetstreamManager()).streams.info('EVENTS', { subjects_filter: subject });
+  const answer = await read((await bus.nc.jetstreamManager()).streams);
   await bus.nc.close();
-  return info.state.subjects?.[subject] ?? 0;
+  return answer;
 };
+const heard = (subject: string) =>
+  withStreams(async (streams) => {
+    const info = await streams.info('EVENTS', { subjects_filter: subject });
+    return info.state.subjects?.[subject] ?? 0;
+  });
+const newest = (stream: string, subject: string) =>
+  withStreams(async (streams) => decode((await streams.getMessage(stream, { last_by_subj: subject })).data));
 
 test('two sweeps publish rows that remain after a crash once, without an open transaction', async () => {
   const subject = 'evt.settlement.issued';
@@ -112,7 +122,30 @@ test('a batch is published when its window ends, or when the service stops befor
   for (const row of rows) dispatch([row], { batchWindowMs: 60_000 });
   expect(await heard(subject)).toBe(0);
   await stop();
-  expect({ heard: await heard(subject), left: await left() }).toEqual({ heard: 2, left: [] });
+  expect({ heard: await heard(subject), left: await left() }).toEqual({ heard: 1, left: [] });
+});
+
+test('events of one subject that are committed in a turn share a message, and a job has its own', async () => {
+  const events = ['evt.settlement.declined', 'evt.settlement.approvalRequested'];
+  const job = 'job.chain-submitter.settle';
+  const { pool, dispatch, stop } = await relay();
+  const rows = await insertOutbox(
+    pool,
+    [...events, ...events, job, job].map((subject, n) => ({
+      subject,
+      msgId: `shared-${n}`,
+      payload: { n },
+      traceparent: n === 0 ? TRACEPARENT : null,
+    })),
+  );
+  for (const row of rows) dispatch([row]);
+  await stop();
+  expect(await left()).toEqual([]);
+  expect(await Promise.all(events.map((subject) => newest('EVENTS', subject)))).toEqual([
+    [{ payload: { n: 0 }, traceparent: TRACEPARENT }, { payload: { n: 2 } }],
+    [{ payload: { n: 1 } }, { payload: { n: 3 } }],
+  ]);
+  expect(await newest('JOBS', job)).toEqual({ n: 5 });
 });
 
 /** Well before the end of a lease that a sweep holds. */

@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus } from '../bus/connect.ts';
 import { publish, reachesBus } from '../bus/publish.ts';
+import { isEventSubject } from '../contract/service.ts';
 import { type Db, type Pool, sql } from '../db/pool.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import type { Logger } from '../lib/logger.ts';
+import { eventList } from './event-list.ts';
 import { type OutboxRow, outboxRow } from './outbox.ts';
 
 /**
@@ -20,6 +23,8 @@ const SWEEP_EVERY_MS = 1000;
 const SWEEP_BATCH = 100;
 /** The lease of a row for the sweep that claimed it. */
 const LEASE_MS = 15_000;
+/** The events of one message. It stays far below the size that the server accepts. */
+const MAX_EVENTS = 50;
 /** A sweep stops well before its lease ends, so that no other replica publishes the same rows. */
 const SWEEP_FOR_MS = 5000;
 
@@ -58,9 +63,40 @@ const releaseRows = (db: Db, ids: readonly bigint[]): Promise<unknown> =>
     )`update outbox set next_at = app_now() where outbox_id = any(${sql.array(ids, 'int8')})`,
   );
 
-const send = async (bus: Bus, { subject, msg_id, payload, traceparent }: OutboxRow): Promise<void> => {
+/** The rows of one message: a job, or events of one subject. */
+type Rows = readonly [OutboxRow, ...OutboxRow[]];
+
+/**
+ * A message for each job, because a job is executed, repeated and acknowledged alone. Events of one
+ * subject share a message: every process that handles them then reads, acknowledges and writes
+ * once. Their order is kept.
+ */
+const messagesOf = (rows: readonly OutboxRow[]): Rows[] => {
+  const messages: [OutboxRow, ...OutboxRow[]][] = [];
+  const open = new Map<string, [OutboxRow, ...OutboxRow[]]>();
+  for (const row of rows) {
+    const started = open.get(row.subject);
+    if (started !== undefined && started.length < MAX_EVENTS) {
+      started.push(row);
+      continue;
+    }
+    const message: [OutboxRow, ...OutboxRow[]] = [row];
+    messages.push(message);
+    if (isEventSubject(row.subject)) open.set(row.subject, message);
+  }
+  return messages;
+};
+
+/**
+ * A list of events has an id of its own. If the server stores it and the publisher does not learn
+ * that, the sweep publishes its events again, one by one.
+ */
+const send = async (bus: Bus, rows: Rows): Promise<void> => {
+  const [{ subject, msg_id: first, payload, traceparent }, ...others] = rows;
+  const message =
+    others.length === 0 ? { msgId: first, payload } : { msgId: randomUUID(), payload: eventList(rows) };
   await failpoint('outbox.beforePublish');
-  await publish(bus, { subject, msgId: msg_id, payload, traceparent });
+  await publish(bus, { subject, ...message, traceparent, otherTraces: others.map((row) => row.traceparent) });
   await failpoint('outbox.afterPublish');
 };
 
@@ -82,7 +118,7 @@ const createSweep = (pool: Pool, bus: Bus, isStopping: () => boolean) => async (
     for (const row of rows) {
       if (isStopping() || performance.now() > until) break;
       failed = 1;
-      await send(bus, row);
+      await send(bus, [row]);
       failed = 0;
       done += 1;
     }
@@ -111,8 +147,8 @@ const createDeletion = (pool: Pool, logger: Logger) => {
     );
   };
   return {
-    add: (id: bigint): void => {
-      published.push(id);
+    add: (rows: Rows): void => {
+      published.push(...rows.map((row) => row.outbox_id));
       flushing ??= flush();
     },
     finish: async (): Promise<void> => flushing,
@@ -125,19 +161,26 @@ export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
   const sending = new Set<Promise<void>>();
   const deletion = createDeletion(pool, logger);
   const sweep = createSweep(pool, bus, () => stopped.signal.aborted);
+  let ofTurn: OutboxRow[] = [];
   let waiting: OutboxRow[] = [];
   let batching: Promise<void> | undefined;
 
-  const publishAll = (rows: readonly OutboxRow[]) => {
-    for (const row of rows) {
-      const work = send(bus, row)
-        .then(() => deletion.add(row.outbox_id))
+  const publishAll = (all: readonly OutboxRow[]) => {
+    for (const rows of messagesOf(all)) {
+      const work = send(bus, rows)
+        .then(() => deletion.add(rows))
         .catch((error: unknown) =>
-          logger.warn({ err: error, subject: row.subject }, 'publish failed, left to the sweep'),
+          logger.warn({ err: error, subject: rows[0].subject }, 'publish failed, left to the sweep'),
         )
         .finally(() => sending.delete(work));
       sending.add(work);
     }
+  };
+
+  const publishTurn = () => {
+    const rows = ofTurn;
+    ofTurn = [];
+    publishAll(rows);
   };
 
   const publishBatch = async (batchWindowMs: number) => {
@@ -162,12 +205,18 @@ export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
 
   return {
     dispatch: (rows, { batchWindowMs } = { batchWindowMs: 0 }) => {
-      if (batchWindowMs === 0) return publishAll(rows);
+      if (batchWindowMs === 0) {
+        // Calls that shared a statement dispatch one after the other in one turn.
+        if (ofTurn.length === 0) process.nextTick(publishTurn);
+        ofTurn.push(...rows);
+        return;
+      }
       waiting.push(...rows);
       batching ??= publishBatch(batchWindowMs);
     },
     stop: async () => {
       stopped.abort();
+      publishTurn();
       await batching;
       await Promise.allSettled([...sending, running]);
       await deletion.finish();

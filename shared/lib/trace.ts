@@ -27,7 +27,8 @@ export const activeTraceparent = (): string | null => {
   return carrier.traceparent ?? null;
 };
 
-const contextOf = (traceparent: string): Context => propagation.extract(ROOT_CONTEXT, { traceparent });
+/** The context of a stored traceparent. */
+export const contextOf = (traceparent: string): Context => propagation.extract(ROOT_CONTEXT, { traceparent });
 
 /** Runs work in the trace that is stored with a row, or in the active context if there is none. */
 export const inTraceOf = <T>(traceparent: string | null, work: () => T): T =>

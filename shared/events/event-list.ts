@@ -1,0 +1,35 @@
+import type { Context } from '@opentelemetry/api';
+import { decode } from '../bus/envelope.ts';
+import { contextOfHeaders } from '../bus/trace.ts';
+import { contextOf } from '../lib/trace.ts';
+import type { OutboxRow } from './outbox.ts';
+
+/**
+ * A message has one payload, or a list of events of its subject that were published together, each
+ * with the trace of its commit. A payload is an object, so a list is recognised by its form.
+ */
+type Entry = { payload: unknown; traceparent?: string };
+
+/** The payload of a message with several events. */
+export const eventList = (rows: readonly Pick<OutboxRow, 'payload' | 'traceparent'>[]): Entry[] =>
+  rows.map(({ payload, traceparent }) => ({ payload, ...(traceparent !== null && { traceparent }) }));
+
+/** A payload of a message, with the context in which it is handled. */
+export type Received = { payload: unknown; received: Context | undefined };
+
+/**
+ * The payloads of a message, in their order.
+ * @throws SyntaxError or TypeError if the bytes are no message
+ */
+export const payloadsOf = (
+  bytes: Uint8Array,
+  headers: Parameters<typeof contextOfHeaders>[0],
+): Received[] => {
+  const body = decode(bytes);
+  const own = contextOfHeaders(headers);
+  if (!Array.isArray(body)) return [{ payload: body, received: own }];
+  return (body as Entry[]).map(({ payload, traceparent }) => ({
+    payload,
+    received: traceparent === undefined ? own : contextOf(traceparent),
+  }));
+};
