@@ -12,6 +12,7 @@ import { createLogger, type LogFormat, type Logger } from './lib/logger.ts';
 import { type GaugeCollector, registerGauges } from './lib/metrics.ts';
 import type { Periodic } from './lib/periodic.ts';
 import { onShutdown } from './lib/shutdown.ts';
+import { releaseStartUpMemory } from './lib/start-up-memory.ts';
 import { startTelemetry, type Telemetry, type TelemetryConfig } from './lib/telemetry.ts';
 import { quarantineGauges, quarantineInto } from './operator/quarantine.ts';
 
@@ -105,6 +106,7 @@ export const runService = async (
   // The server answers after it has accepted the subscriptions, so a ready service receives calls.
   // A reconnect restores them.
   await pingBus(bus).catch(() => {});
+  releaseStartUpMemory();
   health.begin({ postgres: () => pingPool(pool), nats: () => pingBus(bus) });
   logger.info({ port: health.port }, 'ready');
 };

@@ -7,6 +7,7 @@ import { systemClock } from '../../shared/lib/clock.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { createLogger } from '../../shared/lib/logger.ts';
 import { onShutdown } from '../../shared/lib/shutdown.ts';
+import { releaseStartUpMemory } from '../../shared/lib/start-up-memory.ts';
 import { startTelemetry } from '../../shared/lib/telemetry.ts';
 import { config as schema } from './config.ts';
 import { createAuthenticate } from './credentials/authenticate.ts';
@@ -87,6 +88,7 @@ const server = createServer({
 // A proxy without probes sends calls as soon as the port is open, so the port opens after the
 // environments are connected.
 await Promise.race([Promise.all([...environments.values()].map(({ reached }) => reached)), sleep(REACH_MS)]);
+releaseStartUpMemory();
 await server.listen({ host: config.HTTP_HOST, port: config.HTTP_PORT });
 logger.info({ address: server.addresses() }, 'listening');
 

@@ -6,7 +6,7 @@ type Waiting = { request: Request; resolve: (answer: unknown) => void; reject: (
 
 /** Providers limit the calls of a batch, and answer them one after the other. */
 const MAX_CALLS = 16;
-/** A provider that refused a batch, perhaps because of its load, gets single calls for this time. */
+/** A provider that refused a batch, perhaps under load, gets single calls for this time. */
 const SINGLE_FOR_MS = 60_000;
 
 const idOf = (answer: unknown): unknown => (answer as { id?: unknown } | null)?.id;
