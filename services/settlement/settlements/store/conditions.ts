@@ -36,3 +36,9 @@ export const isUnreserved = sql.fragment`refund_reserved = 0`;
 /** Whether a settlement can still be redeemed, or has prepaid units that can be consumed. */
 export const isOpenSale = sql.fragment`(${state.is('issued')} and not ${windowElapsed}
   or ${state.is('redeemed')} and units_consumed < units_total and ${chainState.isNot('failed')} and ${isConsumable})`;
+
+/**
+ * Whether a payment under way may have stopped: the shortest delay of the resume jobs is over. It
+ * is the condition that their index serves, so they do not read the payments that make progress.
+ */
+export const mayBeStalled = sql.fragment`progressed_at < app_now() - interval '15 seconds'`;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
-import { chainState } from './conditions.ts';
+import { chainState, mayBeStalled } from './conditions.ts';
 
 const Dispatch = z.object({
   settlement_id: z.string(),
@@ -32,6 +32,7 @@ export const claimStalled = (db: Db, limit: number): Promise<readonly DispatchRo
     where p.wallet_id = s.wallet_id and s.settlement_id in (
       select settlement_id from settlements
       where ${chainState.isOpen} and rail = 'quittance'
+        and ${mayBeStalled}
         and progressed_at < app_now() - case chain_status when 'pending' then interval '15 seconds' else interval '45 seconds' end
       order by progressed_at limit ${limit} for update skip locked)
     ${returning}`);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
-import { chainState } from './conditions.ts';
+import { chainState, mayBeStalled } from './conditions.ts';
 import { columns, Row } from './settlements.ts';
 
 /*
@@ -60,7 +60,7 @@ export const claimStalledExternal = (db: Db, limit: number): Promise<readonly z.
     update settlements set progressed_at = app_now(), dispatch_count = dispatch_count + 1
     where settlement_id in (
       select settlement_id from settlements
-      where ${chainState.isOpen} and rail = 'x402_out'
+      where ${chainState.isOpen} and rail = 'x402_out' and ${mayBeStalled}
         and progressed_at < app_now() - case
           when chain_status = 'confirmed' or message_hash is null then interval '45 seconds'
           else interval '15 seconds' end

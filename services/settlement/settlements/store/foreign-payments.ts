@@ -3,7 +3,7 @@ import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { type OutboxRow, outboxRow } from '../../../../shared/events/outbox.ts';
 import type { Credit } from '../../fee-accounts/model.ts';
 import { insertFeeAccounts, lockFeeAccounts, reserveFees } from '../../fee-accounts/store.ts';
-import { chainState, isRedeemable, isUnreserved, state } from './conditions.ts';
+import { chainState, isRedeemable, isUnreserved, mayBeStalled, state } from './conditions.ts';
 import { endColumns, redeemedEvents } from './end-events.ts';
 import { columns, Row, type SettlementRow } from './settlements.ts';
 
@@ -252,7 +252,7 @@ export const claimStalledForeign = (db: Db, limit: number): Promise<readonly z.i
     update settlements set progressed_at = app_now(), dispatch_count = dispatch_count + 1
     where settlement_id in (
       select settlement_id from settlements
-      where ${chainState.isOpen} and rail in ('x402', 'mpp')
+      where ${chainState.isOpen} and rail in ('x402', 'mpp') and ${mayBeStalled}
         and progressed_at < app_now() - case
           when chain_status = 'confirmed' then interval '45 seconds'
           when tx_hash is null then interval '70 seconds'
