@@ -15,7 +15,7 @@ ${Object.entries(benchmarks)
   --seconds 10           duration of each round (soak: 1800 in total)
   --profile              where the CPU goes
   --sizes, --in-flight   for growth and for scale-out
-  --concurrency 64,256   only these, and
+  --concurrency 64,256   only these: settle, x402, paid-route, cost
   --pace slots           only this pace of the chain (at-once or slots): settle, x402, cost
   --help                 this text
 

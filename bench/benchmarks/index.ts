@@ -7,6 +7,7 @@ import { ed25519 } from './ed25519.ts';
 import { footprint } from './footprint.ts';
 import { consume, redeem, verify } from './gates.ts';
 import { growth } from './growth.ts';
+import { paidRoute } from './paid-route.ts';
 import { prepaid } from './prepaid.ts';
 import { quote } from './quote.ts';
 import { scaleOut } from './scale-out.ts';
@@ -21,6 +22,7 @@ export const benchmarks: Record<string, Benchmark> = {
   quote,
   settle,
   x402,
+  'paid-route': paidRoute,
   redeem,
   verify,
   consume,

@@ -11,6 +11,8 @@ export type FacilitatorSettings = { rpcUrl: string; network: `solana:${string}`;
 
 export type Facilitator = {
   origin: string;
+  pid: number;
+  network: FacilitatorSettings['network'];
   sign: PaymentCalls;
 };
 
@@ -48,6 +50,8 @@ export const startFacilitator = async (
   };
   return {
     origin: (child.hello as { address: string }).address,
+    pid: child.pid,
+    network: NETWORK,
     sign: createPaymentCalls({ rpcUrl, requirements, path: '/settle' }),
   };
 };

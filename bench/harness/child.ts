@@ -4,6 +4,8 @@ import { once } from 'node:events';
 type Child = {
   pid: number;
   process: ChildProcess;
+  /** Sends a message and returns the answer. One at a time. @throws if the process ends */
+  ask: <T>(message: object) => Promise<T>;
   /** Its first message, which means that it is ready. */
   hello: unknown;
   stop: () => Promise<void>;
@@ -26,6 +28,18 @@ export const startChild = async (file: URL, settings: object = {}): Promise<Chil
     pid: child.pid!,
     process: child,
     hello,
+    ask: async <T>(message: object): Promise<T> => {
+      const done = new AbortController();
+      const { signal } = done;
+      const answer = once(child, 'message', { signal });
+      const exit = once(child, 'exit', { signal });
+      exit.catch(() => {});
+      child.send(message);
+      return Promise.race([
+        answer.then(([said]) => said as T),
+        exit.then(() => Promise.reject(new Error(`${file.pathname} has ended`))),
+      ]).finally(() => done.abort());
+    },
     stop: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const gone = once(child, 'exit');

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { Job, Outcome, Step } from '../load/job.ts';
 import { startChild } from './child.ts';
 import { type Sample, sampleOf } from './statistics.ts';
@@ -17,16 +16,7 @@ export const startLoad = async (): Promise<Load> => {
     pid: child.pid,
     stop: child.stop,
     run: async (job, { mayFail = false } = {}) => {
-      const done = new AbortController();
-      const { signal } = done;
-      const answer = once(child.process, 'message', { signal });
-      const exit = once(child.process, 'exit', { signal });
-      exit.catch(() => {});
-      child.process.send(job);
-      const outcome = await Promise.race([
-        answer.then(([message]) => message as Outcome),
-        exit.then(() => Promise.reject(new Error('the load process has ended'))),
-      ]).finally(() => done.abort());
+      const outcome = await child.ask<Outcome>(job);
       // A refused call is answered fast, so refused calls would make a figure look better than it
       // is.
       if (outcome.firstFailure !== undefined && !mayFail) throw new Error(outcome.firstFailure);

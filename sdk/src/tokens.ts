@@ -71,7 +71,10 @@ export const bytesOf = (part: string): Uint8Array<ArrayBuffer> => {
   // and padding could vary.
   const spelled = btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
   if (spelled !== part) throw new BadTokenError('the token is not in canonical base64url');
-  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  const bytes = new Uint8Array(binary.length);
+  // A callback for each character takes twenty times as long.
+  for (let index = 0; index < binary.length; index += 1) bytes[index] = binary.charCodeAt(index);
+  return bytes;
 };
 
 /** A JSON object in UTF-8. @throws BadTokenError for anything else */
@@ -104,13 +107,25 @@ const isSettlement = (claims: { [name: string]: unknown }): boolean =>
   !Number.isNaN(Date.parse(String(claims.redeem_expires_at)));
 const SHAPES = { quote: isQuote, settlement: isSettlement };
 
+/** What WebCrypto made of published keys. */
+const imported = new WeakMap<Keys[number], ReturnType<typeof crypto.subtle.importKey>>();
+
+const importOnce = (published: Keys[number]): ReturnType<typeof crypto.subtle.importKey> => {
+  const known = imported.get(published);
+  if (known !== undefined) return known;
+  const { kty, crv, x } = published;
+  const key = crypto.subtle.importKey('jwk', { kty, crv, x }, 'Ed25519', false, ['verify']);
+  imported.set(published, key);
+  return key;
+};
+
 /** Whether a published key signed the ASCII text. */
 export const isSignedBy = async (
-  { kty, crv, x }: Keys[number],
+  published: Keys[number],
   signature: Uint8Array<ArrayBuffer>,
   text: string,
 ): Promise<boolean> => {
-  const key = await crypto.subtle.importKey('jwk', { kty, crv, x }, 'Ed25519', false, ['verify']);
+  const key = await importOnce(published);
   return crypto.subtle.verify('Ed25519', key, signature, new TextEncoder().encode(text));
 };
 

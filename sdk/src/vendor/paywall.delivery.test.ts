@@ -42,6 +42,22 @@ describe('one delivery', () => {
     expect(api.calls()).toEqual(['verify', 'redeem']);
   });
 
+  test('a payment of a quote that the paywall has created for this address and price needs only the redeem', async () => {
+    const { serve } = sell();
+    const quoteFor = async (path: string) => {
+      const { body } = await readAnswer(serve(at(path)));
+      return JSON.parse(Buffer.from(body.quote_token.split('.')[0], 'base64url').toString()).quote_id;
+    };
+    const paid = api.pay({ resource: RESOURCE }, { quote_id: await quoteFor('/report') });
+    expect((await serve(at('/report', paid))).status).toBe(200);
+    expect(api.calls()).toEqual(['quote', 'redeem']);
+    // The API tells what the payment of another address has paid for.
+    const elsewhere = { resource: `${RESOURCE}/other` };
+    const other = api.pay(elsewhere, { quote_id: await quoteFor('/report/other') });
+    expect(await reasonOf(serve(at('/report', other)))).toBe('402 payment_failed other_resource');
+    expect(api.calls()).toEqual(['quote', 'redeem', 'quote', 'verify']);
+  });
+
   test('of 50 concurrent requests on two replicas with one store one runs the handler, and the others get 503', async () => {
     const store = memoryStore();
     const replicas = [sell(undefined, { store }), sell(undefined, { store })];

@@ -127,6 +127,7 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
       if (!settlement_token || !settlement_id) return null;
       if (settlement_token.length > LONGEST_TOKEN || !SETTLEMENT_ID.test(settlement_id))
         return failed('invalid_token');
+      let isOwnQuote: boolean;
       // Verified before any call, because invalid tokens must not use up the vendor's limits.
       try {
         const claims = await verify('settlement', settlement_token);
@@ -134,14 +135,17 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
         if (claims.service_id !== serviceId) return failed('other_service');
         if (bill.units === null && BigInt(claims.quote_amount) < BigInt(bill.amount))
           return failed('amount_too_small');
-        await quotes.paid(bill, claims.quote_id).catch(onError);
+        isOwnQuote = await quotes.paid(bill, claims.quote_id).catch((error: unknown) => {
+          onError(error);
+          return false;
+        });
       } catch (error) {
         return error instanceof BadTokenError ? failed('invalid_token') : refusalOf(error);
       }
       const ids = { settlement_id, settlement_token };
       return {
         id: settlement_id,
-        take: (asked, deliveryId) => settlements.take(ids, asked, deliveryId).catch(refusalOf),
+        take: (asked, deliveryId) => settlements.take(ids, asked, deliveryId, isOwnQuote).catch(refusalOf),
       };
     },
   };

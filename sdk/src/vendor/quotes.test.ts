@@ -138,12 +138,13 @@ describe('after the shared quote was paid', () => {
     const first = await ask();
     const paid = api.pay({ resource: RESOURCE }, { quote_id: first });
     expect((await serve(at('/report', paid))).status).toBe(200);
+    const own = [await ask(), await ask()];
     const [second, third] = [await ask(), await after(first)];
-    expect(new Set([first, second, third]).size).toBe(3);
+    expect(new Set([first, ...own, second, third]).size).toBe(5);
     // An old payment that is presented again does not replace the next shared quote.
     await serve(at('/report', paid));
     expect(await ask()).toBe(second);
-    expect([made(), statusReads()]).toEqual([3, 0]);
+    expect([made(), statusReads()]).toEqual([5, 0]);
   });
 
   test('and presented during a read of the store, the read does not bring it back', async () => {
@@ -212,6 +213,56 @@ describe('after the shared quote was paid', () => {
     api.quotes.set(first, 'settled');
     later(2000);
     expect([first, second]).not.toContain(await after(first));
+  });
+});
+
+describe('a route that sells', () => {
+  /** Presents payments of new quotes of this paywall, all before anybody else asks. */
+  const sell = async ({ serve, ask }: ReturnType<typeof shop>, times: number) => {
+    for (let sale = 0; sale < times; sale += 1) {
+      const headers = api.pay({ resource: RESOURCE }, { quote_id: await ask() });
+      expect((await serve(at('/report', headers))).status).toBe(200);
+    }
+  };
+
+  test('gives two buyers per sale a quote of their own, and the next ones share one', async () => {
+    const here = shop();
+    await sell(here, 3);
+    // The second and the third sale have used two of the six.
+    const own = await atOnce(4, here.ask);
+    expect(new Set(own).size).toBe(4);
+    const shared = await atOnce(50, here.ask);
+    expect(new Set(shared).size).toBe(1);
+    expect(own).not.toContain(shared[0]);
+    expect([made(), statusReads()]).toEqual([3 + 4 + 1, 0]);
+    // Another address has sold nothing.
+    expect(new Set(await atOnce(10, () => here.ask({}, '/other'))).size).toBe(1);
+  });
+
+  test('gives them in the minute of the sale and in the next one', async () => {
+    const here = shop();
+    await sell(here, 1);
+    later(60_000);
+    expect(new Set(await atOnce(3, here.ask)).size).toBe(3);
+    await sell(here, 1);
+    later(120_000);
+    expect(new Set(await atOnce(3, here.ask)).size).toBe(1);
+  });
+
+  test('shares one quote when the API creates no more', async () => {
+    const here = shop();
+    await sell(here, 1);
+    const [own] = [await here.ask(), await here.ask()];
+    const shared = await here.ask();
+    await here.serve(at('/report', api.pay({ resource: RESOURCE }, { quote_id: own })));
+    api.faults.push(({ call }) => (call === 'POST /v1/quote' ? 'lost' : null));
+    expect(await atOnce(10, here.ask)).toEqual(Array(10).fill(shared));
+  });
+
+  test('does not count payments of quotes that it has not created', async () => {
+    const here = shop();
+    for (let i = 0; i < 3; i += 1) await here.serve(at('/report', api.pay({ resource: RESOURCE })));
+    expect(new Set(await atOnce(10, here.ask)).size).toBe(1);
   });
 });
 

@@ -1,5 +1,6 @@
 import { boundedMap } from '../bounded-map.ts';
 import type { Bill } from './dialect.ts';
+import { createOwnQuotes } from './own-quotes.ts';
 import { createStatuses, type ReadStatus } from './quote-statuses.ts';
 import { childSlot, createSlots, rootOf, type SharedQuote } from './slots.ts';
 import type { PaywallStore } from './store.ts';
@@ -11,6 +12,9 @@ import type { PaywallStore } from './store.ts';
  * A quote is in a slot and is returned from it until it is paid. The slot of a bill serves
  * everybody. A paid quote opens `CHILDREN` further slots for the buyers who name it as refused. So
  * a new quote needs time or a payment, and no anonymous request can create one.
+ *
+ * Each payment also allows two quotes that are not shared, for whoever asks next. So the buyers of
+ * a route that sells do not compete for one quote.
  */
 
 /**
@@ -37,6 +41,7 @@ export type QuotesDeps = {
 export const createQuotes = ({ nameOf, create, readStatus, store, onError }: QuotesDeps) => {
   const statuses = createStatuses(readStatus);
   const slots = createSlots(store);
+  const ownQuotes = createOwnQuotes({ create, slots, onError });
   const reads = new Map<string, Promise<SharedQuote>>();
   /** The slot of a paid quote for the next buyer. */
   const turns = boundedMap<number>(MAX_ENTRIES);
@@ -111,15 +116,23 @@ export const createQuotes = ({ nameOf, create, readStatus, store, onError }: Quo
      */
     offer: async (bill: Bill, refused: string | null): Promise<SharedQuote | null> => {
       const name = await nameOf(bill);
+      const own = await ownQuotes.next(name, bill);
+      if (own !== null) return own;
       const slot = refused === null ? rootOf(name) : await slotAfter(name, refused);
       return slot === null ? null : quoteIn(name, slot, bill);
     },
-    /** A settlement of this quote was presented, so it is paid. */
-    paid: async (bill: Bill, quoteId: string): Promise<void> => {
+    /**
+     * A settlement of this quote was presented, so it is paid.
+     * @returns whether this paywall has created the quote for exactly this bill
+     */
+    paid: async (bill: Bill, quoteId: string): Promise<boolean> => {
       const name = await nameOf(bill);
       const found = await slots.readMark(name, quoteId);
-      if (found !== null && found.mark.settled === undefined)
-        await slots.recordSettled(name, quoteId, found.text, found.mark);
+      if (found === null) return false;
+      const { text, mark } = found;
+      if (mark.settled === undefined && (await slots.recordSettled(name, quoteId, text, mark)))
+        ownQuotes.sold(name);
+      return true;
     },
   };
 };

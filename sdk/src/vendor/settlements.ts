@@ -42,6 +42,19 @@ const mismatch = (
   return paidEach < asked ? failed('amount_too_small') : null;
 };
 
+/** The terms of a quote of this bill. */
+const termsOf = ({ resource, amount, units }: Bill, service_id: string): SettlementTerms => ({
+  service_id,
+  scope: units === null ? { resource } : { resource, units },
+  quote_amount: amount,
+});
+
+/** What a settlement that is in conflict with a redeem refuses, and how long that holds. */
+const noOfConflict = (chainStatus: Output<'settlement.verify'>['chain_status']): KnownSettlement['no'] =>
+  chainStatus === 'pending'
+    ? { said: unavailable('being_confirmed', FORK_MS), until: Date.now() + FORK_MS }
+    : { said: failed('conflict'), until: Date.now() + CONFLICT_MS };
+
 const codeOf = (error: unknown) => (error instanceof ApiError ? error.code : null);
 
 /** Redeems and consumes the settlements of one service. */
@@ -49,10 +62,10 @@ export const createSettlements = (client: Client, serviceId: string) => {
   const [redeemCalls, consumeCalls, verifyCalls] = [createThrottle(), createThrottle(), createThrottle()];
   // The terms of a settlement never change, so they are read once. A final refusal is cached too.
   const settlements = boundedMap<KnownSettlement>(MAX_SETTLEMENTS);
-  const knownOf = async (settlement_id: string): Promise<KnownSettlement> => {
+  const knownOf = async (settlement_id: string, own: SettlementTerms | null): Promise<KnownSettlement> => {
     const known = settlements.get(settlement_id);
     if (known !== undefined) return known;
-    const terms = await verifyCalls(() => client.settlement.verify({ settlement_id }));
+    const terms = own ?? (await verifyCalls(() => client.settlement.verify({ settlement_id })));
     const { service_id, scope, quote_amount } = terms;
     const fresh: KnownSettlement = { service_id, scope, quote_amount, no: null };
     settlements.set(settlement_id, fresh);
@@ -81,9 +94,7 @@ export const createSettlements = (client: Client, serviceId: string) => {
         return { said: units === null ? failed('settlement_expired') : 'exhausted', until: forEver };
       case 'conflict': {
         const { chain_status } = await verifyCalls(() => client.settlement.verify({ settlement_id }));
-        return chain_status === 'pending'
-          ? { said: unavailable('being_confirmed', FORK_MS), until: Date.now() + FORK_MS }
-          : { said: failed('conflict'), until: Date.now() + CONFLICT_MS };
+        return noOfConflict(chain_status);
       }
       default:
         return null;
@@ -93,10 +104,16 @@ export const createSettlements = (client: Client, serviceId: string) => {
     /**
      * Redeems a settlement, or consumes one unit of it, for a bill.
      * @param deliveryId the same id succeeds again
+     * @param isOwnQuote whether it has paid a quote of exactly this bill, whose terms need no read
      * @throws ApiError, NoAnswerError, or WaitingError while the API asks to wait
      */
-    take: async (ids: Ids, bill: Bill, deliveryId: string): Promise<Opening | 'exhausted'> => {
-      const known = await knownOf(ids.settlement_id);
+    take: async (
+      ids: Ids,
+      bill: Bill,
+      deliveryId: string,
+      isOwnQuote: boolean,
+    ): Promise<Opening | 'exhausted'> => {
+      const known = await knownOf(ids.settlement_id, isOwnQuote ? termsOf(bill, serviceId) : null);
       const wrong = mismatch(known, bill, serviceId);
       if (wrong !== null) return wrong;
       if (known.no !== null && Date.now() < known.no.until) return known.no.said;

@@ -9,11 +9,12 @@ const LEARNED_MS = 3_600_000;
  * to sell.
  */
 export const createShares = () => {
-  let made: { at: number; route: object }[] = [];
+  /** In the order of time. */
+  const made: { at: number; route: object }[] = [];
   let learned: { perMinute: number; at: number } | null = null;
   const recent = () => {
     const since = Date.now() - MINUTE_MS;
-    made = made.filter(({ at }) => at > since);
+    while (made[0] !== undefined && made[0].at <= since) made.shift();
     return made;
   };
   return {

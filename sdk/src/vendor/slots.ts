@@ -44,16 +44,23 @@ export const createSlots = (store: PaywallStore) => {
     if (text === null || (JSON.parse(text) as SharedQuote).quote_id !== quoteId) return;
     if (await store.compareAndSet(slot, text, null, 0)) earned.set(slot, true);
   };
-  const recordSettled = async (name: string, quoteId: string, text: string, mark: Mark): Promise<void> => {
-    await clearSlot(mark.slot, quoteId);
-    const settled: Mark = { ...mark, settled: true };
-    await store.compareAndSet(markKey(name, quoteId), text, JSON.stringify(settled), LIFE_MS);
+  /** @returns false if another caller has recorded it */
+  const recordSettled = async (name: string, quoteId: string, text: string, paid: Mark): Promise<boolean> => {
+    await clearSlot(paid.slot, quoteId);
+    const settled: Mark = { ...paid, settled: true };
+    return store.compareAndSet(markKey(name, quoteId), text, JSON.stringify(settled), LIFE_MS);
+  };
+  /** Records that a quote was created for this bill. */
+  const mark = async (name: string, slot: string, { quote_id }: SharedQuote): Promise<void> => {
+    const created: Mark = { slot };
+    await store.compareAndSet(markKey(name, quote_id), null, JSON.stringify(created), LIFE_MS);
   };
 
   return {
     readMark,
     clearSlot,
     recordSettled,
+    mark,
     /** True if the slot's last quote was paid. */
     isEarned: (slot: string): boolean => earned.has(slot),
     /** What this process has read last. */
@@ -73,11 +80,11 @@ export const createSlots = (store: PaywallStore) => {
     /** Puts a new quote into an empty slot, unless another replica was faster. */
     fill: async (name: string, slot: string, quote: SharedQuote): Promise<void> => {
       earned.delete(slot);
-      const mark: Mark = { slot };
-      await store.compareAndSet(markKey(name, quote.quote_id), null, JSON.stringify(mark), LIFE_MS);
+      await mark(name, slot, quote);
       if (!(await store.compareAndSet(slot, null, JSON.stringify(quote), HANDED_OUT_MS))) return;
       const now = Date.now();
       cached.set(slot, { quote, readAt: now, firstAt: now });
     },
   };
 };
+export type Slots = ReturnType<typeof createSlots>;

@@ -1,10 +1,10 @@
 // A buyer as in the documentation of @x402/fetch. It pays `url` several times and ends.
-import { decodePaymentResponseHeader, wrapFetchWithPayment } from '@x402/fetch';
+import { decodePaymentResponseHeader } from '@x402/fetch';
 import { bodyOf, print, repeat, settings } from '../program.mjs';
-import { clientOf } from './client.mjs';
+import { payingFetchOf } from './paying-fetch.mjs';
 
 const { url, rpcUrl, secretKey, ...plan } = settings();
-const payingFetch = wrapFetchWithPayment(fetch, await clientOf({ rpcUrl, secretKey }));
+const payingFetch = await payingFetchOf({ rpcUrl, secretKey });
 print({ ready: true });
 await repeat(plan, async () => {
   const response = await payingFetch(url);

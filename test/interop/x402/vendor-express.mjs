@@ -1,13 +1,9 @@
 // A vendor as in the documentation of @x402/express. It prints its URL, and a line per delivery.
-import { paymentMiddleware, x402ResourceServer } from '@x402/express';
-import express from 'express';
 import { print, settings } from '../program.mjs';
-import { resourceOf } from './vendor.mjs';
+import { paidApp } from './paid-app.mjs';
 
-const { routes, server } = resourceOf(settings(), x402ResourceServer);
 let deliveries = 0;
-const app = express();
-app.use(paymentMiddleware(routes, server));
+const app = paidApp(settings());
 app.get('/paid', (_request, response) => {
   deliveries += 1;
   print({ delivered: deliveries });
