@@ -91,7 +91,7 @@ export const consume = <S extends Source>(
   };
 };
 
-/** The value of each, or the error of the first that failed, when all have ended. */
+/** Waits until all have ended. @throws the error of the first that failed */
 const allEnded = async (work: readonly Promise<void>[]): Promise<void> => {
   const failed = (await Promise.allSettled(work)).find((each) => each.status === 'rejected');
   if (failed !== undefined) throw failed.reason;

@@ -26,10 +26,10 @@ export const payloadsOf = (
   headers: Parameters<typeof contextOfHeaders>[0],
 ): Received[] => {
   const body = decode(bytes);
-  const own = contextOfHeaders(headers);
-  if (!Array.isArray(body)) return [{ payload: body, received: own }];
+  if (!Array.isArray(body)) return [{ payload: body, received: contextOfHeaders(headers) }];
   return (body as Entry[]).map(({ payload, traceparent }) => ({
     payload,
-    received: traceparent === undefined ? own : contextOf(traceparent),
+    // The headers have the trace of the first event only.
+    received: traceparent === undefined ? undefined : contextOf(traceparent),
   }));
 };
