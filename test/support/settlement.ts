@@ -24,6 +24,7 @@ import { subscribe } from '../../shared/events/consume.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { createTestBus, type TestBus } from './bus.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { eventPayloads } from './event-payloads.ts';
 import { publishEvent } from './publish.ts';
 import { serveExternal } from './settlement-external.ts';
 import { FEE_PAYER, foreignServices, foreignSettings, NETWORK, serveForeign } from './settlement-foreign.ts';
@@ -130,7 +131,8 @@ const listenToEvents = async (): Promise<void> => {
   const collect = (into: object[], ...events: string[]) => {
     for (const event of events)
       listener.nc.subscribe(`evt.settlement.${event}`, {
-        callback: (_error, msg) => void into.push({ event, ...(msg.json() as object) }),
+        callback: (_error, msg) =>
+          void into.push(...eventPayloads<object>(msg).map((payload) => ({ event, ...payload }))),
       });
   };
   collect(reversedEvents, 'reversed');

@@ -22,6 +22,7 @@ import { newId, newServiceId } from '../../shared/lib/id.ts';
 import { createTestBus, type TestBus } from './bus.ts';
 import { chainOf } from './chain.ts';
 import { createTestDatabase } from './database.ts';
+import { eventPayloads } from './event-payloads.ts';
 import { startChain } from './local-chain.ts';
 import { faults, type ServiceProcess, startService } from './service-process.ts';
 import { waitFor } from './wait.ts';
@@ -254,7 +255,8 @@ const listen = async (testBus: TestBus) => {
   const heard: ProgressEvent[] = [];
   nc.subscribe('evt.chain-submitter.*', {
     callback: (_error, msg) => {
-      heard.push({ name: msg.subject.split('.')[2]!, progress: msg.json<Progress>() });
+      const name = msg.subject.split('.')[2]!;
+      heard.push(...eventPayloads<Progress>(msg).map((progress) => ({ name, progress })));
     },
   });
   await nc.flush();

@@ -16,6 +16,7 @@ import {
   startChainStandIn,
 } from '../../../test/support/chain-stand-in.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.ts';
+import { eventPayloads } from '../../../test/support/event-payloads.ts';
 import { type ServiceProcess, startService } from '../../../test/support/service-process.ts';
 import { waitFor } from '../../../test/support/wait.ts';
 
@@ -139,7 +140,9 @@ test('when the chain is slower than the wait, the error says that the funds may 
 test('the event moved and listMoved report every confirmed transfer and its outcome', async () => {
   const events: Moved[] = [];
   const observer = await testBus.as('admin' as BusUser);
-  observer.nc.subscribe('evt.funding.moved', { callback: (_error, msg) => void events.push(msg.json()) });
+  observer.nc.subscribe('evt.funding.moved', {
+    callback: (_error, msg) => void events.push(...eventPayloads<(typeof events)[number]>(msg)),
+  });
   await observer.nc.flush();
   const walletBus = await testBus.as('wallet');
   const published = (id: string) =>

@@ -16,6 +16,7 @@ import {
   startChainStandIn,
 } from '../../../test/support/chain-stand-in.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.ts';
+import { eventPayloads } from '../../../test/support/event-payloads.ts';
 import { type ServiceProcess, startService } from '../../../test/support/service-process.ts';
 import { waitFor } from '../../../test/support/wait.ts';
 import type { Prepared } from '../delegations/prepare-delegation.ts';
@@ -55,7 +56,7 @@ beforeAll(async () => {
   });
   const listener = await testBus.as('admin' as BusUser);
   listener.nc.subscribe('evt.wallet.delegationChanged', {
-    callback: (_error, msg) => void changes.push(msg.json<Change>()),
+    callback: (_error, msg) => void changes.push(...eventPayloads<Change>(msg)),
   });
   await Promise.all([settlement.nc.flush(), listener.nc.flush()]);
   const env = {
