@@ -258,27 +258,35 @@ describe('the watcher', () => {
     expect(await balanceOf(buyer)).toBe(PRICE);
   }, 60_000);
 
-  test('a transaction that a fork drops waits for its expiry, and fails only then', async () => {
-    const { chain, events } = fixture;
-    const buyer = await fixture.payer(PRICE);
-    const input = inputOf(buyer);
-    await chain.call('chain_clock', { paused: true });
-    await chain.call('chain_advance', 3);
-    const answer = await sign(input);
-    const tx_hash = await fixture.executes(async () => {
-      const signature = await submit(answer);
+  test.each([
+    ['a transaction', false],
+    ['a transaction, named by the vendor,', true],
+  ])(
+    '%s that a fork drops waits for its expiry, and fails only then',
+    async (_, isNamed) => {
+      const { chain, events } = fixture;
+      const buyer = await fixture.payer(PRICE);
+      const input = inputOf(buyer);
+      await chain.call('chain_clock', { paused: true });
       await chain.call('chain_advance', 3);
-      return signature;
-    });
-    await events.wait(input.settlement_id, 'confirmed');
-    await chain.call('chain_fork', 4);
-    await chain.call('chain_advance', 5);
-    await events.wait(input.settlement_id, 'reopened');
-    expect(await close(input)).toMatchObject({ status: 'reopened', tx_hash });
-    await chain.call('chain_advance', EXPIRY_BLOCKS);
-    await events.wait(input.settlement_id, 'failed');
-    expect(await balanceOf(buyer)).toBe(PRICE);
-  }, 60_000);
+      const answer = await sign(input);
+      const tx_hash = await fixture.executes(async () => {
+        const signature = await submit(answer);
+        await chain.call('chain_advance', 3);
+        return signature;
+      });
+      await events.wait(input.settlement_id, 'confirmed');
+      if (isNamed) await observe(input, tx_hash);
+      await chain.call('chain_fork', 4);
+      await chain.call('chain_advance', 5);
+      await events.wait(input.settlement_id, 'reopened');
+      expect(await close(input)).toMatchObject({ status: 'reopened', tx_hash });
+      await chain.call('chain_advance', EXPIRY_BLOCKS);
+      await events.wait(input.settlement_id, 'failed');
+      expect(await balanceOf(buyer)).toBe(PRICE);
+    },
+    60_000,
+  );
 
   test('a transaction that a fork drops, and that the vendor submits again, is finalized', async () => {
     const { chain, events } = fixture;

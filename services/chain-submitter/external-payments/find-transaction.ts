@@ -37,8 +37,6 @@ const readAt =
 
 /** The hash of a transaction's message; null when no provider that answers has the transaction. */
 const readMessageHash = async ({ rpc }: Pick<Deps, 'rpc'>, signature: string): Promise<string | null> => {
-  const known = messageHashes.get(signature);
-  if (known !== undefined) return known;
   const first = await rpc.first(readAt(signature)).catch((error: unknown) => {
     if (!isProviderError(error)) throw error;
     return null;
@@ -64,7 +62,9 @@ const findAmong = async (
   let unread: string | null = null;
   for (let start = 0; start < others.length; start += CONCURRENT_READS) {
     const part = others.slice(start, start + CONCURRENT_READS);
-    const hashes = await Promise.all(part.map((signature) => readMessageHash(deps, signature)));
+    const hashes = await Promise.all(
+      part.map(async (signature) => messageHashes.get(signature) ?? readMessageHash(deps, signature)),
+    );
     const found = part[hashes.indexOf(messageHash)];
     if (found !== undefined) return { found, unread };
     unread ??= part[hashes.indexOf(null)] ?? null;
@@ -72,7 +72,10 @@ const findAmong = async (
   return { found: null, unread };
 };
 
-/** Whether a transaction has the wanted message. A text that is no signature has none. */
+/**
+ * Whether a provider has a transaction with the wanted message now. A fork may have dropped one
+ * that was read before. A text that is no signature has none.
+ */
 export const isTransactionOf = async (
   deps: Pick<Deps, 'rpc'>,
   signature: string,
