@@ -27,7 +27,7 @@ const { values, positionals } = readCommandLine(usage, {
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string' },
     profile: { type: 'boolean', default: false },
-    sizes: { type: 'string', default: '0,100000,2000000' },
+    sizes: { type: 'string', default: '0,100000,3000000' },
     'in-flight': { type: 'string', default: '2000' },
     concurrency: { type: 'string' },
     pace: { type: 'string' },

@@ -6,6 +6,7 @@ import {
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { referenceOf } from '../services/chain-submitter/transactions/reference.ts';
 import { newId } from '../shared/lib/id.ts';
+import { packToken } from '../shared/lib/packed-token.ts';
 import { foreignPaymentsOver, PRICE, txHashOf } from '../test/support/foreign-payments.ts';
 import {
   keypairOf,
@@ -62,8 +63,17 @@ const record = async (
     `insert into settlement.settlements (settlement_id, account_id, payment_attempt_id, wallet_id, quote_id, quote_token,
        vendor_account_id, service_id, quote_amount, fee_amount, redeem_window_seconds, status, chain_status, tx_hash,
        settlement_token, issued_at)
-     values ($1, $2, $1, $3, $4, $5, 'acct_v', gen_random_uuid(), $6, $7, 900, 'issued', 'finalized', $8, 't', now())`,
-    [settlement_id, from.account_id, from.wallet_id, quote_id, quote_token, `${GROSS}`, `${FEE}`, tx_hash],
+     values ($1, $2, $1, $3, $4, $5, 'acct_v', gen_random_uuid(), $6, $7, 900, 'issued', 'finalized', $8, '\\x', now())`,
+    [
+      settlement_id,
+      from.account_id,
+      from.wallet_id,
+      quote_id,
+      packToken(quote_token),
+      `${GROSS}`,
+      `${FEE}`,
+      tx_hash,
+    ],
   );
 };
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Vendor } from '../../deploy/local/seed/actors.ts';
 import { must } from '../../deploy/local/seed/api.ts';
-import { createBenchVendor, createPayers, type Payer } from '../harness/actors.ts';
+import { createBenchVendor, createPayers, freshToken, type Payer } from '../harness/actors.ts';
 import { type Load, sampled, startLoad } from '../harness/load.ts';
 import { type Samples, showRatio, showSamples } from '../harness/rounds.ts';
 import { templatePayment } from '../harness/rows.ts';
@@ -16,13 +16,14 @@ const CONCURRENCY = 4;
 const PAYERS = 8;
 const PAGE = 20;
 const FAR_PAGE = 1000;
+const [FIRST_PAGE, FAR_LIST] = ['list, first page', `list, page ${FAR_PAGE}`];
 
 type Sized = {
   size: number;
   bench: BenchStack;
   vendor: Vendor;
   payers: Payer[];
-  lists: { first: Call; far: Call | null };
+  reads: () => Promise<Record<string, Call>>;
 };
 type Figures = Record<string, Sample>;
 
@@ -31,7 +32,7 @@ type Figures = Record<string, Sample>;
  * to nothing.
  */
 export const growth: Benchmark = {
-  about: 'quote, settle, redeem and list with --sizes settlements in the tables (0,100000,2000000)',
+  about: 'quote, settle, redeem and list with --sizes settlements in the tables (0,100000,3000000)',
   run: async (run) => {
     const { rounds, seconds, sizes } = run.options;
     const load = await startLoad();
@@ -81,14 +82,56 @@ const prepare = async (run: Run, size: number): Promise<Sized> => {
     'select pg_size_pretty(pg_database_size(current_database())) as size',
   );
   run.report.note(`${named(size)}: seeded in ${took} s, the database has ${rows[0]!.size}`);
-  const listed = (query: string): Call => ({
-    method: 'GET',
-    path: `/v1/settlements?limit=${PAGE}${query}`,
-    token: vendor.apiKey,
-  });
+  if (size > 0) await showBytes(run, bench, size);
+  return { size, bench, vendor, payers, reads: await readsOf(bench, vendor, { payer, size }) };
+};
+
+/** The lists of a vendor that has a fourth of all settlements, and what it and a payer read. */
+const readsOf = async (
+  bench: BenchStack,
+  vendor: Vendor,
+  { payer, size }: { payer: Payer; size: number },
+): Promise<Sized['reads']> => {
+  const vendorToken = freshToken(bench.api, vendor.signIn);
+  const read = (path: string, token: string): Call => ({ method: 'GET', path, token });
+  const settlements = (query: string) => read(`/v1/settlements?limit=${PAGE}${query}`, vendor.apiKey);
   const cursor = await farCursor(bench, vendor, size);
-  const far = cursor === null ? null : listed(`&cursor=${encodeURIComponent(cursor)}`);
-  return { size, bench, vendor, payers, lists: { first: listed(''), far } };
+  return async () => ({
+    [FIRST_PAGE]: settlements(''),
+    ...(cursor !== null && { [FAR_LIST]: settlements(`&cursor=${encodeURIComponent(cursor)}`) }),
+    'transactions of the vendor': read(`/v1/transactions?limit=${PAGE}`, await vendorToken()),
+    'summary of a payer': read('/v1/spending/summary', await payer.token()),
+  });
+};
+
+/** So many settlements are projected from the measured bytes. */
+const PROJECTED = 100_000_000;
+/** The tables whose rows are the accounts', not the settlements'. */
+const OF_ACCOUNTS = ['accounts', 'sessions', 'services', 'keys', 'wallets', 'snapshots', 'payers'];
+
+/** The bytes of a settlement by table, and what so many settlements take. */
+const showBytes = async (run: Run, { db }: BenchStack, size: number): Promise<void> => {
+  const { rows } = await db.query<{ name: string; heap: number; indexes: number }>(
+    `select c.oid::regclass::text as name, pg_table_size(c.oid)::float8 as heap, pg_indexes_size(c.oid)::float8 as indexes
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where c.relkind = 'r' and n.nspname = any('{quote,settlement,chain_submitter,wallet}') and c.relname <> all($1)
+     order by pg_total_relation_size(c.oid) desc limit 5`,
+    [OF_ACCOUNTS],
+  );
+  const gigabytes = (bytes: number) => (bytes / size) * (PROJECTED / 1e9);
+  const shown = rows.map(({ name, heap, indexes }) => [
+    name,
+    heap / size,
+    indexes / size,
+    gigabytes(heap + indexes),
+  ]);
+  const sum = (column: number) => shown.reduce((total, row) => total + Number(row[column]), 0);
+  run.report.table(
+    `Bytes per settlement with ${size}, and GB for ${PROJECTED / 1e6} million`,
+    ['table', 'rows', 'indexes', 'GB'],
+    [...shown, ['all', sum(1), sum(2), sum(3)]],
+  );
+  run.report.target({ what: `bytes per settlement with ${size}`, value: sum(1) + sum(2), atMost: 4_683 });
 };
 
 /** The wallet service receives the event of a payment shortly after the caller's answer. */
@@ -126,9 +169,10 @@ const farCursor = async ({ api }: BenchStack, vendor: Vendor, size: number): Pro
 };
 
 const measure = async (load: Load, sized: Sized, seconds: number): Promise<Figures> => {
-  const { bench, vendor, payers, lists } = sized;
+  const { bench, vendor, payers } = sized;
   const common = { origin: bench.stack.gateway_url, concurrency: CONCURRENCY, seconds };
   const payerTokens = await Promise.all(payers.map(({ token }) => token()));
+  const reads = await sized.reads();
   const figures: Figures = {};
   await bench.profiled(async () => {
     const payments = await load.run({ kind: 'payments', vendor, payerTokens, ...common });
@@ -137,8 +181,7 @@ const measure = async (load: Load, sized: Sized, seconds: number): Promise<Figur
       sampled(
         await load.run({ kind: 'calls', calls: [call], repeat: true, ...common, seconds: seconds / 2 }),
       );
-    figures['list, first page'] = await listing(lists.first);
-    if (lists.far) figures[`list, page ${FAR_PAGE}`] = await listing(lists.far);
+    for (const [what, call] of Object.entries(reads)) figures[what] = await listing(call);
   });
   return figures;
 };
@@ -151,9 +194,9 @@ const show = (run: Run, samples: Record<string, Samples>, sizes: readonly number
     const { p50 } = showRatio(run, `${what}: ${largest} against ${empty}`, bySize[largest]!, bySize[empty]!);
     run.report.target({ what: `${what}: p50 with ${largest}`, value: p50.median, atMost: 1.2 });
   }
-  const far = samples[`list, page ${FAR_PAGE}`]?.[largest];
+  const far = samples[FAR_LIST]?.[largest];
   if (far === undefined) return;
-  const first = samples['list, first page']![largest]!;
+  const first = samples[FIRST_PAGE]![largest]!;
   const { p50 } = showRatio(run, `list: page ${FAR_PAGE} against the first, ${largest}`, far, first);
   run.report.target({
     what: `list: p50 of page ${FAR_PAGE} with ${largest}`,

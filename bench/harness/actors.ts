@@ -23,8 +23,7 @@ export const createBenchVendor = ({ api, stack }: Target): Promise<Vendor> =>
 
 /**
  * Consumers with money who have approved an allowance for the platform. An access token is valid
- * for minutes and a run may take longer, so a token is renewed when it would expire during another
- * round.
+ * for minutes and a run may take longer, so each is renewed.
  */
 export const createPayers = async (bench: Target, count: number): Promise<Payer[]> => {
   const payers: Payer[] = [];
@@ -39,12 +38,17 @@ export const createPayers = async (bench: Target, count: number): Promise<Payer[
 const createPayer = async ({ api, stack }: Target): Promise<Payer> => {
   const consumer = await createConsumer(api, stack, { balance: 0n, allowance: BUDGET_MICRO });
   await fund(api, consumer.token, consumer.walletId, BUDGET_MICRO);
-  let signIn: SignIn = consumer.signIn;
+  return { consumer, token: freshToken(api, consumer.signIn) };
+};
+
+/** The access token of a sign-in, renewed when it would expire during another round. */
+export const freshToken = (api: Target['api'], first: SignIn): (() => Promise<string>) => {
+  let signIn = first;
   const expiresAt = (token: string): number => {
     const claims = Buffer.from(token.split('.')[1]!, 'base64url').toString('utf8');
     return (JSON.parse(claims) as { exp: number }).exp * 1000;
   };
-  const token = async (): Promise<string> => {
+  return async () => {
     // Longer than any round.
     if (expiresAt(signIn.access_token) - Date.now() < 180_000) {
       const body = { refresh_token: signIn.refresh_token };
@@ -52,7 +56,6 @@ const createPayer = async ({ api, stack }: Target): Promise<Payer> => {
     }
     return signIn.access_token;
   };
-  return { consumer, token };
 };
 
 /** The call that creates a quote. */

@@ -6,6 +6,7 @@ import { isoTime } from '../../shared/lib/clock.ts';
 import { signToken } from '../../shared/lib/compact-token.ts';
 import { privateKeyFromSeed } from '../../shared/lib/ed25519.ts';
 import { newId } from '../../shared/lib/id.ts';
+import { byteaText, packToken, tokenHash } from '../../shared/lib/packed-token.ts';
 import { type Payer, PRICE_MICRO } from './actors.ts';
 import type { BenchStack } from './stack.ts';
 
@@ -63,10 +64,10 @@ export const insertIssued = async (
   await db.query(
     `insert into settlement.settlements
      select copy.* from settlement.settlements as template,
-       unnest($2::text[], $3::text[], $4::text[]) as made (settlement_id, quote_id, settlement_token),
+       unnest($2::text[], $3::text[], $4::text[], $7::text[]) as made (settlement_id, quote_id, token, hash),
        jsonb_populate_record(template, jsonb_build_object(
          'settlement_id', made.settlement_id, 'quote_id', made.quote_id, 'payment_attempt_id', made.settlement_id,
-         'settlement_token', made.settlement_token, 'redeem_expires_at', $5::timestamptz,
+         'settlement_token', made.token, 'settlement_token_hash', made.hash, 'redeem_expires_at', $5::timestamptz,
          'redeem_window_seconds', 86400, 'status', 'issued', 'redeemed_at', null, 'chain_status', 'finalized',
          'holding', false, 'units_total', $6::int)) as copy
      where template.settlement_id = $1`,
@@ -74,9 +75,10 @@ export const insertIssued = async (
       templateId,
       made.map(({ settlement_id }) => settlement_id),
       made.map(({ quote_id }) => quote_id),
-      made.map(({ settlement_token }) => settlement_token),
+      made.map(({ settlement_token }) => byteaText(packToken(settlement_token))),
       isoTime(now + DAY_MS),
       units,
+      made.map(({ settlement_token }) => byteaText(tokenHash(settlement_token))),
     ],
   );
   return made;

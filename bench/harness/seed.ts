@@ -20,7 +20,7 @@ type Copied = {
   set: Record<string, string>;
 };
 
-const ACCOUNTS = 100_000;
+const ACCOUNTS = 1_000_000;
 const AT_ONCE = 50_000;
 const DAY_MS = 86_400_000;
 /** Settlements of the last 30 days. Their accounts are older. */
@@ -172,7 +172,7 @@ const statements = (template: Template, now: number, step: number, accounts: num
       where: 'intent_id = (select intent_id from chain_submitter.intents where object_id = $1)',
       values: [settlementId],
       count: all,
-      set: { signature, intent_id: intent, signed_at: at },
+      set: { signature, intent_id: intent, creates: 'null', signed_at: at },
     },
     {
       table: 'wallet.transactions',
@@ -193,7 +193,7 @@ const statements = (template: Template, now: number, step: number, accounts: num
 };
 
 /**
- * Fills the real tables with finished settlements and up to 100 thousand accounts, within every
+ * Fills the real tables with finished settlements and up to a million accounts, within every
  * constraint. A copied row is as wide as its real template. Secondary indexes are built afterwards.
  * That is faster than maintaining them, and they are then like those of an old database after its
  * maintenance.

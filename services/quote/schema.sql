@@ -56,7 +56,7 @@ create table quotes (
   quote_amount bigint not null,
   fee_amount bigint not null,
   redeem_window_seconds integer not null,
-  quote_token text not null,
+  quote_token bytea not null,
   expires_at timestamp with time zone not null,
   created_at timestamp with time zone not null,
   settlement_id text collate "C",

@@ -1,4 +1,5 @@
-import { EPOCH, model } from './database.ts';
+import type { QuoteClaims } from '../../shared/contract/tokens.ts';
+import { EPOCH, model, tokenOf } from './database.ts';
 import type { Harness } from './harness.ts';
 import type { Delegate, Payer, Settlement } from './settlement-rows.ts';
 
@@ -11,6 +12,7 @@ type Values = {
   wallet_id: string;
   quote_id: string;
   quote_token: string;
+  scope: QuoteClaims['scope'];
   vendor_account_id: string;
   service_id: string;
   quote_amount: bigint;
@@ -115,6 +117,7 @@ export const acceptModel = (
     const candidates = (JSON.parse(input) as (Values & { quote_amount: string; fee_amount: string })[]).map(
       (one): Values => ({
         ...one,
+        quote_token: tokenOf(one.quote_token),
         quote_amount: BigInt(one.quote_amount),
         fee_amount: BigInt(one.fee_amount),
       }),

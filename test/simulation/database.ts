@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Db, Pool } from '../../shared/db/pool.ts';
 import type { OutboxRow } from '../../shared/events/outbox.ts';
+import { unpackToken } from '../../shared/lib/packed-token.ts';
 import { Broken, type Harness, type Process } from './harness.ts';
 
 /** Epoch milliseconds of the virtual clock's zero. */
@@ -58,6 +59,9 @@ const bind = ({ names }: Model, { sql, values }: Statement): Record<string, unkn
 export class Unavailable extends Error {
   override name = 'Unavailable';
 }
+
+/** The token that a statement's JSON parameter has in packed form. */
+export const tokenOf = (bytea: string): string => unpackToken(Buffer.from(bytea.slice(2), 'hex'));
 
 /** As Postgres reports a unique violation. */
 export class UniqueViolation extends Error {

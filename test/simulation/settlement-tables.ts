@@ -1,10 +1,15 @@
 import { type Event, next } from '../../services/settlement/settlements/model/status.ts';
 import type { Confirmation } from '../../services/settlement/settlements/store/record-progress.ts';
 import type { RedeemRequest } from '../../services/settlement/settlements/store/redeem.ts';
+import { byteaText, tokenHash } from '../../shared/lib/packed-token.ts';
 import { acceptModel } from './accept-model.ts';
-import { type Call, createOutbox, currentCall, EPOCH, type Model, model } from './database.ts';
+import { type Call, createOutbox, currentCall, EPOCH, type Model, model, tokenOf } from './database.ts';
 import type { Harness } from './harness.ts';
 import type { Delegate, Payer, Settlement } from './settlement-rows.ts';
+
+/** The requests of two statements, as they bind them as JSON. */
+type Confirmed = Omit<Confirmation, 'messages' | 'settlementToken'> & { token: string | null };
+type Redeeming = Omit<RedeemRequest, 'settlement_token'> & { token_hash: string };
 
 type Reservation = { settlement_id: string | null; amount: bigint; released: boolean };
 
@@ -83,10 +88,7 @@ export const createSettlementTables = (harness: Harness) => {
    * One of the events that a statement was given. The events of a statement are applied one after
    * another.
    */
-  const included = (
-    confirmation: Omit<Confirmation, 'messages'>,
-    messages: { subject: string }[],
-  ): unknown[] => {
+  const included = (confirmation: Confirmed, messages: { subject: string }[]): unknown[] => {
     const { settlementId, finalized, generation, txHash } = confirmation;
     const row = settlements.get(settlementId);
     if (row === undefined || row.generation > generation || row.status === 'failed') return [];
@@ -101,7 +103,7 @@ export const createSettlementTables = (harness: Harness) => {
     row.tx_hash = txHash;
     row.issued_at ??= confirmation.issuedAt;
     row.redeem_expires_at ??= confirmation.redeemExpiresAt;
-    row.settlement_token ??= confirmation.settlementToken;
+    row.settlement_token ??= confirmation.token && tokenOf(confirmation.token);
     const published = messages.filter(({ subject }) =>
       subject.endsWith('.issued') ? was === 'pending' : finalized && subject.endsWith('.finalized'),
     );
@@ -109,7 +111,7 @@ export const createSettlementTables = (harness: Harness) => {
   };
   const allIncluded = ({ given, messages }: { given: string; messages: string }): unknown[] => {
     const outgoing = JSON.parse(messages) as { subject: string; payload: { settlement_id: string } }[];
-    return (JSON.parse(given) as Omit<Confirmation, 'messages'>[]).flatMap((one) =>
+    return (JSON.parse(given) as Confirmed[]).flatMap((one) =>
       included(
         one,
         outgoing.filter(({ payload }) => payload.settlement_id === one.settlementId),
@@ -285,9 +287,10 @@ export const createSettlementTables = (harness: Harness) => {
       /update settlements as s set status = 'redeemed'/,
       'given ids subject prefix',
       ({ given, ...end }) =>
-        (JSON.parse(given) as RedeemRequest[]).flatMap(({ settlement_id, settlement_token, redeem_id }) => {
+        (JSON.parse(given) as Redeeming[]).flatMap(({ settlement_id, token_hash, redeem_id }) => {
           const row = settlements.get(settlement_id);
-          if (row === undefined || row.settlement_token !== settlement_token) return [];
+          if (row === undefined || row.settlement_token === null) return [];
+          if (byteaText(tokenHash(row.settlement_token)) !== token_hash) return [];
           if (row.refund_reserved >= row.quote_amount - row.fee_amount) return [];
           if (windowElapsed(row) || !move(row, 'redeem')) return [];
           Object.assign(row, { redeemed_at: appNow(), redeem_id });

@@ -22,6 +22,7 @@ import { createBudgets } from '../../shared/db/budget.ts';
 import { createHourlyCaps } from '../../shared/db/hourly-caps.ts';
 import { subscribe } from '../../shared/events/consume.ts';
 import { newId } from '../../shared/lib/id.ts';
+import { unpackToken } from '../../shared/lib/packed-token.ts';
 import { createTestBus, type TestBus } from './bus.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { eventPayloads } from './event-payloads.ts';
@@ -286,7 +287,7 @@ export const publishProgress = async (
 
 export const row = async (settlementId: string) => {
   const { rows } = await admin.query('select * from settlements where settlement_id = $1', [settlementId]);
-  return rows[0] as {
+  return { ...rows[0], quote_token: unpackToken(rows[0].quote_token) } as {
     status: Status;
     chain_status: ChainStatus;
     quote_token: string;

@@ -1,4 +1,6 @@
 import { referenceOf } from '../../services/chain-submitter/transactions/reference.ts';
+import { storedClaims } from '../../shared/lib/compact-token.ts';
+import { unpackToken } from '../../shared/lib/packed-token.ts';
 
 /** The services' records of money, as a list of transfers that must be on the chain. */
 type Move = { account: string; amount: bigint };
@@ -43,8 +45,7 @@ const fromTo = (from: string, to: string, amount: string): Move[] => [
 /**
  * The payout address that was signed with the quote. It never changes, even if the service does.
  */
-const payoutOf = (quoteToken: string): string =>
-  JSON.parse(Buffer.from(quoteToken.split('.')[0]!, 'base64url').toString()).payout_address;
+const payoutOf = (quoteToken: Buffer): string => storedClaims(unpackToken(quoteToken)).payout_address;
 
 /**
  * Every kind of transfer of this system, one source each. A missing kind is reported as
@@ -67,7 +68,7 @@ const sources: Record<string, (query: Query, places: Places) => Promise<Omit<Tra
         reference: referenceOf(environment, text(row.quote_id)),
         moves: [
           { account: tokenAccount(text(row.owner)), amount: -gross },
-          { account: tokenAccount(payoutOf(text(row.quote_token))), amount: gross - fee },
+          { account: tokenAccount(payoutOf(row.quote_token as Buffer)), amount: gross - fee },
           ...(fee === 0n ? [] : [{ account: tokenAccount(feeWallet), amount: fee }]),
         ],
       };

@@ -207,17 +207,20 @@ test('rule 12: a quote with a failed attempt is searched for at every provider',
   expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n - GROSS);
 });
 
-/** Sets the record of a payment to the state after a worker declared its bytes expired. */
+/**
+ * Sets the record of a final payment to the state after a worker declared its bytes expired. The
+ * request is again as it was before its finality.
+ */
 const recordAsExpired = async (
-  settlementId: string,
+  job: { settlement_id: string },
   signature: string | null,
   status: 'signed' | 'confirmed',
 ): Promise<void> => {
   const { admin } = fixture;
   await admin.query(`update transactions set status = 'expired' where signature = $1`, [signature]);
   await admin.query(
-    'update intents set status = $2, worker_id = null, next_at = now() where object_id = $1',
-    [settlementId, status],
+    'update intents set status = $2, request = $3, worker_id = null, next_at = now() where object_id = $1',
+    [job.settlement_id, status, JSON.stringify(job)],
   );
 };
 
@@ -226,7 +229,7 @@ test('rule 12: an earlier generation that was declared expired and is on the cha
   const payer = await fixture.payer(5_000_000n);
   const job = await fixture.settle(payer, fixture.quote());
   const { tx_hash } = await events.wait(job.settlement_id, 'finalized');
-  await recordAsExpired(job.settlement_id, tx_hash, 'signed');
+  await recordAsExpired(job, tx_hash, 'signed');
   expect(await events.wait(job.settlement_id, 'finalized', 2)).toMatchObject({ tx_hash, generation: 1 });
   expect(await alarms('expired_included')).toBe(1);
   expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n - GROSS);
@@ -239,7 +242,7 @@ test('a confirmed intent whose bytes another worker proved expired is reopened a
   const payer = await fixture.payer(5_000_000n);
   const job = await fixture.settle(payer, fixture.quote());
   const { tx_hash } = await events.wait(job.settlement_id, 'finalized');
-  await recordAsExpired(job.settlement_id, tx_hash, 'confirmed');
+  await recordAsExpired(job, tx_hash, 'confirmed');
   await events.wait(job.settlement_id, 'reopened');
   expect(await events.wait(job.settlement_id, 'finalized', 2)).toMatchObject({ tx_hash });
   expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n - GROSS);

@@ -11,6 +11,7 @@ import { currentEvent, progressEvent } from './events.ts';
 import type { Executor } from './executor.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { intents } from './model/state.ts';
+import { quoteHashOf } from './store/final-request.ts';
 import { findIntent, type IntentRow } from './store/intents.ts';
 
 export type AcceptDeps = {
@@ -43,12 +44,13 @@ const answerConflictingJob = async (
 ): Promise<void> => {
   count('quittance_anomalies_total', 1, { kind: 'work_under_another_id' });
   logger.error({ intent: existing.intent_id, object_id }, 'job names another object than its intent');
-  const quoteOf = (from: unknown) => (from as { quote_token?: string }).quote_token;
   const renamed = { ...existing, object_id };
   const failure = REUSED_ATTEMPT;
   const refused = { status: 'failed', generation: 0, tx_hash: null, slot: null, failure } as const;
   const message =
-    quoteOf(existing.request) === quoteOf(request) ? currentEvent(renamed) : progressEvent(renamed, refused);
+    quoteHashOf(existing.request) === quoteHashOf(request)
+      ? currentEvent(renamed)
+      : progressEvent(renamed, refused);
   if (message !== null) relay.dispatch(await insertOutbox(pool, [message]));
 };
 

@@ -11,6 +11,7 @@ import {
 } from '../../../test/support/submitter.ts';
 import { staysFor } from '../../../test/support/wait.ts';
 import { referenceOf } from '../transactions/reference.ts';
+import { quoteHashOf } from './store/final-request.ts';
 
 let fixture: SubmitterFixture;
 beforeAll(async () => {
@@ -76,21 +77,43 @@ test('a confirmation that could not be written is observed and written again', a
   }
 });
 
-test('an attempt that returns under another settlement pays nothing again and fails in bounded time', async () => {
-  const { outside, events } = fixture;
-  const payer = await fixture.payer(10_000_000n);
-  const quote = fixture.quote();
-  const { settlement_id, payment_attempt_id } = await fixture.settle(payer, quote);
-  const paid = await events.wait(settlement_id, 'confirmed');
-  // settlement's database was restored to an earlier state, and the client repeated its call.
-  const again = await fixture.settle(payer, quote, { payment_attempt_id });
-  expect(await events.wait(again.settlement_id, 'confirmed')).toMatchObject({ tx_hash: paid.tx_hash });
-  const other = await fixture.settle(payer, fixture.quote(), { payment_attempt_id });
-  expect(await events.wait(other.settlement_id, 'failed')).toMatchObject({
-    tx_hash: null,
-    failure: { code: 'payment_failed' },
-  });
-  expect(await outside.balance(payer.owner.publicKey)).toBe(9_000_000n);
+test.each([['confirmed'], ['finalized']] as const)(
+  'an attempt that is %s and returns under another settlement pays nothing again and fails in bounded time',
+  async (status) => {
+    const { outside, events } = fixture;
+    const payer = await fixture.payer(10_000_000n);
+    const quote = fixture.quote();
+    const { settlement_id, payment_attempt_id } = await fixture.settle(payer, quote);
+    const paid = await events.wait(settlement_id, status);
+    // settlement's database was restored to an earlier state, and the client repeated its call.
+    const again = await fixture.settle(payer, quote, { payment_attempt_id });
+    expect(await events.wait(again.settlement_id, status)).toMatchObject({ tx_hash: paid.tx_hash });
+    const other = await fixture.settle(payer, fixture.quote(), { payment_attempt_id });
+    expect(await events.wait(other.settlement_id, 'failed')).toMatchObject({
+      tx_hash: null,
+      failure: { code: 'payment_failed' },
+    });
+    expect(await outside.balance(payer.owner.publicKey)).toBe(9_000_000n);
+  },
+);
+
+test('a final payment keeps a hash of its quote token, and no bytes', async () => {
+  const { admin, events } = fixture;
+  const job = await fixture.settle(await fixture.payer(10_000_000n), fixture.quote());
+  await events.wait(job.settlement_id, 'finalized');
+  const { rows } = await admin.query(
+    `select request, signature, array(select length(wire) from transactions t where t.intent_id = i.intent_id) as bytes
+     from intents i where object_id = $1`,
+    [job.settlement_id],
+  );
+  const { accepted_at, payer, quote_token } = job;
+  expect(rows).toEqual([
+    {
+      request: { accepted_at, payer, quote_hash: quoteHashOf({ quote_token }) },
+      signature: expect.any(String),
+      bytes: [0],
+    },
+  ]);
 });
 
 test('rule 13: 32 concurrent first settles to one new vendor are all included', async () => {

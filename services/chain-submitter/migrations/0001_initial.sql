@@ -23,7 +23,8 @@ create table intents (
   kind text not null check (kind in
     ('settle', 'fund', 'createTokenAccount', 'delegation', 'withdrawal', 'refund', 'foreign', 'external')),
   object_id text collate "C" not null,
-  -- The job as it was received. A settle's amounts are read from its quote token at every use.
+  -- The job as it was received. A settle's amounts are read from its quote token at every use. Once
+  -- it is final, the request has a hash of the token instead (intents/store/final-request.ts).
   request jsonb not null,
   status text not null check (status in ('accepted', 'signed', 'confirmed', 'finalized', 'failed', 'reopened')),
   generation integer not null default 0,
@@ -57,6 +58,7 @@ create table transactions (
   signature text collate "C" not null,
   intent_id text collate "C" not null references intents,
   generation integer not null,
+  -- Empty of an adopted transaction, and once its intent is final.
   wire bytea not null,
   last_valid_block_height bigint not null,
   -- live: it may be included, or it is. The other states are proven never to move money.
@@ -68,7 +70,9 @@ create table transactions (
   -- payer's and the vendor's.
   primary key (signature, intent_id),
   unique (intent_id, generation)
-);
+)
+-- The row without its bytes fits in the free space, so that finality writes no index.
+with (fillfactor = 90);
 -- Rule 9. The index also refuses the commit of a worker that was paused and wakes late.
 create unique index transactions_one_live on transactions (intent_id) where status = 'live';
 -- The platform pays for each address once. While a creation may be included, and once it is, no

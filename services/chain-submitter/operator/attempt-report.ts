@@ -10,6 +10,7 @@ import { settleIntentId } from '../intents/intent-id.ts';
 import { movedOrder } from '../intents/model/payment.ts';
 import { intents, SIGNING_GRACE_MS } from '../intents/model/state.ts';
 import { OrderRefused, parseOrder } from '../intents/parse-order.ts';
+import { withQuoteToken } from '../intents/store/final-request.ts';
 import { findIntent, type IntentRow } from '../intents/store/intents.ts';
 import { referenceOf } from '../transactions/reference.ts';
 import { findIntentIds, listTransactions, type SignedRow } from '../transactions/store/transactions.ts';
@@ -94,8 +95,9 @@ const evaluateUnpaid = (
   };
 };
 
-const evaluate = async (deps: AttemptReportDeps, proof: Proof): Promise<Evaluation> => {
-  const { intent, signed, listed } = proof;
+const evaluate = async (deps: AttemptReportDeps, attempt: Attempt, proof: Proof): Promise<Evaluation> => {
+  const { signed, listed } = proof;
+  const intent = proof.intent && withQuoteToken(proof.intent, attempt);
   const signatures = new Set([...signed.map(({ signature }) => signature), ...listed]);
   for (const signature of intent === null ? [] : signatures)
     if (await isPaidBy(deps, intent!, signature))
@@ -136,7 +138,7 @@ export const reportAttempt = async (deps: AttemptReportDeps, attempt: Attempt): 
     listed: listed.filter((signature) => (intentIds.get(signature) ?? intentId) === intentId),
   };
   return {
-    ...(await evaluate(deps, proof)),
+    ...(await evaluate(deps, attempt, proof)),
     intent: intent && {
       status: intent.status,
       generation: intent.generation,

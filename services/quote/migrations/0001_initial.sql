@@ -7,7 +7,8 @@ create table quotes (
   quote_amount bigint not null check (quote_amount > 0),
   fee_amount bigint not null check (fee_amount >= 0 and fee_amount < quote_amount),
   redeem_window_seconds integer not null,
-  quote_token text not null,
+  -- Packed (shared/lib/packed-token.ts).
+  quote_token bytea not null,
   expires_at timestamptz not null,
   created_at timestamptz not null,
   -- The last known state of the settlement that pays this quote, as its position in STORED_STATES

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { stateColumn } from '../../../shared/db/state-column.ts';
 import { insertEvents, isoText, type OutboxRow, outboxRow } from '../../../shared/events/outbox.ts';
+import { packedToken, packToken } from '../../../shared/lib/packed-token.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { type Page, pageBy } from '../../../shared/lists/page.ts';
 import {
@@ -24,7 +25,7 @@ export const Row = z.object({
   quote_amount: z.bigint(),
   fee_amount: z.bigint(),
   redeem_window_seconds: z.number(),
-  quote_token: z.string(),
+  quote_token: packedToken,
   expires_at: z.number(),
   created_at: z.number(),
   settlement_id: z.string().nullable(),
@@ -73,11 +74,11 @@ export const insertQuotes = (db: Db, rows: readonly NewQuote[]): Promise<unknown
         row.quote_amount,
         row.fee_amount,
         row.redeem_window_seconds,
-        row.quote_token,
+        packToken(row.quote_token),
         row.expires_at,
         row.created_at,
       ]),
-      ['text', 'text', 'uuid', 'int8', 'int8', 'int4', 'text', 'float8', 'float8'],
+      ['text', 'text', 'uuid', 'int8', 'int8', 'int4', 'bytea', 'float8', 'float8'],
     )} as row (quote_id, account_id, service_id, quote_amount, fee_amount, redeem_window_seconds, quote_token,
       expires_at, created_at)`);
 

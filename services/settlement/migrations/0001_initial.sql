@@ -31,7 +31,10 @@ create table settlements (
   delegate_day date,
   wallet_id text collate "C" references payers,
   quote_id text collate "C",
-  quote_token text,
+  -- Packed (shared/lib/packed-token.ts), as is settlement_token.
+  quote_token bytea,
+  -- The scope of the quote. Null: it has none. Not jsonb, so that it is shown as it was given.
+  scope json,
   -- Null for an outgoing payment, whose vendor has no account here.
   vendor_account_id text collate "C",
   service_id uuid,
@@ -55,7 +58,9 @@ create table settlements (
   tx_hash text,
   -- Transactions that were confirmed and then removed by a fork.
   superseded_tx_hashes text[] not null default '{}',
-  settlement_token text,
+  settlement_token bytea,
+  -- SHA-256 of the token's text, with which a presented token is compared.
+  settlement_token_hash bytea,
   issued_at timestamptz,
   redeem_expires_at timestamptz,
   -- While a fork removes a payment it cannot be redeemed, so its window is extended by that time:
@@ -109,10 +114,9 @@ create table settlements (
   constraint settlements_delegate_day check (delegate_day is null or delegate_id is not null),
   constraint settlements_units check (units_consumed >= 0 and units_consumed <= coalesce(units_total, 0))
 )
--- A settlement is updated at least three times, with its tokens in the row. Free space keeps the
--- next version on the same page, and the write-ahead log then holds only the changed columns: 6.7
--- kB for the whole life of a settlement instead of 8.2, in a smaller table.
-with (fillfactor = 50);
+-- A settlement is updated at least three times. Free space keeps the next version on the same page,
+-- and the write-ahead log then holds only the changed columns.
+with (fillfactor = 80);
 -- Rule 1: one attempt per payer account and payment_attempt_id.
 create unique index settlements_by_attempt on settlements (account_id, payment_attempt_id);
 -- Rule 2: one paying settlement per quote.

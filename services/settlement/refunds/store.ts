@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { packedToken } from '../../../shared/lib/packed-token.ts';
 import { chainStatuses } from '../settlements/model/status.ts';
 import { addReserved, subtractReleased } from '../settlements/store/refundable.ts';
 
@@ -13,7 +14,7 @@ const Reservation = z.object({
   // Null: a payer of another protocol.
   payer_account_id: z.string().nullable(),
   payer_owner: z.string(),
-  quote_token: z.string().nullable(),
+  quote_token: packedToken.nullable(),
   payout_address: z.string().nullable(),
   chain_status: z.enum(chainStatuses.states),
 });

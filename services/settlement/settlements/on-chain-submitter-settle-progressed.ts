@@ -28,7 +28,7 @@ import {
   recordSigned,
 } from './store/record-progress.ts';
 import { recordRedeems } from './store/redeem.ts';
-import { findSettlement, listTerms, quoteScopeOf, type Terms } from './store/settlements.ts';
+import { findSettlement, listTerms, type Terms } from './store/settlements.ts';
 import type { TermsCache } from './terms-cache.ts';
 
 type Deps = Parameters<typeof refreshPayer>[0] & {
@@ -222,10 +222,7 @@ const failed = async (deps: Deps, progress: Progress): Promise<void> => {
   const row = await findSettlement(deps.pool, settlementId);
   if (row === null) return reportUnknown(deps, settlementId);
   const { code, message } = failure ?? { code: 'payment_failed' as const, message: 'the payment failed' };
-  const events = failedEvents(
-    { ...row, scope: quoteScopeOf(row) },
-    { code, redeemed: row.redeemed_at !== null },
-  );
+  const events = failedEvents(row, { code, redeemed: row.redeemed_at !== null });
   const outbox = await recordFailed(deps.pool, settlementId, { generation, code, message }, events);
   if (outbox.length === 0) await quarantineContradiction(deps, progress);
   if (outbox.some(({ subject }) => subject === events.reversed.subject)) {

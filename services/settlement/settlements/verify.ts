@@ -4,7 +4,7 @@ import type { settlement } from '../../../shared/contract/settlement.ts';
 import { batched } from '../../../shared/db/batched.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { isoTimeOrNull } from '../../../shared/lib/clock.ts';
-import { findForVerify, quoteScopeOf, type VerifyRequest } from './store/settlements.ts';
+import { findForVerify, type VerifyRequest } from './store/settlements.ts';
 import { amountsOf, statusNow, unitsShown } from './view.ts';
 
 /** POST /v1/settlements/:settlement_id/verify: a read that never changes anything. */
@@ -20,7 +20,7 @@ export const verify = ({ pool }: { pool: Pool }): Handler<typeof settlement.oper
       tx_hash: row.tx_hash,
       ...amountsOf(row),
       service_id: row.service_id,
-      scope: quoteScopeOf(row),
+      scope: row.scope,
       ...unitsShown(row),
       redeem_expires_at: isoTimeOrNull(row.redeem_expires_at),
       redeemed_at: isoTimeOrNull(row.redeemed_at),

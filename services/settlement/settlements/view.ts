@@ -4,7 +4,7 @@ import type { Settlement } from '../../../shared/contract/settlement.ts';
 import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { storedClaims } from '../../../shared/lib/compact-token.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
-import { quoteScopeOf, type Scope, type SettlementRow, type Terms } from './store/settlements.ts';
+import type { Scope, SettlementRow, Terms } from './store/settlements.ts';
 
 type Caller = PrincipalOf<readonly ['service_key', 'jwt', 'delegate_key']>;
 
@@ -70,7 +70,7 @@ export const showSettlement = (row: SettlementRow, caller: Caller): z.infer<type
   service_id: row.service_id,
   service_name: row.service_name ?? storedClaims(row.quote_token!).service_name,
   ...amountsOf(row),
-  scope: quoteScopeOf(row),
+  scope: row.scope,
   ...unitsShown(row),
   tx_hash: row.tx_hash,
   superseded_tx_hashes: row.superseded_tx_hashes,

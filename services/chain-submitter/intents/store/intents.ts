@@ -6,6 +6,7 @@ import { type OutboxRow, outboxRow } from '../../../../shared/events/outbox.ts';
 import { INTENT_KINDS, INTENT_STATES } from '../../../../shared/lib/metrics-catalog.ts';
 import { unuseGrants, useGrants } from '../../limits/store/grants.ts';
 import {
+  emptyTransactions,
   failTransactions,
   isLive,
   isRevivable,
@@ -13,6 +14,7 @@ import {
 } from '../../transactions/store/transactions.ts';
 import type { Failure } from '../model/failure.ts';
 import { type Event, intents } from '../model/state.ts';
+import { finalRequest } from './final-request.ts';
 
 const Row = z.object({
   intent_id: z.string(),
@@ -217,6 +219,7 @@ export const transitionIntents = (
         failure_code = input.failure_code, failure_message = input.failure_message, progressed_at = app_now(),
         next_at = app_now() + ${SWEEP_AFTER}::interval,
         worker_id = ${intents.isTerminal(intents.to(event)) ? sql.fragment`null` : sql.fragment`i.worker_id`}
+        ${event === 'finalize' ? sql.fragment`, request = ${finalRequest}` : sql.fragment``}
       from input where i.intent_id = any(array(select intent_id from input)) and i.intent_id = input.intent_id
         and i.generation = input.generation and ${state.allows(event)}
       returning i.intent_id, input.slot, input.subject, input.msg_id, input.payload, input.traceparent
@@ -231,7 +234,7 @@ const effects = {
   confirm: useGrants,
   fork: unuseGrants,
   fail: failTransactions,
-  finalize: sql.fragment``,
+  finalize: emptyTransactions,
 };
 
 const Revived = z.object({ wire: z.instanceof(Buffer), last_valid_block_height: z.bigint() });

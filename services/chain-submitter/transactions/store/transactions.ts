@@ -23,6 +23,13 @@ export const failTransactions = sql.fragment`, failed as (
     update transactions t set status = ${state.after('fail')} from changed
     where t.intent_id = any(array(select intent_id from changed)) and t.intent_id = changed.intent_id
       and ${state.isFrom('fail')})`;
+/**
+ * Removes the bytes of the intents of `changed`, which are final: no fork removes their payment, so
+ * nothing of them is sent again.
+ */
+export const emptyTransactions = sql.fragment`, emptied as (
+    update transactions t set wire = '' from changed
+    where t.intent_id = any(array(select intent_id from changed)) and t.intent_id = changed.intent_id)`;
 /** Makes the transactions of `revived` live again. */
 export const reviveTransactions = sql.fragment`
     update transactions t set status = ${state.after('revive')} from revived

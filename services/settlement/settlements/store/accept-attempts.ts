@@ -9,6 +9,7 @@ import {
   outboxValues,
 } from '../../../../shared/events/outbox.ts';
 import { parseMicro } from '../../../../shared/lib/micro.ts';
+import { byteaText, packToken } from '../../../../shared/lib/packed-token.ts';
 import { lacksApproval, lockApprovals } from '../../approvals/store/approvals.ts';
 import type { Compared } from '../../declines/model.ts';
 import { holdDelegates, lockDelegates } from '../../delegates/store.ts';
@@ -111,7 +112,8 @@ const inputOf = ({ attempt: { claims, ...attempt }, isOverCap = false }: Candida
   delegate_id: attempt.delegateId,
   wallet_id: attempt.walletId,
   quote_id: claims.quote_id,
-  quote_token: attempt.quoteToken,
+  quote_token: byteaText(packToken(attempt.quoteToken)),
+  scope: claims.scope,
   vendor_account_id: claims.vendor_account_id,
   service_id: claims.service_id,
   pay_to: claims.payout_address,
@@ -192,9 +194,9 @@ const decide = sql.fragment`
 
 const insertAccepted = sql.fragment`
   insert into settlements (settlement_id, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id,
-    quote_token, vendor_account_id, service_id, quote_amount, fee_amount, redeem_window_seconds, units_total,
+    quote_token, scope, vendor_account_id, service_id, quote_amount, fee_amount, redeem_window_seconds, units_total,
     delegate_day)
-  select settlement_id, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id, quote_token,
+  select settlement_id, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id, quote_token, scope,
     vendor_account_id, service_id, quote_amount, fee_amount, redeem_window_seconds, units_total, delegate_day
   from decided where decision = 'accepted'
   order by quote_id
@@ -224,7 +226,7 @@ const evaluate = (db: Db, candidates: readonly Candidate[]): Promise<readonly z.
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(candidates.map(inputOf))}::jsonb) as input(ord integer,
         settlement_id text, account_id text, payment_attempt_id text, delegate_id text, wallet_id text, quote_id text,
-        quote_token text, vendor_account_id text, service_id uuid, pay_to text, quote_amount bigint, fee_amount bigint,
+        quote_token bytea, scope json, vendor_account_id text, service_id uuid, pay_to text, quote_amount bigint, fee_amount bigint,
         redeem_window_seconds integer, units_total integer, expires_at timestamptz, is_paid boolean, is_over_cap boolean)
     ), candidate as (${candidatesWithRecords}), delegate as (${lockDelegates}), payer as (${lockPayers}),
     approval as (${lockApprovalsOfQuotes}),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { outboxColumn } from '../../../../shared/events/outbox.ts';
+import { byteaText, packedToken, tokenHash } from '../../../../shared/lib/packed-token.ts';
 import { chainStatuses, statuses } from '../model/status.ts';
 import { allows, isConsumable, isUnreserved, state, windowElapsed } from './conditions.ts';
 import { endColumns, redeemedEvents } from './end-events.ts';
@@ -39,15 +40,19 @@ export const recordConsumptions = async (
   requests: readonly ConsumeRequest[],
 ): Promise<(z.infer<typeof Consumed> | null)[]> => {
   const ids = requests.map(({ settlement_id }) => settlement_id);
+  const input = requests.map(({ settlement_token, ...request }) => ({
+    ...request,
+    token_hash: byteaText(tokenHash(settlement_token)),
+  }));
   const consumed = await db.any(sql.type(Consumed)`
     with prepaid as (
       select s.settlement_id as prepaid_id, status as was, units_consumed + input.units as consumed,
         input.request_id, input.units, input.traceparent
-      from jsonb_to_recordset(${JSON.stringify(requests)}::jsonb)
-        as input(settlement_id text, service_id uuid, settlement_token text, request_id text, units int,
+      from jsonb_to_recordset(${JSON.stringify(input)}::jsonb)
+        as input(settlement_id text, service_id uuid, token_hash bytea, request_id text, units int,
           traceparent text)
       join settlements as s on s.settlement_id = input.settlement_id and s.service_id = input.service_id
-        and s.settlement_token = input.settlement_token
+        and s.settlement_token_hash = input.token_hash
       where s.settlement_id = any(${sql.array(ids, 'text')}) and ${allows('consume')}
         and (${state.is('issued')} and not ${windowElapsed} or ${state.is('redeemed')} and ${isConsumable})
         and ${isUnreserved} and units_consumed + input.units <= units_total
@@ -76,7 +81,7 @@ export const recordConsumptions = async (
 };
 
 const Consumable = z.object({
-  settlement_token: z.string().nullable(),
+  settlement_token: packedToken.nullable(),
   status: z.enum(statuses.states),
   chain_status: z.enum(chainStatuses.states),
   elapsed: z.boolean(),

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
+import { packedToken } from '../../../../shared/lib/packed-token.ts';
 import { chainState, mayBeStalled } from './conditions.ts';
 
 const Dispatch = z.object({
   settlement_id: z.string(),
   account_id: z.string(),
   payment_attempt_id: z.string(),
-  quote_token: z.string(),
+  quote_token: packedToken,
   wallet_id: z.string(),
   owner: z.string(),
   authority: z.string(),

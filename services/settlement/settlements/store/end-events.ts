@@ -4,22 +4,14 @@ import { insertEvents, isoText } from '../../../../shared/events/outbox.ts';
 /** The columns of CTE `changed` that the events below read. */
 export const endColumns = (settlements: string) => {
   const table = sql.identifier([settlements]);
-  return sql.fragment`${table}.settlement_id, ${table}.redeem_id, rail, quote_id, quote_token, account_id, delegate_id, wallet_id,
+  return sql.fragment`${table}.settlement_id, ${table}.redeem_id, rail, quote_id, scope, account_id, delegate_id, wallet_id,
     payer_address, ${table}.service_id, vendor_account_id, quote_amount, fee_amount, redeem_expires_at, redeemed_at`;
 };
-
-/**
- * The scope of the quote, which only its signed token has (`quoteScopeOf`). Postgres decodes base64
- * with `+`, `/` and padding only.
- */
-const claims = sql.fragment`translate(split_part(changed.quote_token, '.', 1), '-_', '+/')`;
-const padded = sql.fragment`rpad(${claims}, (length(${claims}) + 3) / 4 * 4, '=')`;
-const scope = sql.fragment`(convert_from(decode(${padded}, 'base64'), 'UTF8')::jsonb -> 'scope')`;
 
 const about = {
   settlement_id: sql.fragment`changed.settlement_id`,
   quote_id: sql.fragment`changed.quote_id`,
-  scope,
+  scope: sql.fragment`changed.scope`,
   rail: sql.fragment`changed.rail`,
   payer_address: sql.fragment`changed.payer_address`,
   account_id: sql.fragment`changed.account_id`,

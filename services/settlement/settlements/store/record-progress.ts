@@ -8,6 +8,7 @@ import {
   outboxRow,
   outboxValues,
 } from '../../../../shared/events/outbox.ts';
+import { byteaText, packToken, tokenHash } from '../../../../shared/lib/packed-token.ts';
 import { updateDelegateCounters } from '../../delegates/store.ts';
 import { addPaidFees, returnFees, subtractPaidFees } from '../../fee-accounts/store.ts';
 import { holdPayersAgain, releasePayers } from '../../payers/store.ts';
@@ -91,7 +92,8 @@ const confirmedColumns = sql.fragment`
   tx_hash = input."txHash",
   issued_at = coalesce(s.issued_at, to_timestamp(input."issuedAt" / 1000)),
   redeem_expires_at = coalesce(s.redeem_expires_at, to_timestamp(input."redeemExpiresAt" / 1000)),
-  settlement_token = coalesce(s.settlement_token, input."settlementToken"),
+  settlement_token = coalesce(s.settlement_token, input.token),
+  settlement_token_hash = coalesce(s.settlement_token_hash, input."tokenHash"),
   forked_for = s.forked_for + coalesce(app_now() - s.forked_at, '0'), forked_at = null,
   progressed_at = app_now()`;
 
@@ -107,7 +109,11 @@ export const recordConfirmed = async (
   db: Db,
   confirmations: readonly Confirmation[],
 ): Promise<(ConfirmedRow | null)[]> => {
-  const input = confirmations.map(({ messages: _, ...confirmation }) => confirmation);
+  const input = confirmations.map(({ messages: _, settlementToken: token, ...confirmation }) => ({
+    ...confirmation,
+    token: token && byteaText(packToken(token)),
+    tokenHash: token && byteaText(tokenHash(token)),
+  }));
   const messages = confirmations.flatMap(({ messages: { issued, finalized }, finalized: isFinal }) =>
     isFinal ? [issued, finalized] : [issued],
   );
@@ -115,7 +121,8 @@ export const recordConfirmed = async (
   const rows = await db.any(sql.type(Confirmed)`
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as input("settlementId" text, generation integer,
-        "txHash" text, slot bigint, finalized boolean, "issuedAt" float8, "redeemExpiresAt" float8, "settlementToken" text)
+        "txHash" text, slot bigint, finalized boolean, "issuedAt" float8, "redeemExpiresAt" float8, token bytea,
+        "tokenHash" bytea)
     ), before as (
       select settlement_id, status as was, holding as was_holding from settlements
       where settlement_id = any(array(select "settlementId" from input))

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { outboxRow } from '../../../../shared/events/outbox.ts';
+import { byteaText, tokenHash } from '../../../../shared/lib/packed-token.ts';
 import { chainState, isRedeemable, state, windowElapsed } from './conditions.ts';
 import { endColumns, redeemedEvents } from './end-events.ts';
 
@@ -32,10 +33,14 @@ export const recordRedeems = async (
   requests: readonly RedeemRequest[],
 ): Promise<(z.infer<typeof Redeemed> | null)[]> => {
   const ids = requests.map(({ settlement_id }) => settlement_id);
+  const input = requests.map(({ settlement_token, ...request }) => ({
+    ...request,
+    token_hash: byteaText(tokenHash(settlement_token)),
+  }));
   const redeemed = await db.any(sql.type(Redeemed)`
     with input as (
-      select * from jsonb_to_recordset(${JSON.stringify(requests)}::jsonb)
-        as input(settlement_id text, service_id uuid, settlement_token text, redeem_id text, traceparent text)
+      select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb)
+        as input(settlement_id text, service_id uuid, token_hash bytea, redeem_id text, traceparent text)
       order by settlement_id
     ), changed as (
       update settlements as s set status = ${state.after('redeem')}, redeemed_at = app_now(), redeem_id = input.redeem_id
@@ -44,7 +49,7 @@ export const recordRedeems = async (
         and s.settlement_id = input.settlement_id
         -- No index serves a condition within coalesce. Without it, a plan made over few rows kept
         -- scanning all open settlements.
-        and coalesce(s.service_id = input.service_id and s.settlement_token = input.settlement_token
+        and coalesce(s.service_id = input.service_id and s.settlement_token_hash = input.token_hash
           and ${state.isFrom('redeem')} and ${chainState.isFrom('redeem')} and not ${windowElapsed} and ${isRedeemable},
           false)
       returning ${endColumns('s')}, issued_at, traceparent

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { Rail } from '../../../../shared/contract/settlement.ts';
-import type { QuoteClaims } from '../../../../shared/contract/tokens.ts';
+import { QuoteClaims } from '../../../../shared/contract/tokens.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
-import { storedClaims } from '../../../../shared/lib/compact-token.ts';
+import { packedToken } from '../../../../shared/lib/packed-token.ts';
 import { matching, type Page, pageBy } from '../../../../shared/lists/page.ts';
 import { chainStatuses, statuses } from '../model/status.ts';
 import { chainState, isOpenSale, state, windowElapsed } from './conditions.ts';
@@ -16,7 +16,9 @@ export const Row = z.object({
   delegate_id: z.string().nullable(),
   wallet_id: z.string().nullable(),
   quote_id: z.string().nullable(),
-  quote_token: z.string().nullable(),
+  quote_token: packedToken.nullable(),
+  /** Null without a quote too. */
+  scope: QuoteClaims.shape.scope,
   // Null of an outgoing payment, whose vendor has no account here.
   vendor_account_id: z.string().nullable(),
   service_id: z.string().nullable(),
@@ -26,7 +28,7 @@ export const Row = z.object({
   chain_status: z.enum(chainStatuses.states),
   tx_hash: z.string().nullable(),
   superseded_tx_hashes: z.array(z.string()),
-  settlement_token: z.string().nullable(),
+  settlement_token: packedToken.nullable(),
   issued_at: z.number().nullable(),
   redeem_window_seconds: z.number().nullable(),
   redeem_expires_at: z.number().nullable(),
@@ -52,7 +54,7 @@ export const Row = z.object({
 export type SettlementRow = z.infer<typeof Row>;
 
 export const columns = sql.fragment`settlement_id, rail, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id,
-  quote_token, vendor_account_id, service_id, quote_amount, fee_amount, status, chain_status, tx_hash,
+  quote_token, scope, vendor_account_id, service_id, quote_amount, fee_amount, status, chain_status, tx_hash,
   superseded_tx_hashes, settlement_token, issued_at, redeem_window_seconds, redeem_expires_at, redeemed_at, redeem_id,
   failure_code, failure_message, units_total, units_consumed, payer_address, source_account, service_name,
   payout_address, resource, accrued_fee, created_at,
@@ -70,7 +72,7 @@ const Terms = Row.pick({
   settlement_id: true,
   rail: true,
   quote_id: true,
-  quote_token: true,
+  scope: true,
   account_id: true,
   delegate_id: true,
   wallet_id: true,
@@ -82,21 +84,15 @@ const Terms = Row.pick({
   payer_address: true,
   created_at: true,
 });
-/** What never changes and events have, with the scope of the quote. */
-export type Terms = Omit<z.infer<typeof Terms>, 'quote_token'> & { scope: QuoteClaims['scope'] };
-
-/** The quote's scope, which only its signed token has; null without a quote. */
-export const quoteScopeOf = (row: Pick<SettlementRow, 'quote_token'>): QuoteClaims['scope'] =>
-  row.quote_token === null ? null : storedClaims(row.quote_token).scope;
+/** What never changes and events have. */
+export type Terms = z.infer<typeof Terms>;
 
 /** The terms of the settlements that this database has, in no order. */
-export const listTerms = async (db: Db, settlementIds: readonly string[]): Promise<readonly Terms[]> => {
-  const rows = await db.any(sql.type(Terms)`
-    select settlement_id, rail, quote_id, quote_token, account_id, delegate_id, wallet_id, service_id, vendor_account_id,
+export const listTerms = (db: Db, settlementIds: readonly string[]): Promise<readonly Terms[]> =>
+  db.any(sql.type(Terms)`
+    select settlement_id, rail, quote_id, scope, account_id, delegate_id, wallet_id, service_id, vendor_account_id,
       quote_amount, fee_amount, redeem_window_seconds, payer_address, created_at
     from settlements where settlement_id = any(${sql.array([...settlementIds], 'text')})`);
-  return rows.map(({ quote_token, ...row }) => ({ ...row, scope: quoteScopeOf({ quote_token }) }));
-};
 
 /** The attempt of a payer's account, or null. */
 export const findAttempt = (db: Db, accountId: string, attemptId: string): Promise<SettlementRow | null> =>
@@ -151,7 +147,7 @@ export const findSettlementInScope = (
 const Verified = Row.pick({
   settlement_id: true,
   service_id: true,
-  quote_token: true,
+  scope: true,
   quote_amount: true,
   fee_amount: true,
   status: true,
@@ -177,7 +173,7 @@ export const findForVerify = async (
 ): Promise<(z.infer<typeof Verified> | null)[]> => {
   const ids = requests.map(({ settlement_id }) => settlement_id);
   const rows = await db.any(sql.type(Verified)`
-    select s.settlement_id, s.service_id, quote_token, quote_amount, fee_amount, status, chain_status, tx_hash,
+    select s.settlement_id, s.service_id, scope, quote_amount, fee_amount, status, chain_status, tx_hash,
       redeem_expires_at, redeemed_at, units_total, units_consumed,
       coalesce(${windowElapsed}, false) as elapsed
     from jsonb_to_recordset(${JSON.stringify(requests)}::jsonb) as input(settlement_id text, service_id uuid)
