@@ -42,13 +42,12 @@ create table events (
   type text not null,
   object_id text not null,
   data jsonb not null,
-  event_key text not null,
+  event_hash uuid not null,
   created_at timestamp with time zone default app_now() not null,
   constraint events_pkey PRIMARY KEY (event_id),
-  constraint events_account_id_event_key_key UNIQUE (account_id, event_key)
+  constraint events_event_hash_key UNIQUE (event_hash)
 );
 CREATE INDEX events_by_account ON events USING btree (account_id, event_id DESC);
-CREATE INDEX events_by_age ON events USING btree (created_at);
 CREATE INDEX events_by_object ON events USING btree (object_id);
 
 create table idempotency (

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { EventType } from '../../../shared/contract/webhook.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
@@ -18,6 +19,10 @@ export type EventRow = z.infer<typeof Row>;
 
 const columns = sql.fragment`event_id, type, object_id, data, created_at`;
 
+/** What distinguishes an event, in 16 bytes, so that the unique index is small. */
+const hashOf = (accountId: string, eventKey: string): string =>
+  createHash('sha256').update(`${accountId} ${eventKey}`).digest('hex').slice(0, 32);
+
 const Inserted = z.object({ events: z.bigint(), deliveries: z.bigint() });
 
 /**
@@ -27,15 +32,19 @@ const Inserted = z.object({ events: z.bigint(), deliveries: z.bigint() });
  * @returns how many events are new, and how many deliveries are due now
  */
 export const insertEvents = (db: Db, events: readonly NewEvent[]): Promise<z.infer<typeof Inserted>> => {
-  const rows = events.map((event) => ({ event_id: newId('evt'), ...event }));
+  const rows = events.map(({ event_key, ...event }) => ({
+    event_id: newId('evt'),
+    event_hash: hashOf(event.account_id, event_key),
+    ...event,
+  }));
   return db.one(sql.type(Inserted)`
     with inserted as (
-      insert into events (event_id, account_id, type, object_id, data, event_key)
+      insert into events (event_id, account_id, type, object_id, data, event_hash)
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-        as input(event_id text, account_id text, type text, object_id text, data jsonb, event_key text)
+        as input(event_id text, account_id text, type text, object_id text, data jsonb, event_hash uuid)
       -- In one order, so that two statements that write the same rows cannot deadlock.
-      order by account_id, event_key
-      on conflict (account_id, event_key) do nothing
+      order by event_hash
+      on conflict (event_hash) do nothing
       returning event_id, account_id, type
     ), addressed as (
       ${addressEvents(sql.fragment`select endpoint_id, event_id from inserted join endpoints using (account_id)
@@ -50,9 +59,9 @@ export const insertTestEvent = (db: Db, accountId: string, endpointId: string): 
   const eventId = newId('evt');
   return db.one(sql.type(Row)`
     with inserted as (
-      insert into events (event_id, account_id, type, object_id, data, event_key)
+      insert into events (event_id, account_id, type, object_id, data, event_hash)
       values (${eventId}, ${accountId}, 'webhook.test', ${endpointId},
-        jsonb_build_object('endpoint_id', ${endpointId}::text), ${eventId})
+        jsonb_build_object('endpoint_id', ${endpointId}::text), ${hashOf(accountId, eventId)})
       returning ${columns}
     ), addressed as (
       ${addressEvents(sql.fragment`select ${endpointId}, event_id from inserted`)}
@@ -82,12 +91,16 @@ export const listEventRows = (
 /** Longer than the stream stores an event (7 days), so that no repeat is taken for a new event. */
 const PURGE_AFTER = '30 days';
 
-/** Deletes at most `limit` old events with their deliveries. Returns how many. */
+/**
+ * Deletes the old ones of the `limit` oldest events, with their deliveries. Ids sort by time, so no
+ * index on the time is needed. Returns how many were deleted.
+ */
 export const purgeEvents = async (db: Db, limit: number): Promise<number> => {
   const { rowCount } = await db.query(sql.typeAlias('void')`
     delete from events where event_id in (
-      select event_id from events where created_at <= app_now() - ${PURGE_AFTER}::interval
-      order by created_at limit ${limit} for update skip locked)`);
+      select event_id from (select event_id, created_at from events order by event_id limit ${limit}
+        for update skip locked) as oldest
+      where created_at <= app_now() - ${PURGE_AFTER}::interval)`);
   return rowCount;
 };
 

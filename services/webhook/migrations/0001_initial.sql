@@ -7,13 +7,11 @@ create table events (
   type text not null,
   object_id text not null,
   data jsonb not null,
-  -- Derived from the payload and not from the message, so a repeated event has the same key.
-  event_key text not null,
-  created_at timestamptz not null default app_now(),
-  unique (account_id, event_key)
+  -- The first half of the SHA-256 of its account and key (NewEvent). A repeated event has the same.
+  event_hash uuid not null unique,
+  created_at timestamptz not null default app_now()
 );
 create index events_by_account on events (account_id, event_id desc);
-create index events_by_age on events (created_at);
 -- For operators, who find the events of a payment without its accounts.
 create index events_by_object on events (object_id);
 
