@@ -51,7 +51,7 @@ export default {
     },
   ],
   testSequencer: '<rootDir>/test/support/sequencer.js',
-  reporters: ['<rootDir>/test/support/reporter.ts'],
+  reporters: ['<rootDir>/test/support/reporter.ts', '<rootDir>/test/support/stack-reporter.ts'],
   testTimeout: 60_000,
   // Most of a suite waits for blocks, mails or windows. Four suites at a time use two cores well, and
   // six starve a suite now and then.

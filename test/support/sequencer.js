@@ -1,22 +1,19 @@
 import Sequencer from '@jest/test-sequencer';
 
-/** Where the long suites are. A fresh clone has no durations of an earlier run. */
-const LONG_FIRST = ['e2e', 'simulation', 'integration', 'unit'];
+/**
+ * The projects with the long suites first, so that no core waits for one at the end. The campaigns
+ * run when everything else is done: they break things by the clock, and want the machine.
+ */
+const ORDER = ['e2e', 'simulation', 'integration', 'unit', 'faults'];
 
-const nameOf = ({ context }) => context.config.displayName?.name;
-const rank = (test) =>
-  nameOf(test) === 'faults'
-    ? LONG_FIRST.length
-    : test.duration === undefined
-      ? LONG_FIRST.indexOf(nameOf(test))
-      : 0;
+const place = ({ context }) => ORDER.indexOf(context.config.displayName?.name);
 
 /**
- * Jest's own order, by the durations of the last run, or the projects with long suites first. The
- * campaigns run when everything else is done: they break things by the clock, and want the machine.
+ * One project after another, in jest's own order within each: by the durations of the last run. All
+ * end-to-end suites are together, so that their stack can be stopped (stack-reporter.ts).
  */
-export default class LongFirst extends Sequencer {
+export default class ByProject extends Sequencer {
   sort(tests) {
-    return super.sort(tests).toSorted((a, b) => rank(a) - rank(b));
+    return super.sort(tests).toSorted((a, b) => place(a) - place(b));
   }
 }
