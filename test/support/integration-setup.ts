@@ -3,7 +3,7 @@ import { createTemplate, type TestDatabase } from './database.ts';
 import { externalServers } from './external-servers.ts';
 import { totals } from './last-line.ts';
 import { testPrograms } from './programs.ts';
-import { testStateDir } from './test-state.ts';
+import { removeOldCompiledCode, testStateDir } from './test-state.ts';
 
 export type WithServers = typeof globalThis & {
   testServers?: RunningServers;
@@ -16,6 +16,7 @@ export type WithServers = typeof globalThis & {
  */
 export default async function setUp(): Promise<void> {
   totals();
+  removeOldCompiledCode();
   const servers = await startServers({
     stateDir: testStateDir('integration'),
     external: externalServers,
