@@ -1,3 +1,9 @@
+import path from 'node:path';
+
+// Node keeps its compiled code here for the workers and all processes that the tests start. Builds
+// of the programs remove old folders of .local/programs, so it is not there.
+process.env.NODE_COMPILE_CACHE ??= path.join(import.meta.dirname, '.local/compile-cache');
+
 const common = {
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/test/support/strip-types.js' },
@@ -45,11 +51,13 @@ export default {
     },
   ],
   testSequencer: '<rootDir>/test/support/sequencer.js',
-  reporters: ['<rootDir>/test/support/reporter.ts'],
+  reporters: ['<rootDir>/test/support/reporter.ts', '<rootDir>/test/support/stack-reporter.ts'],
   testTimeout: 60_000,
-  // Most of a suite waits for blocks, mails or windows. Three suites at a time use two cores well. With
-  // four the whole run is an eighth shorter, and with six it starves a suite now and then.
-  maxWorkers: 3,
+  // Most of a suite waits for blocks, mails or windows. Four suites at a time use two cores well, and
+  // six starve a suite now and then.
+  maxWorkers: 4,
+  // A worker keeps something of each suite. A new one takes less time than collecting a large heap.
+  workerIdleMemoryLimit: '600MB',
   // After many suites a worker was ended by force at the default of 500 ms.
   workerGracefulExitTimeout: 20_000,
 };

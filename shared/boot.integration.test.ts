@@ -10,6 +10,7 @@ import { createSupervisor, type Supervisor } from '../deploy/local/processes/sup
 import { natsServer } from '../deploy/local/servers/nats-server.ts';
 import { createPortPicker } from '../deploy/local/servers/ports.ts';
 import { createTestDatabase, type TestDatabase } from '../test/support/database.ts';
+import { inherited } from '../test/support/inherited.ts';
 import { ensureStreams } from './bus/setup.ts';
 
 /** The answers to probes of a complete process while its real Postgres and NATS stop and start. */
@@ -30,7 +31,7 @@ beforeAll(async () => {
   healthPort = await ports.any();
   service = spawn(process.execPath, [path.join(root, 'services/wallet/main.ts')], {
     env: {
-      PATH: process.env.PATH,
+      ...inherited,
       ENVIRONMENT: 'test',
       HTTP_HOST: '127.0.0.1',
       HTTP_PORT: String(healthPort),

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { startServers } from '../deploy/local/servers/start-servers.ts';
 import { SERVICE_NAMES, type ServiceName } from '../shared/contract/service.ts';
 import { schemaName } from '../shared/db/names.ts';
-import { createTestDatabase } from '../test/support/database.ts';
+import { migrateTestDatabase } from '../test/support/database.ts';
 
 /**
  * Writes `services/<name>/schema.sql`: the result of a service's migrations, read from the catalogs
@@ -105,7 +105,7 @@ const dumpSchema = async (client: pg.Client, schema: string): Promise<string> =>
 };
 
 const dumpAll = async (serverUrl: string): Promise<Map<ServiceName, string>> => {
-  const database = await createTestDatabase(serverUrl);
+  const database = await migrateTestDatabase(serverUrl);
   const client = new pg.Client({ connectionString: database.adminUrl });
   try {
     await client.connect();

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
+import { inherited } from '../../test/support/inherited.ts';
 import { composeFiles } from '../compose/init.ts';
 import { createPortPicker } from '../local/servers/ports.ts';
 import { bundled } from './bundle.ts';
@@ -147,7 +148,7 @@ const run = async ({ image, args, name }: Program, more: Record<string, string> 
     canBeFirst ? [...NAMESPACE, ...command] : command.slice(1),
     {
       cwd: image === 'product' ? programs : root,
-      env: { PATH: process.env.PATH, ...(await environmentOf(name)), ...more },
+      env: { ...inherited, ...(await environmentOf(name)), ...more },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
+import { migrateTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import { SERVICE_NAMES } from '../contract/service.ts';
 import { schemaName } from './names.ts';
 
@@ -21,8 +21,9 @@ const asking = async <T>(url: string, work: (client: pg.Client) => Promise<T>): 
   }
 };
 
+const migrate = () => migrateTestDatabase(process.env.POSTGRES_URL!);
 beforeAll(async () => {
-  [database, other] = await Promise.all([createTestDatabase(), createTestDatabase()]);
+  [database, other] = await Promise.all([migrate(), migrate()]);
   const { rows } = await asking(database.adminUrl, (client) =>
     client.query<{ schema: string; name: string }>(
       `select table_schema as schema, table_name as name from information_schema.tables

@@ -24,13 +24,13 @@ const api = createApi(stack.gateway_url);
 const origin = `http://localhost:${new URL(stack.gateway_url).port}`;
 
 let browser: Browser;
-let sdk: Awaited<ReturnType<typeof installSdk>>;
+let sdk: ReturnType<typeof installSdk>;
 let vendor: Vendor;
 let consumer: Consumer;
 beforeAll(async () => {
-  [browser, sdk, vendor, consumer] = await Promise.all([
+  sdk = installSdk();
+  [browser, vendor, consumer] = await Promise.all([
     startBrowser(),
-    installSdk(),
     createVendor(api, stack),
     createConsumer(api, stack),
   ]);

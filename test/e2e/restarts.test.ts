@@ -25,6 +25,7 @@ import { migrateEnvironment } from '../../shared/db/migrate.ts';
 import { roleName } from '../../shared/db/names.ts';
 import { placeOf, reconcile } from '../../tools/reconcile.ts';
 import { chainOf } from '../support/chain.ts';
+import { inherited } from '../support/inherited.ts';
 import { startChain } from '../support/local-chain.ts';
 import { opsAt } from '../support/ops.ts';
 import { testStateDir } from '../support/test-state.ts';
@@ -99,7 +100,7 @@ const configureAuthorities = (change: (keys: { number: number }[]) => { number: 
 const run = (args: string[], env: Record<string, string> = {}) =>
   new Promise<{ code: number | null; out: string }>((resolve, reject) => {
     const child = spawn(process.execPath, [path.join(root, 'tools/backup.ts'), ...args], {
-      env: { PATH: process.env.PATH, POSTGRES_URL: adminUrl(), ...env },
+      env: { ...inherited, POSTGRES_URL: adminUrl(), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let out = '';

@@ -16,6 +16,7 @@ import {
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { refund } from '../../deploy/local/seed/transfers.ts';
+import { inherited } from '../support/inherited.ts';
 import { type Ops, opsAt } from '../support/ops.ts';
 import { answer, type Receiver, startReceiver } from '../support/receiver.ts';
 import { runningStack } from '../support/stack.ts';
@@ -237,7 +238,7 @@ const job = path.resolve(import.meta.dirname, '../../shared/jobs/synthetic.ts');
 const synthetic = async (delegateKey: string): Promise<Pick<Ops, 'code' | 'out'>> => {
   const child = spawn(process.execPath, [job], {
     env: {
-      PATH: process.env.PATH,
+      ...inherited,
       ENVIRONMENT: 'test',
       GATEWAY_URL: stack.gateway_url,
       SYNTHETIC_SERVICE_ID: vendor.serviceId,

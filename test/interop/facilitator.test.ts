@@ -6,6 +6,7 @@ import { afterAll, expect, test } from '@jest/globals';
 import type { PaymentRequirements } from '@x402/core/types';
 import bs58 from 'bs58';
 import { createPortPicker } from '../../deploy/local/servers/ports.ts';
+import { inherited } from '../support/inherited.ts';
 import { INSTALL_MS, installInterop, runInterop, startInterop } from '../support/interop.ts';
 import { probeSamePayload } from '../support/interop-probes.ts';
 import { interopStack } from '../support/interop-stack.ts';
@@ -94,7 +95,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** Runs an example as its README describes: copied to a folder that has the packages. */
 const runExample = (file: string, args: string[], env: Record<string, string>) => {
   const child = spawn(process.execPath, [path.join(folder, file), ...args], {
-    env: { PATH: process.env.PATH, ...env },
+    env: { ...inherited, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -15,10 +15,8 @@ import {
   type Delegate,
 } from '../../deploy/local/seed/actors.ts';
 import { type Api, createApi, must } from '../../deploy/local/seed/api.ts';
-import { type RunningStack, startStack } from '../../deploy/local/stack/stack.ts';
 import { paid } from '../../sdk/src/vendor/express.ts';
 import { createPaywall, memoryStore } from '../../sdk/src/vendor/main.ts';
-import { externalServers } from '../support/external-servers.ts';
 import {
   INSTALL_MS,
   type InteropServer,
@@ -28,7 +26,7 @@ import {
 } from '../support/interop.ts';
 import { interopStack } from '../support/interop-stack.ts';
 import { packMcp } from '../support/mcp-package.ts';
-import { testStateDir } from '../support/test-state.ts';
+import { runningStack } from '../support/stack.ts';
 import { waitFor } from '../support/wait.ts';
 
 /**
@@ -40,7 +38,7 @@ const PRICE = '50000';
 const NETWORK = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 const ERAS = ['2025-11-25', '2026-07-28'] as const;
 
-let running: RunningStack;
+const stack = runningStack();
 let api: Api;
 let owner: Consumer;
 let delegate: Delegate;
@@ -54,13 +52,13 @@ let packed: Awaited<ReturnType<typeof packMcp>>;
 
 /** A shop behind our paywall. */
 const startShop = async () => {
-  const vendor = await createVendor(api, running.stack);
+  const vendor = await createVendor(api, stack);
   const app = express();
   shop = app.listen(0, '127.0.0.1');
   await new Promise((resolve) => shop.once('listening', resolve));
   const publicUrl = `http://127.0.0.1:${(shop.address() as AddressInfo).port}`;
   const paywall = createPaywall({
-    baseUrl: running.stack.gateway_url,
+    baseUrl: stack.gateway_url,
     serviceKey: vendor.apiKey,
     serviceId: vendor.serviceId,
     environment: 'test',
@@ -90,18 +88,10 @@ const startStock = async () => {
 };
 
 beforeAll(async () => {
-  const stateDir = testStateDir('interop-mcp');
-  [packed, running] = await Promise.all([
-    packMcp(),
-    startStack({
-      ...{ stateDir, ports: 'any', chainSlotMs: 100, rateLimitScale: 100, durable: false },
-      external: externalServers,
-    }),
-    installInterop('mcp'),
-  ]);
-  api = createApi(running.stack.gateway_url);
-  interop = interopStack(running.stack, stateDir);
-  owner = await createConsumer(api, running.stack);
+  [packed] = await Promise.all([packMcp(), installInterop('mcp')]);
+  api = createApi(stack.gateway_url);
+  interop = interopStack(stack, path.dirname(process.env.STACK_FILE!));
+  owner = await createConsumer(api, stack);
   const limits = { daily: '90000000', per_payment: '1000000' };
   [delegate] = await Promise.all([
     createDelegate(api, owner, limits, { external: { pay_to: 'any', origins: null } }),
@@ -116,7 +106,6 @@ afterAll(async () => {
   await facilitator?.stop();
   shop?.closeAllConnections();
   shop?.close();
-  await running?.stop();
   packed?.remove();
 }, 60_000);
 
@@ -125,7 +114,7 @@ const environment = (more: Record<string, string> = {}, key = delegate.api_key) 
   HOME: process.env.HOME!,
   // Of the payments that are not delivered yet.
   XDG_CONFIG_HOME: packed.folder,
-  QUITTANCE_URL: running.stack.gateway_url,
+  QUITTANCE_URL: stack.gateway_url,
   QUITTANCE_KEY: key,
   ...more,
 });

@@ -11,23 +11,20 @@ import {
   type Vendor,
 } from '../../deploy/local/seed/actors.ts';
 import { type Api, createApi } from '../../deploy/local/seed/api.ts';
-import { type RunningStack, startStack } from '../../deploy/local/stack/stack.ts';
 import { payingFetch } from '../../sdk/src/pay/main.ts';
 import { paid } from '../../sdk/src/vendor/express.ts';
 import { createPaywall, memoryStore, type PaywallEvent } from '../../sdk/src/vendor/main.ts';
 import { mpp } from '../../sdk/src/vendor/mpp.ts';
 import { x402 } from '../../sdk/src/vendor/x402.ts';
-import { externalServers } from '../support/external-servers.ts';
 import { INSTALL_MS, runInterop } from '../support/interop.ts';
-import { tally } from '../support/stack.ts';
-import { testStateDir } from '../support/test-state.ts';
+import { runningStack, tally } from '../support/stack.ts';
 
 /**
  * One 402 of our paywall, which four clients pay: ours, and the unmodified ones of x402 version 2,
  * x402 version 1 and MPP.
  */
 const PRICE = 50_000n;
-let running: RunningStack;
+const stack = runningStack();
 let api: Api;
 let vendor: Vendor;
 let server: Server;
@@ -37,28 +34,21 @@ const events: PaywallEvent[] = [];
 const deliveries: string[] = [];
 
 /** A wallet with a token account and 100 USDC. */
-const newBuyer = (): Promise<Consumer> => createConsumer(api, running.stack);
+const newBuyer = (): Promise<Consumer> => createConsumer(api, stack);
 const base64 = ({ wallet }: Consumer) => Buffer.from(wallet.secretKey).toString('base64');
 
 beforeAll(async () => {
-  running = await startStack({
-    stateDir: testStateDir('interop-paywall'),
-    ports: 'any',
-    chainSlotMs: 100,
-    durable: false,
-    external: externalServers,
-  });
-  api = createApi(running.stack.gateway_url);
-  rpcUrl = running.stack.environments.test!.rpc_url;
+  api = createApi(stack.gateway_url);
+  rpcUrl = stack.environments.test!.rpc_url;
   // A payment of another client needs the token account of its payee.
-  const { wallet: payout } = await createConsumer(api, running.stack, { balance: 1n, allowance: 0n });
-  vendor = await createVendor(api, running.stack, { payout });
+  const { wallet: payout } = await createConsumer(api, stack, { balance: 1n, allowance: 0n });
+  vendor = await createVendor(api, stack, { payout });
   const app = express();
   server = app.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const publicUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const paywall = createPaywall({
-    baseUrl: running.stack.gateway_url,
+    baseUrl: stack.gateway_url,
     serviceKey: vendor.apiKey,
     serviceId: vendor.serviceId,
     environment: 'test',
@@ -76,7 +66,6 @@ beforeAll(async () => {
 afterAll(async () => {
   server?.closeAllConnections();
   server?.close();
-  await running?.stop();
 }, 60_000);
 
 const errors = () => events.filter(({ event }) => event === 'error');
@@ -87,7 +76,7 @@ test(
     const [ours, v2, v1, machine] = await Promise.all([newBuyer(), newBuyer(), newBuyer(), newBuyer()]);
     const { api_key } = await createDelegate(api, ours, { daily: '90000000' });
     const pay = payingFetch(fetch, {
-      baseUrl: running.stack.gateway_url,
+      baseUrl: stack.gateway_url,
       delegateKey: api_key,
       maxAmount: PRICE,
     });
@@ -128,7 +117,7 @@ test.each([
 
 test('a buyer without funds gets 402, and nothing is delivered', async () => {
   const before = deliveries.length;
-  const poor = await createConsumer(api, running.stack, { balance: 1n, allowance: 0n });
+  const poor = await createConsumer(api, stack, { balance: 1n, allowance: 0n });
   for (const name of ['buyer', 'buyer-mpp'] as const)
     expect(await runInterop(name, { url, rpcUrl, secretKey: base64(poor) })).toMatchObject([{ status: 402 }]);
   expect(deliveries).toHaveLength(before);

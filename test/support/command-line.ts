@@ -6,6 +6,7 @@ import { buildSync } from 'esbuild';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { signIn } from '../../deploy/local/seed/sign-in.ts';
 import type { Stack } from '../../deploy/local/stack/stack-file.ts';
+import { inherited } from './inherited.ts';
 import { waitFor } from './wait.ts';
 
 /** The command `quittance` as a process, with a separate configuration folder. */
@@ -44,7 +45,7 @@ export const createCommandLine = ({ gateway_url, mail_url }: Pick<Stack, 'gatewa
     const child = spawn(process.execPath, [main, ...args], {
       cwd: folder,
       env: {
-        PATH: process.env.PATH,
+        ...inherited,
         HOME: folder,
         XDG_CONFIG_HOME: path.join(folder, 'config'),
         QUITTANCE_URL: gateway_url,

@@ -1,20 +1,26 @@
+import path from 'node:path';
 import { type RunningStack, startStack } from '../../deploy/local/stack/stack.ts';
 import { externalServers } from './external-servers.ts';
 import { totals } from './last-line.ts';
+import { packSdk } from './sdk-package.ts';
 import { testStateDir } from './test-state.ts';
 
 export type WithStack = typeof globalThis & { testStack?: RunningStack };
 
 /**
- * Starts the whole stack once for all end-to-end tests. They find it through the file that
- * STACK_FILE names. If the stack does not start, those tests fail with the reason and all others
- * run.
+ * Starts the whole stack once for all end-to-end tests, and packs the SDK for them. They find the
+ * stack through the file that STACK_FILE names. If one of both fails, the tests that need it fail
+ * and all others run.
  */
 export default async function setUp(): Promise<void> {
   totals();
+  const stateDir = testStateDir('e2e');
+  const packing = packSdk(path.join(stateDir, 'sdk')).catch((error: Error) =>
+    console.error(`The SDK of the end-to-end tests could not be packed: ${error.message}`),
+  );
   try {
     const running = await startStack({
-      stateDir: testStateDir('e2e'),
+      stateDir,
       // An external NATS has no account per environment, so the isolation of the two environments
       // cannot be tested there.
       environments: externalServers.natsUrl ? ['test'] : ['test', 'live'],
@@ -34,4 +40,5 @@ export default async function setUp(): Promise<void> {
     process.env.STACK_ERROR = (error as Error).message;
     console.error(`The stack of the end-to-end tests did not start: ${(error as Error).message}`);
   }
+  await packing;
 }

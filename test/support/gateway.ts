@@ -24,6 +24,7 @@ import { newId } from '../../shared/lib/id.ts';
 import { keyHash } from '../../shared/lib/key-text.ts';
 import type { SigningKey } from '../../shared/lib/keys.ts';
 import { createLogger } from '../../shared/lib/logger.ts';
+import { inherited } from './inherited.ts';
 import { programOf } from './programs.ts';
 import { waitUntil } from './wait.ts';
 
@@ -246,7 +247,7 @@ export const startGateway = async (
   writeFileSync(limitsFile, JSON.stringify(limits ?? {}));
   const child = spawn(process.execPath, [await programOf('gateway')], {
     env: {
-      PATH: process.env.PATH,
+      ...inherited,
       HTTP_HOST: '127.0.0.1',
       HTTP_PORT: String(port),
       LOG_LEVEL: 'debug',

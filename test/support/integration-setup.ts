@@ -1,17 +1,22 @@
 import { type RunningServers, startServers } from '../../deploy/local/servers/start-servers.ts';
+import { createTemplate, type TestDatabase } from './database.ts';
 import { externalServers } from './external-servers.ts';
 import { totals } from './last-line.ts';
 import { testPrograms } from './programs.ts';
-import { testStateDir } from './test-state.ts';
+import { removeOldCompiledCode, testStateDir } from './test-state.ts';
 
-export type WithServers = typeof globalThis & { testServers?: RunningServers };
+export type WithServers = typeof globalThis & {
+  testServers?: RunningServers;
+  testTemplate?: Pick<TestDatabase, 'drop'>;
+};
 
 /**
  * Starts Postgres, NATS (without accounts, all rights for all clients) and Redis once for all
- * integration tests.
+ * integration tests, and migrates the database that they copy.
  */
 export default async function setUp(): Promise<void> {
   totals();
+  removeOldCompiledCode();
   const servers = await startServers({
     stateDir: testStateDir('integration'),
     external: externalServers,
@@ -22,4 +27,5 @@ export default async function setUp(): Promise<void> {
   process.env.POSTGRES_URL = servers.postgresUrl;
   process.env.NATS_URL = servers.natsUrl;
   process.env.REDIS_URL = servers.redisUrl;
+  (globalThis as WithServers).testTemplate = await createTemplate(servers.postgresUrl);
 }

@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { inherited } from './inherited.ts';
 import { waitFor } from './wait.ts';
 
 /**
@@ -78,7 +79,7 @@ const start = async (name: ProgramName, settings: object) => {
   const [folder, file] = PROGRAMS[name].split('/') as [string, string];
   const program = path.join(await installInterop(folder), file);
   const child = spawn(process.execPath, [program, JSON.stringify(settings)], {
-    env: { PATH: process.env.PATH },
+    env: inherited,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const lines: Line[] = [];

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
+import { inherited } from './inherited.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
@@ -11,7 +12,7 @@ export const opsAt =
   (...words: string[]): Promise<Ops> =>
     new Promise((resolve, reject) => {
       const child = spawn(process.execPath, [path.join(root, 'tools/ops.ts'), ...words], {
-        env: { PATH: process.env.PATH, STACK_FILE: stackFile, ...env },
+        env: { ...inherited, STACK_FILE: stackFile, ...env },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       let [out, err] = ['', ''];

@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { ServiceName } from '../../shared/contract/service.ts';
 import type { TestBus } from './bus.ts';
 import type { TestDatabase } from './database.ts';
+import { inherited } from './inherited.ts';
 import { programOf, testPrograms } from './programs.ts';
 
 /** Environment of a service with failpoints, see failpoints.ts. */
@@ -33,7 +34,7 @@ export const startService = async (
   const imports = env.TEST_FAILPOINTS === undefined ? [] : ['--import', failpoints];
   const child = spawn(process.execPath, [...imports, await programOf(service)], {
     env: {
-      PATH: process.env.PATH,
+      ...inherited,
       ENVIRONMENT: 'test',
       HTTP_HOST: '127.0.0.1',
       HTTP_PORT: '0',

@@ -1,12 +1,11 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { createPortPicker } from '../../deploy/local/servers/ports.ts';
+import { publishedSdk } from './sdk-package.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
-const run = promisify(execFile);
 
 /**
  * A route of the App Router is a function of Request to Response. This server replaces the part of
@@ -40,10 +39,8 @@ export const createShopProject = async () => {
   writeFileSync(path.join(project, 'next-host.mjs'), NEXT_HOST);
   writeFileSync(path.join(project, 'package.json'), JSON.stringify({ type: 'module', private: true }));
   const sdk = path.join(project, 'node_modules/@quittance/sdk');
-  mkdirSync(sdk, { recursive: true });
-  cpSync(path.join(root, 'sdk/package.json'), path.join(sdk, 'package.json'));
-  const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
-  await run(process.execPath, [tsc, '-p', path.join(root, 'sdk'), '--outDir', path.join(sdk, 'dist')]);
+  mkdirSync(path.dirname(sdk), { recursive: true });
+  cpSync(publishedSdk(), sdk, { recursive: true });
   for (const name of ['express', 'fastify', 'hono', '@hono', 'ioredis'])
     symlinkSync(path.join(root, 'node_modules', name), path.join(project, 'node_modules', name));
   const children: ChildProcess[] = [];

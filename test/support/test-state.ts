@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { identify } from '../../deploy/local/processes/process-identity.ts';
 import { outsideFolder } from '../../deploy/local/servers/postgres-server.ts';
@@ -17,6 +17,17 @@ export function testStateDir(name: string): string {
     if (pid && (pid === process.pid || !identify(pid))) removeStateDir(path.join(localDir, entry));
   }
   return path.join(localDir, `test-${name}-${process.pid}`);
+}
+
+const WEEK_MS = 7 * 86_400_000;
+
+/** Node removes no compiled code. What is still needed is compiled again. */
+export function removeOldCompiledCode(): void {
+  for (const name of globSync('compile-cache/*/*', { cwd: localDir })) {
+    const file = path.join(localDir, name);
+    const { mtimeMs = Date.now() } = statSync(file, { throwIfNoEntry: false }) ?? {};
+    if (Date.now() - mtimeMs > WEEK_MS) rmSync(file, { force: true });
+  }
 }
 
 /** Includes what Postgres stores outside of it. */

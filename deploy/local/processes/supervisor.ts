@@ -283,7 +283,7 @@ async function stopGroup(
 
 /** The variables that any program needs. Configuration is passed explicitly instead. */
 function inheritedEnvironment(): Record<string, string> {
-  const wanted = /^(PATH|HOME|USER|TMPDIR|LANG|LC_ALL|TZ|OTEL_.*)$/;
+  const wanted = /^(PATH|HOME|USER|TMPDIR|LANG|LC_ALL|TZ|NODE_COMPILE_CACHE|OTEL_.*)$/;
   return Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) =>
       wanted.test(name) && value !== undefined ? [[name, value]] : [],
