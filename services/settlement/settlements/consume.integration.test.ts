@@ -141,6 +141,13 @@ test('64 concurrent requests with one request_id consume once, even the last uni
   }
 });
 
+test('concurrent requests for more units than an int holds take none from each other', async () => {
+  const token = await prepaid(1_000_000_000);
+  const answers = await atOnce(8, () => outcome(consume(token, 600_000_000)));
+  expect(tally(answers)).toEqual({ ok: 1, settlement_exhausted: 7 });
+  expect(await consumed(token)).toEqual({ status: 'redeemed', counted: 600_000_000, added: 600_000_000 });
+});
+
 test('concurrent requests share a write with repeats and with strangers, and each gets its own answer', async () => {
   const [token, other] = await Promise.all([prepaid(100), prepaid(5)]);
   const first = await consume(token, 2, 'one');

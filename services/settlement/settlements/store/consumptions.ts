@@ -70,12 +70,12 @@ const recordTogether = async (db: Db, requests: readonly ConsumeRequest[]): Prom
   const { isNew, isComplete, onConflict } = ids.length < requests.length ? OF_SEVERAL : OF_ONE;
   const consumed = await db.any(sql.type(Consumed)`
     with prepaid as (
-      select s.settlement_id as prepaid_id, status as was, units_consumed + upto as consumed,
-        units_consumed + together as consumed_together, upto = units as is_first, requests,
+      select s.settlement_id as prepaid_id, status as was, (units_consumed + upto)::int as consumed,
+        (units_consumed + together)::int as consumed_together, upto = units as is_first, requests,
         input.request_id, input.units, input.traceparent
       from jsonb_to_recordset(${JSON.stringify(input)}::jsonb)
         as input(settlement_id text, service_id uuid, settlement_token text, request_id text, units int,
-          traceparent text, upto int, together int, requests int)
+          traceparent text, upto bigint, together bigint, requests int)
       join settlements as s on s.settlement_id = input.settlement_id and s.service_id = input.service_id
         and s.settlement_token = input.settlement_token
       where s.settlement_id = any(${sql.array(ids, 'text')}) and ${allows('consume')}
