@@ -1,5 +1,6 @@
 import { must } from '../../deploy/local/seed/api.ts';
 import { createBenchVendor, quoteCall } from '../harness/actors.ts';
+import { type Cpu, measured, type Pids, showCpu } from '../harness/cpu.ts';
 import { sampled, startLoad } from '../harness/load.ts';
 import { compare } from '../harness/rounds.ts';
 import { copyTable } from '../harness/rows.ts';
@@ -38,22 +39,30 @@ export const quote: Benchmark = {
     });
     const job = { kind: 'calls', concurrency: CONCURRENCY, repeat: true } as const;
     const { gateway_url: origin } = bench.stack;
-    const ratios = await compare(run, `quote, concurrency ${CONCURRENCY}`, [
+    const cpu: Cpu = {};
+    const pids: Pids = () => ({ ...bench.pids(), ...skeleton.pids, load: load.pid });
+    const title = `quote, concurrency ${CONCURRENCY}`;
+    const ratios = await compare(run, title, [
       {
         name: 'ours',
         round: (seconds) =>
-          bench.profiled(async () =>
-            sampled(await load.run({ ...job, origin, calls: [quoteCall(vendor)], seconds })),
+          bench.profiled(() =>
+            measured(pids, cpu, 'ours', async () =>
+              sampled(await load.run({ ...job, origin, calls: [quoteCall(vendor)], seconds })),
+            ),
           ),
       },
       {
         name: 'skeleton',
         round: async (seconds) => {
           const call = { method: 'POST', path: '/quote', body: JSON.stringify(body) } as const;
-          return sampled(await load.run({ ...job, origin: skeleton.origin, calls: [call], seconds }));
+          return measured(pids, cpu, 'skeleton', async () =>
+            sampled(await load.run({ ...job, origin: skeleton.origin, calls: [call], seconds })),
+          );
         },
       },
     ]);
+    showCpu(run, `${title}: CPU ms per call`, cpu);
     run.report.target({
       what: 'quote: throughput, share of the skeleton’s',
       value: ratios.skeleton!.perSecond.median,

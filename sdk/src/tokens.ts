@@ -1,3 +1,4 @@
+import { boundedMap } from './bounded-map.ts';
 import { QuittanceError } from './errors.ts';
 import type { Output } from './types.ts';
 
@@ -56,6 +57,8 @@ const AMOUNT = /^[1-9][0-9]{0,18}$/;
  * How long a key that the API removed stays valid here. Settle verifies every token again.
  */
 const KEYS_LIVE_MS = 3_600_000;
+/** Verified tokens that are remembered: each call of a prepaid route presents the same one. */
+const MAX_VERIFIED = 1000;
 /** Tokens with unknown keys must not cause a request each. */
 const UNKNOWN_KEY_MS = 10_000;
 
@@ -159,7 +162,14 @@ const keyCache = (load: () => Promise<Keys>) => {
  */
 export const createTokenVerifier = (environment: Environment, load: () => Promise<Keys>): TokenVerifier => {
   const keyOf = keyCache(load);
+  /** By the whole token, with the key that verified it. Another key, or none, verifies it anew. */
+  const verified = boundedMap<{ typ: keyof Claims; claims: { kid: string }; jwk: Keys[number] }>(
+    MAX_VERIFIED,
+  );
   return async <T extends keyof Claims>(typ: T, token: string): Promise<Claims[T]> => {
+    const known = verified.get(token);
+    if (known?.typ === typ && (await keyOf(known.claims.kid)) === known.jwk)
+      return structuredClone(known.claims) as Claims[T];
     const [payload, signature, ...rest] = token.slice(0, MAX_LENGTH + 1).split('.');
     if (token.length > MAX_LENGTH || payload === undefined || signature === undefined || rest.length > 0)
       throw new BadTokenError('the token is malformed');
@@ -173,6 +183,7 @@ export const createTokenVerifier = (environment: Environment, load: () => Promis
     if (!(await isSignedBy(jwk, signatureBytes, payload)))
       throw new BadTokenError('the token signature is invalid');
     if (!SHAPES[typ](claims)) throw new BadTokenError(`not a ${typ} token`);
+    verified.set(token, { typ, claims: structuredClone(claims) as Claims[T], jwk });
     return claims as Claims[T];
   };
 };

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Context, context, propagation, type Span, type SpanKind, trace } from '@opentelemetry/api';
 import { headers as createHeaders, type MsgHdrs } from 'nats';
 import { record, secondsSince } from '../lib/metrics.ts';
-import { errorType, inSpan } from '../lib/trace.ts';
+import { errorType, inSpan, isTracing } from '../lib/trace.ts';
 
 /** The header of the request id. The gateway sets it, and every hop passes it on. */
 export const REQUEST_ID = 'x-request-id';
@@ -66,19 +66,27 @@ const measure = ({ operation, destination }: BusOperation, startedAt: number, er
     });
 };
 
+/** What the span of an operation is about. */
+const spanOf = ({ operation, destination, kind, received }: BusOperation): Parameters<typeof inSpan>[1] => {
+  const remote = received && trace.getSpanContext(received);
+  return {
+    kind,
+    parent: received ?? context.active(),
+    links: remote === undefined ? [] : [{ context: remote }],
+    attributes: {
+      'messaging.system': 'nats',
+      'messaging.operation.name': operation,
+      'messaging.operation.type': operation === 'request' ? 'send' : operation,
+      'messaging.destination.name': destination,
+    },
+  };
+};
+
 /** Runs work in a span and measures its duration. */
 export const inBusSpan = <T>(busOperation: BusOperation, work: (span: Span) => Promise<T>): Promise<T> => {
-  const { operation, destination, kind, received } = busOperation;
-  const parent = received ?? context.active();
-  const remote = received && trace.getSpanContext(received);
-  const links = remote === undefined ? [] : [{ context: remote }];
-  const attributes = {
-    'messaging.system': 'nats',
-    'messaging.operation.name': operation,
-    'messaging.operation.type': operation === 'request' ? 'send' : operation,
-    'messaging.destination.name': destination,
-  };
-  return inSpan(`${operation} ${destination}`, { kind, links, attributes, parent }, async (span) => {
+  const { operation, destination, kind } = busOperation;
+  const spec = isTracing() ? spanOf(busOperation) : { kind };
+  return inSpan(`${operation} ${destination}`, spec, async (span) => {
     const startedAt = performance.now();
     try {
       const result = await work(span);

@@ -64,6 +64,12 @@ const requireExact = (_key: string, value: unknown, context?: { source?: string 
 };
 
 /**
+ * Whether an integer in a text may be beyond 2^53, which has 16 digits. Only then a function has to
+ * look at each value.
+ */
+const mayBeInexact = (text: string): boolean => /[0-9]{16}/.test(text);
+
+/**
  * The JSON object of a request body. No body counts as `{}`, and the schema then reports what is
  * missing.
  * @throws ServiceError validation_error
@@ -74,7 +80,7 @@ export const parseBody = (bytes: Buffer | undefined): Record<string, unknown> =>
   let value: unknown;
   try {
     text = decoder.decode(bytes);
-    value = JSON.parse(text, requireExact);
+    value = mayBeInexact(text) ? JSON.parse(text, requireExact) : JSON.parse(text);
   } catch (error) {
     if (error instanceof ServiceError) throw error;
     throw refuse('the body is not valid JSON in UTF-8');

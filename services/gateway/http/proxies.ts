@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP } from 'node:net';
+import { BlockList, isIP, type Socket } from 'node:net';
 import { z } from 'zod';
 import { parseAddress } from './address.ts';
 
@@ -34,6 +34,24 @@ export const ProxyList = z
     return list;
   });
 
+const isTrusted = (address: string, proxies: BlockList): boolean =>
+  isIP(address) !== 0 && proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+
+/** Found once for each connection, which usually carries many requests. */
+const peers = new WeakMap<Socket, Origin>();
+
+/** The other end of a connection. */
+const peerOf = (socket: Socket, proxies: BlockList): Origin => {
+  const known = peers.get(socket);
+  if (known !== undefined) return known;
+  // A connection that has ended in the meantime has no address. All such requests count as one
+  // caller.
+  const address = parseAddress(socket.remoteAddress ?? '') ?? 'unknown';
+  const peer = { address, viaProxy: isTrusted(address, proxies) };
+  peers.set(socket, peer);
+  return peer;
+};
+
 /**
  * The origin of a request: its connection, or, while that is a trusted proxy, the entries that this
  * proxy and those before it wrote, read from the right. Entries to the left of the first foreign
@@ -42,14 +60,12 @@ export const ProxyList = z
  * protocol of the request. Nothing here uses those: the gateway's own address is PUBLIC_URL.
  */
 export const originOf = ({ headers, socket }: IncomingMessage, proxies: BlockList): Origin => {
-  const isTrusted = (address: string) => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
-  // A connection that has ended in the meantime has no address. All such requests count as one
-  // caller.
-  let address = parseAddress(socket.remoteAddress ?? '') ?? 'unknown';
-  const viaProxy = isIP(address) !== 0 && isTrusted(address);
+  const peer = peerOf(socket, proxies);
+  let { address } = peer;
+  if (!peer.viaProxy) return peer;
   // Node joins several headers of one name in their order.
   const hops = String(headers['x-forwarded-for'] ?? '').split(',');
-  while (isIP(address) !== 0 && isTrusted(address) && hops.length > 0) {
+  while (isTrusted(address, proxies) && hops.length > 0) {
     const text = hops.pop()!.trim();
     if (text === '') continue;
     const next = parseAddress(text);
@@ -58,5 +74,5 @@ export const originOf = ({ headers, socket }: IncomingMessage, proxies: BlockLis
     if (next === null) break;
     address = next;
   }
-  return { address, viaProxy };
+  return { address, viaProxy: true };
 };

@@ -68,9 +68,14 @@ const findMalformation = ({ headers, rawHeaders, httpVersion, url = '' }: Incomi
   // Fastify answers `*` like `/`. The form with a host is for proxies and may contradict the Host
   // header.
   if (!url.startsWith('/')) return 'the request target must be a path that starts with /';
-  const names = rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
-  const repeated = SINGLE_HEADERS.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
-  return repeated === undefined ? null : `the header ${repeated} was sent twice; send it once`;
+  const found = new Set<string>();
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!.toLowerCase();
+    if (found.has(name) && SINGLE_HEADERS.includes(name))
+      return `the header ${name} was sent twice; send it once`;
+    found.add(name);
+  }
+  return null;
 };
 
 /**
@@ -143,21 +148,21 @@ const createFastify = (answers: ErrorAnswers): FastifyInstance => {
 
 /** Sets the headers of every answer and refuses malformed requests. */
 const checkRequests = (app: FastifyInstance, trustedProxies: BlockList): void => {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     setBaseHeaders(request, reply);
     // Read first, because a connection that has ended no longer has an address.
     request.origin = originOf(request.raw, trustedProxies);
     const malformation = findMalformation(request.raw);
-    if (malformation !== null) throw new ServiceError('validation_error', malformation);
+    if (malformation === null) done();
+    else done(new ServiceError('validation_error', malformation));
   });
 };
 
 const refuseBodyOfGet = (app: FastifyInstance): void => {
   // After the credential is checked, so that the limits of its account count the call.
-  app.addHook('preParsing', async (request) => {
-    if (request.method === 'GET' && hasBody(request.raw)) {
-      throw new ServiceError('validation_error', 'a GET must not have a body; remove it');
-    }
+  app.addHook('preParsing', (request, _reply, _payload, done) => {
+    if (request.method !== 'GET' || !hasBody(request.raw)) return done();
+    done(new ServiceError('validation_error', 'a GET must not have a body; remove it'));
   });
 };
 
@@ -170,7 +175,7 @@ const logRequests = (
 ): void => {
   // Without redaction: searching these named fields for secrets took 3 % of the gateway's time.
   const requests = logger.child({}, { redact: [] });
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     measure(request, reply);
     const described = describeRequest(request, reply);
     if (described !== null) requestLog.add(described.accountId, described.logged);
@@ -193,6 +198,7 @@ const logRequests = (
       },
       'request',
     );
+    done();
   });
 };
 
@@ -242,8 +248,9 @@ export const createServer = (deps: ServerDeps): FastifyInstance => {
   refuseBodyOfGet(app);
   // Set with the answer, not with the request: a call that began before the drain would otherwise
   // keep its connection open, and the server would wait for it.
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, _payload, done) => {
     if (deps.readiness.isDraining()) void reply.header('connection', 'close');
+    done();
   });
   logRequests(app, deps);
   answerErrors(app, deps, answers);

@@ -8,7 +8,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { recordIds, traceIdOf, untraced } from '../../../shared/lib/trace.ts';
+import { isTracing, recordIds, traceIdOf, untraced } from '../../../shared/lib/trace.ts';
 
 const tracer = trace.getTracer('quittance');
 
@@ -76,12 +76,16 @@ export const registerTracing = (app: FastifyInstance, adopts: boolean): void => 
   app.decorateRequest('span', null);
   app.decorateRequest('traceId');
   app.addHook('onRequest', (request, _reply, done) => {
+    if (!isTracing()) return done();
     if (isProbe(request.routeOptions)) return untraced(done);
     request.span = beginSpan(request, adopts);
     request.traceId = traceIdOf(request.span);
     context.with(trace.setSpan(ROOT_CONTEXT, request.span), done);
   });
-  app.addHook('onResponse', async (request, reply) => endSpan(request, reply));
+  app.addHook('onResponse', (request, reply, done) => {
+    endSpan(request, reply);
+    done();
+  });
   // An aborted request gets no answer, so its span would never end.
   app.addHook('onRequestAbort', async (request) => {
     request.span?.setStatus({ code: SpanStatusCode.ERROR });

@@ -127,7 +127,13 @@ test('a burst across the edge of a window gets no more than the points in any wi
 
 test('of 200 concurrent calls exactly the points pass', async () => {
   const key = keyOf(newServiceKey());
-  expect(passed(await times(200, () => send('GET', '/v1/quotes', { key })))).toBe(POINTS);
+  const replies = await times(200, () => send('GET', '/v1/quotes', { key }));
+  expect(passed(replies)).toBe(POINTS);
+  // Calls that share a command report what is left after each of them.
+  const left = replies
+    .filter(({ status }) => status === 200)
+    .map(({ quota }) => Number(/r=(\d+)/.exec(quota!)![1]));
+  expect(left.sort((a, b) => b - a)).toEqual(Array.from({ length: POINTS }, (_, used) => POINTS - 1 - used));
 });
 
 test('Retry-After is exact: calls are refused before it and pass after it', async () => {

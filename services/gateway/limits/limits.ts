@@ -95,6 +95,7 @@ export const createLimits = ({
       // own windows refuse it must not use that window up, nor fill Redis with values.
       if (own.some(({ passed }) => !passed)) return own;
       const named = limits.filter(([, { per }]) => typeof per !== 'string');
+      if (named.length === 0) return own;
       return [...own, ...(await countEach(call, named))];
     },
     countRefusedKey: (subject) =>

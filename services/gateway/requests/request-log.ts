@@ -35,6 +35,11 @@ const WRITE_WITHIN_MS = 250;
 const keyOf = (accountId: string, refused: boolean): string =>
   `requests:${accountId}:${refused ? 'refused' : 'all'}`;
 
+/** Adds calls to a stream by one command, because each command costs the gateway 20 to 40 µs. */
+const APPEND = `
+for i = 3, #ARGV do redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[1], '*', 'request', ARGV[i]) end
+redis.call('EXPIRE', KEYS[1], ARGV[2])`;
+
 const isRefusal = ({ status }: LoggedRequest): boolean => status >= 400;
 
 /** Calls that wait to be written: per stream the newest that it keeps. */
@@ -78,9 +83,8 @@ const writeTo = async (
   const now = Date.now();
   const commands: Promise<unknown>[] = [];
   for (const [key, requests] of streams) {
-    for (const request of requests)
-      commands.push(redis.xadd(key, 'MAXLEN', KEPT_CALLS, '*', 'request', JSON.stringify(request)));
-    commands.push(redis.expire(key, KEPT_SECONDS));
+    const texts = requests.map((request) => JSON.stringify(request));
+    commands.push(redis.eval(APPEND, 1, key, KEPT_CALLS, KEPT_SECONDS, ...texts));
   }
   commands.push(redis.zadd(ACCOUNTS, ...[...accounts].flatMap((id) => [now, id])));
   commands.push(redis.expire(ACCOUNTS, KEPT_SECONDS));

@@ -141,6 +141,26 @@ test('64 concurrent requests with one request_id consume once, even the last uni
   }
 });
 
+test('concurrent requests for more units than an int holds take none from each other', async () => {
+  const token = await prepaid(1_000_000_000);
+  const answers = await atOnce(8, () => outcome(consume(token, 600_000_000)));
+  expect(tally(answers)).toEqual({ ok: 1, settlement_exhausted: 7 });
+  expect(await consumed(token)).toEqual({ status: 'redeemed', counted: 600_000_000, added: 600_000_000 });
+});
+
+test('concurrent requests share a write with repeats and with strangers, and each gets its own answer', async () => {
+  const [token, other] = await Promise.all([prepaid(100), prepaid(5)]);
+  const first = await consume(token, 2, 'one');
+  const mixed = { ...token, settlement_token: other.settlement_token };
+  const answers = await atOnce(63, (i) => {
+    if (i % 3 === 0) return outcome(consume(token, 1));
+    if (i % 3 === 1) return outcome(consume(mixed, 1));
+    return consume(token, 2, 'one').then((answer) => JSON.stringify(answer));
+  });
+  expect(tally(answers)).toEqual({ ok: 21, validation_error: 21, [JSON.stringify(first)]: 21 });
+  expect(await consumed(token)).toEqual({ status: 'redeemed', counted: 23, added: 23 });
+});
+
 test('one request_id with another number of units answers 409 conflict, in sequence and concurrently', async () => {
   const token = await prepaid(1000);
   await consume(token, 2, 'one');

@@ -49,7 +49,7 @@ export const consume = (deps: {
 }): Handler<typeof settlement.operations.consume> => {
   const consumeOne = batched(
     (requests: readonly ConsumeRequest[]) => recordConsumptions(deps.pool, requests),
-    { keysOf: ({ settlement_id }) => [settlement_id] },
+    { keysOf: ({ settlement_id, request_id }) => [`${settlement_id} ${request_id}`] },
   );
   const tokens = { env: deps.environment, keys: deps.publicKeys };
   return async ({ settlement_id, settlement_token, units, request_id }, { service_id }) => {
