@@ -287,7 +287,10 @@ export const publishProgress = async (
 
 export const row = async (settlementId: string) => {
   const { rows } = await admin.query('select * from settlements where settlement_id = $1', [settlementId]);
-  return { ...rows[0], quote_token: unpackToken(rows[0].quote_token) } as {
+  const packed: Buffer | null = rows[0].quote_token;
+  // Another rail has none.
+  const quoteToken = packed && unpackToken(packed);
+  return { ...rows[0], quote_token: quoteToken } as {
     status: Status;
     chain_status: ChainStatus;
     quote_token: string;

@@ -32,7 +32,7 @@ const keyOf = ({ settlement_id, request_id }: Pick<ConsumeRequest, 'settlement_i
 
 /**
  * The requests with what those of their settlement ask for together: `upto` until the end of this
- * one, `together` in all, by `requests` of them.
+ * one, `in_all` of all of them, by `requests` of them.
  */
 const placed = (requests: readonly ConsumeRequest[]) => {
   const sums = new Map<string, { units: number; requests: number }>();
@@ -46,7 +46,7 @@ const placed = (requests: readonly ConsumeRequest[]) => {
   return found.map(({ request: { settlement_token, ...request }, upto, sum }) => ({
     ...request,
     token_hash: byteaText(tokenHash(settlement_token)),
-    ...{ upto, together: sum.units, requests: sum.requests },
+    ...{ upto, in_all: sum.units, requests: sum.requests },
   }));
 };
 
@@ -66,23 +66,23 @@ const OF_ONE = {
   onConflict: sql.fragment`on conflict do nothing`,
 };
 
-const recordTogether = async (db: Db, requests: readonly ConsumeRequest[]): Promise<(Consumed | null)[]> => {
+const recordAtOnce = async (db: Db, requests: readonly ConsumeRequest[]): Promise<(Consumed | null)[]> => {
   const input = placed(requests);
   const ids = [...new Set(requests.map(({ settlement_id }) => settlement_id))];
   const { isNew, isComplete, onConflict } = ids.length < requests.length ? OF_SEVERAL : OF_ONE;
   const consumed = await db.any(sql.type(Consumed)`
     with prepaid as (
       select s.settlement_id as prepaid_id, status as was, (units_consumed + upto)::int as consumed,
-        (units_consumed + together)::int as consumed_together, upto = units as is_first, requests,
+        (units_consumed + in_all)::int as consumed_in_all, upto = units as is_first, requests,
         input.request_id, input.units, input.traceparent
       from jsonb_to_recordset(${JSON.stringify(input)}::jsonb)
         as input(settlement_id text, service_id uuid, token_hash bytea, request_id text, units int,
-          traceparent text, upto bigint, together bigint, requests int)
+          traceparent text, upto bigint, in_all bigint, requests int)
       join settlements as s on s.settlement_id = input.settlement_id and s.service_id = input.service_id
         and s.settlement_token_hash = input.token_hash
       where s.settlement_id = any(${sql.array(ids, 'text')}) and ${allows('consume')}
         and (${state.is('issued')} and not ${windowElapsed} or ${state.is('redeemed')} and ${isConsumable})
-        and ${isUnreserved} and units_consumed + together <= units_total ${isNew}
+        and ${isUnreserved} and units_consumed + in_all <= units_total ${isNew}
       order by s.settlement_id for update of s
     ), inserted as (
       insert into consumptions (settlement_id, request_id, units, units_consumed)
@@ -90,7 +90,7 @@ const recordTogether = async (db: Db, requests: readonly ConsumeRequest[]): Prom
       ${onConflict}
       returning settlement_id as inserted_id, request_id as inserted_request
     ), updated as (
-      update settlements as s set units_consumed = consumed_together, status = ${state.after('consume')},
+      update settlements as s set units_consumed = consumed_in_all, status = ${state.after('consume')},
         redeemed_at = coalesce(redeemed_at, app_now())
       from inserted join prepaid on prepaid_id = inserted_id and request_id = inserted_request
       where s.settlement_id = inserted_id and is_first
@@ -124,12 +124,12 @@ export const recordConsumptions = async (
   db: Db,
   requests: readonly ConsumeRequest[],
 ): Promise<(Consumed | null)[]> => {
-  const consumed = await recordTogether(db, requests);
+  const consumed = await recordAtOnce(db, requests);
   const counts = new Map<string, number>();
   for (const { settlement_id } of requests) counts.set(settlement_id, (counts.get(settlement_id) ?? 0) + 1);
   for (const [index, request] of requests.entries())
     if (consumed[index] === null && counts.get(request.settlement_id)! > 1)
-      [consumed[index] = null] = await recordTogether(db, [request]);
+      [consumed[index] = null] = await recordAtOnce(db, [request]);
   return consumed;
 };
 
