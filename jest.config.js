@@ -53,9 +53,9 @@ export default {
   testSequencer: '<rootDir>/test/support/sequencer.js',
   reporters: ['<rootDir>/test/support/reporter.ts', '<rootDir>/test/support/stack-reporter.ts'],
   testTimeout: 60_000,
-  // Most of a suite waits for blocks, mails or windows. Four suites at a time use two cores well, and
-  // six starve a suite now and then.
-  maxWorkers: 4,
+  // Most of a suite waits for blocks, mails or windows. Three suites at a time use two cores well.
+  // With four, the Redis of the common stack did not answer within half a second now and then.
+  maxWorkers: 3,
   // A worker keeps something of each suite. A new one takes less time than collecting a large heap.
   workerIdleMemoryLimit: '600MB',
   // After many suites a worker was ended by force at the default of 500 ms.

@@ -58,6 +58,19 @@ export const cookieTokens = (environment: 'test' | 'live' = 'test'): TokenStore 
   refreshCookie: environment,
 });
 
+type Locks = { request: <T>(name: string, work: () => Promise<T>) => Promise<T> };
+
+/**
+ * Pages and workers of an origin share a cookie, so one exchanges it after the other. With the
+ * cookie of before two exchanges a late request would count as theft.
+ */
+const inTurn = <T>(cookie: 'test' | 'live' | undefined, work: () => Promise<T>): Promise<T> => {
+  const { locks } = (globalThis as { navigator?: { locks?: Locks } }).navigator ?? {};
+  return cookie === undefined || locks === undefined
+    ? work()
+    : locks.request(`quittance-sign-in-${cookie}`, work);
+};
+
 const createSession = (store: TokenStore, send: Send): CredentialSource => {
   const exchange = async (input: Fields): Promise<Tokens> => {
     const startedAt = Date.now();
@@ -86,7 +99,7 @@ const createSession = (store: TokenStore, send: Send): CredentialSource => {
     const input = exchanged(held);
     if (input === null) return null;
     try {
-      const next = await exchange(input);
+      const next = await inTurn(store.refreshCookie, () => exchange(input));
       await store.save({ access_token: next.access_token, refresh_token: next.refresh_token });
       return next.access_token;
     } catch (error) {
