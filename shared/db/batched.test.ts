@@ -14,8 +14,6 @@ const statement = () => {
     return items.map((item) => item.toUpperCase());
   };
   const answer = async () => {
-    // A statement after one of several items waits for more.
-    while (answers.length === 0) await turn();
     answers.shift()!();
     await turn();
   };

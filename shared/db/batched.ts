@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Context, context } from '@opentelemetry/api';
 import { hasErrorCode } from '../lib/error-causes.ts';
 
@@ -9,11 +8,6 @@ import { hasErrorCode } from '../lib/error-causes.ts';
  */
 const OF_ONE_ROW = /^(22...|23...|40P01|40001)$/;
 const MAX_ITEMS = 100;
-/**
- * How long a statement waits for further items if the one before had several: then calls arrive
- * faster than statements end, and fewer statements, commits and writes serve them.
- */
-const GATHER_MS = 1;
 /**
  * Longer than the server's limit for a statement. A statement beyond it has lost its connection.
  */
@@ -31,8 +25,7 @@ const waitFor = async (statement: Promise<void>): Promise<void> => {
 
 /**
  * Group commit: the items of one turn, and those that arrive while a statement runs, share one
- * statement with one round trip and one commit. A single item does not wait, and under load items
- * wait up to a millisecond for others.
+ * statement with one round trip and one commit. A single item does not wait.
  *
  * If one row makes a statement fail, each item is tried alone, so that one caller's error does not
  * affect another caller. Any other error goes to all callers, because none of them knows whether
@@ -86,13 +79,7 @@ export const batched = <I, O>(
   };
 
   const work = async (): Promise<void> => {
-    let isBusy = false;
-    while (waiting.length > 0) {
-      if (isBusy) await sleep(GATHER_MS);
-      const batch = nextBatch();
-      isBusy = batch.length > 1;
-      await waitFor(runBatch(batch));
-    }
+    while (waiting.length > 0) await waitFor(runBatch(nextBatch()));
     running = false;
   };
 
