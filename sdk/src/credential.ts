@@ -61,8 +61,8 @@ export const cookieTokens = (environment: 'test' | 'live' = 'test'): TokenStore 
 type Locks = { request: <T>(name: string, work: () => Promise<T>) => Promise<T> };
 
 /**
- * Pages and workers of an origin share a cookie, so one exchanges it after the other. With the
- * cookie of before two exchanges a late request would count as theft.
+ * Pages and workers of an origin share a cookie, so they exchange it one after the other. A request
+ * with a cookie that was exchanged twice since counts as theft.
  */
 const inTurn = <T>(cookie: 'test' | 'live' | undefined, work: () => Promise<T>): Promise<T> => {
   const { locks } = (globalThis as { navigator?: { locks?: Locks } }).navigator ?? {};

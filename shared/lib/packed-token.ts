@@ -68,5 +68,14 @@ export const tokenHash = (token: string): Buffer => createHash('sha256').update(
 /** A column of packed tokens, read as text. */
 export const packedToken = z.instanceof(Buffer).transform(unpackToken);
 
+/** A request whose presented token is replaced by its hash, as a value of a JSON parameter. */
+export const withTokenHash = <R extends { settlement_token: string }>({
+  settlement_token,
+  ...request
+}: R) => ({
+  ...request,
+  token_hash: byteaText(tokenHash(settlement_token)),
+});
+
 /** Bytes as a value of a JSON parameter whose column has the type `bytea`. */
 export const byteaText = (bytes: Buffer): string => `\\x${bytes.toString('hex')}`;

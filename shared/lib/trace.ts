@@ -22,8 +22,8 @@ const tracer = trace.getTracer('quittance');
 const NO_SPAN = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 
 /**
- * Whether the SDK records spans. Without it each span still costs its attributes, its links and
- * several contexts: a tenth of the gateway's time.
+ * Whether the SDK records spans. Without it a span would still cost its attributes, its links and
+ * several contexts.
  */
 export const isTracing = (): boolean => {
   const provider = trace.getTracerProvider();

@@ -14,6 +14,7 @@ import { checkToken } from './settlement-token.ts';
 import {
   type ConsumableRow,
   type ConsumeRequest,
+  consumptionKey,
   findConsumable,
   recordConsumptions,
 } from './store/consumptions.ts';
@@ -49,7 +50,7 @@ export const consume = (deps: {
 }): Handler<typeof settlement.operations.consume> => {
   const consumeOne = batched(
     (requests: readonly ConsumeRequest[]) => recordConsumptions(deps.pool, requests),
-    { keysOf: ({ settlement_id, request_id }) => [`${settlement_id} ${request_id}`] },
+    { keysOf: (request) => [consumptionKey(request)] },
   );
   const tokens = { env: deps.environment, keys: deps.publicKeys };
   return async ({ settlement_id, settlement_token, units, request_id }, { service_id }) => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { outboxColumn } from '../../../../shared/events/outbox.ts';
-import { byteaText, packedToken, tokenHash } from '../../../../shared/lib/packed-token.ts';
+import { packedToken, withTokenHash } from '../../../../shared/lib/packed-token.ts';
 import { chainStatuses, statuses } from '../model/status.ts';
 import { allows, isConsumable, isUnreserved, state, windowElapsed } from './conditions.ts';
 import { endColumns, redeemedEvents } from './end-events.ts';
@@ -27,12 +27,15 @@ const Consumed = z.object({
 });
 type Consumed = z.infer<typeof Consumed>;
 
-const keyOf = ({ settlement_id, request_id }: Pick<ConsumeRequest, 'settlement_id' | 'request_id'>): string =>
-  `${settlement_id} ${request_id}`;
+/** Identifies a request that consumes units. */
+export const consumptionKey = ({
+  settlement_id,
+  request_id,
+}: Pick<ConsumeRequest, 'settlement_id' | 'request_id'>): string => `${settlement_id} ${request_id}`;
 
 /**
- * The requests with what those of their settlement ask for together: `upto` until the end of this
- * one, `in_all` of all of them, by `requests` of them.
+ * Adds to each request the sums over the requests of its settlement: `upto` are the units up to and
+ * including this one, `in_all` those of all, and `requests` is their number.
  */
 const placed = (requests: readonly ConsumeRequest[]) => {
   const sums = new Map<string, { units: number; requests: number }>();
@@ -43,9 +46,8 @@ const placed = (requests: readonly ConsumeRequest[]) => {
     sum.requests += 1;
     return { request, upto: sum.units, sum };
   });
-  return found.map(({ request: { settlement_token, ...request }, upto, sum }) => ({
-    ...request,
-    token_hash: byteaText(tokenHash(settlement_token)),
+  return found.map(({ request, upto, sum }) => ({
+    ...withTokenHash(request),
     ...{ upto, in_all: sum.units, requests: sum.requests },
   }));
 };
@@ -103,8 +105,8 @@ const recordAtOnce = async (db: Db, requests: readonly ConsumeRequest[]): Promis
         (select jsonb_agg(to_jsonb(published)) from published where payload ->> 'settlement_id' = settlement_id)
       else '[]'::jsonb end as events
     from updated join prepaid on prepaid_id = settlement_id`);
-  const found = new Map(consumed.map((row) => [keyOf(row), row]));
-  return requests.map((request) => found.get(keyOf(request)) ?? null);
+  const found = new Map(consumed.map((row) => [consumptionKey(row), row]));
+  return requests.map((request) => found.get(consumptionKey(request)) ?? null);
 };
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { outboxRow } from '../../../../shared/events/outbox.ts';
-import { byteaText, tokenHash } from '../../../../shared/lib/packed-token.ts';
+import { withTokenHash } from '../../../../shared/lib/packed-token.ts';
 import { chainState, isRedeemable, state, windowElapsed } from './conditions.ts';
 import { endColumns, redeemedEvents } from './end-events.ts';
 
@@ -33,10 +33,7 @@ export const recordRedeems = async (
   requests: readonly RedeemRequest[],
 ): Promise<(z.infer<typeof Redeemed> | null)[]> => {
   const ids = requests.map(({ settlement_id }) => settlement_id);
-  const input = requests.map(({ settlement_token, ...request }) => ({
-    ...request,
-    token_hash: byteaText(tokenHash(settlement_token)),
-  }));
+  const input = requests.map(withTokenHash);
   const redeemed = await db.any(sql.type(Redeemed)`
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb)
