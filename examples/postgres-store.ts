@@ -36,4 +36,33 @@ export const postgresStore = (pool: Pool): PaywallStore => ({
     );
     return written.rowCount === 1;
   },
+  countDown: async (counter, entries) => {
+    const client = await pool.connect();
+    try {
+      await client.query('begin');
+      // The row of the number is locked first, so that others with the same entries wait here.
+      const { rows } = await client.query(
+        'select value::bigint - 1 as left from paywall where key = $1 and ends_at > now() for update',
+        [counter],
+      );
+      const written = await client.query(
+        `insert into paywall select key, value, now() + ttl_ms * interval '1 ms'
+           from unnest($1::text[], $2::text[], $3::float[]) as entry (key, value, ttl_ms)
+           on conflict (key) do update set value = excluded.value, ends_at = excluded.ends_at
+           where paywall.ends_at <= now()`,
+        [entries.map(({ key }) => key), entries.map(({ value }) => value), entries.map(({ ttlMs }) => ttlMs)],
+      );
+      const left = Number(rows[0]?.left ?? -1);
+      const isHeld = written.rowCount !== entries.length;
+      if (!isHeld && left >= 0)
+        await client.query('update paywall set value = $2 where key = $1', [counter, left]);
+      await client.query(!isHeld && left >= 0 ? 'commit' : 'rollback');
+      return isHeld ? 'held' : left < 0 ? 'empty' : left;
+    } catch (error) {
+      await client.query('rollback').catch(() => undefined);
+      throw error;
+    } finally {
+      client.release();
+    }
+  },
 });

@@ -8,6 +8,19 @@ if ARGV[2] == '' then redis.call('DEL', KEYS[1])
 else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
 return 1`;
 
+const COUNT_DOWN = `
+for i = 2, #KEYS do if redis.call('EXISTS', KEYS[i]) == 1 then return 'held' end end
+local left = tonumber(redis.call('GET', KEYS[1]) or '0') - 1
+if left < 0 then return 'empty' end
+redis.call('DECR', KEYS[1])
+for i = 2, #KEYS do redis.call('SET', KEYS[i], ARGV[2 * i - 3], 'PX', ARGV[2 * i - 2]) end
+return left`;
+
+type Commands = {
+  compareAndSetValue: (key: string, expected: string, next: string, ttlMs: number) => Promise<number>;
+  countDownWith: (keys: number, ...keysAndValues: (string | number)[]) => Promise<number | 'held' | 'empty'>;
+};
+
 /**
  * The shared state of replicas, in Redis. Redis should write its log to disk (AOF), because a buyer
  * cannot request lost data again.
@@ -15,10 +28,20 @@ return 1`;
 export const redisStore = (url: string): PaywallStore & { close: () => void } => {
   const redis = new Redis(url, { keyPrefix: 'paywall:', maxRetriesPerRequest: 1 });
   redis.on('error', ({ message }) => console.error(`redis: ${message}`));
+  redis.defineCommand('compareAndSetValue', { numberOfKeys: 1, lua: COMPARE_AND_SET });
+  redis.defineCommand('countDownWith', { lua: COUNT_DOWN });
+  const commands = redis as unknown as Commands;
   return {
     get: (key) => redis.get(key),
     compareAndSet: async (key, expected, next, ttlMs) =>
-      (await redis.eval(COMPARE_AND_SET, 1, key, expected ?? '', next ?? '', Math.ceil(ttlMs))) === 1,
+      (await commands.compareAndSetValue(key, expected ?? '', next ?? '', Math.ceil(ttlMs))) === 1,
+    countDown: (counter, entries) =>
+      commands.countDownWith(
+        entries.length + 1,
+        counter,
+        ...entries.map(({ key }) => key),
+        ...entries.flatMap(({ value, ttlMs }) => [value, Math.ceil(ttlMs)]),
+      ),
     close: () => redis.disconnect(),
   };
 };

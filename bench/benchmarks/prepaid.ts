@@ -8,7 +8,7 @@ import { type Sample, sampleOf } from '../harness/statistics.ts';
 import { startShop } from '../shop/shop.ts';
 
 const CONCURRENCY = 16;
-const UNITS = 1000;
+const PREPAID = { units: 1000, ahead: 100 };
 
 type Get = (url: string) => Promise<Response>;
 
@@ -33,7 +33,7 @@ export const prepaid: Benchmark = {
   about: 'a prepaid route through the SDK on both sides, against the same route unpaid with one Redis call',
   run: async (run) => {
     const bench = await startBenchStack(run, 'stack', { chainSlotMs: 0 });
-    const shop = await startShop(run, bench, { units: UNITS });
+    const shop = await startShop(run, bench, PREPAID);
     const [payer] = await createPayers(bench, 1);
     const baseUrl = bench.stack.gateway_url;
     const delegateKey = { environment: 'test', signIn: await payer!.token() } as const;
@@ -46,7 +46,7 @@ export const prepaid: Benchmark = {
       round: (seconds: number) =>
         measured(pids, cpu, name, () => callFor(get, `${shop.origin}${path}`, seconds)),
     });
-    const title = `prepaid, ${UNITS} calls per settlement, concurrency ${CONCURRENCY}`;
+    const title = `prepaid, ${PREPAID.units} calls per settlement, ${PREPAID.ahead} consumed ahead, concurrency ${CONCURRENCY}`;
     const ratios = await compare(run, title, [
       side('prepaid', pay, '/prepaid'),
       side('unpaid', fetch, '/free'),

@@ -2,8 +2,9 @@
 // Both answer the same.
 import express from 'express';
 import { Redis } from 'ioredis';
+import { redisStore } from '../../examples/redis-store.ts';
 import { paid } from '../../sdk/src/vendor/express.ts';
-import { createPaywall, memoryStore } from '../../sdk/src/vendor/main.ts';
+import { createPaywall } from '../../sdk/src/vendor/main.ts';
 import type { ShopSettings } from './shop.ts';
 
 const settings = JSON.parse(process.argv[2]!) as ShopSettings;
@@ -18,15 +19,15 @@ const listening = app.listen(0, '127.0.0.1', () => {
     serviceId: settings.serviceId,
     environment: 'test',
     publicUrl: address,
-    store: memoryStore(),
+    store: redisStore(settings.redisUrl),
     log: () => {},
   });
-  const { price, units } = settings;
+  const { price, prepaid } = settings;
   app.get('/free', async (_request, response) => {
     await redis.incr('bench:free');
     response.json({ report: 'All is well.' });
   });
-  app.get('/prepaid', paid(paywall, { price, prepaid: { units } }), (_request, response) => {
+  app.get('/prepaid', paid(paywall, { price, prepaid }), (_request, response) => {
     response.json({ report: 'All is well.' });
   });
   process.on('disconnect', () => process.exit());

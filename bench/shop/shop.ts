@@ -10,15 +10,15 @@ export type ShopSettings = {
   redisUrl: string;
   /** Micro-units. */
   price: string;
-  /** What one payment of the prepaid route buys. */
-  units: number;
+  /** What one payment of the prepaid route buys, and how many units the vendor consumes ahead. */
+  prepaid: { units: number; ahead: number };
 };
 
 /** Starts a vendor's server with the SDK, for a new service. @returns its URL and its process */
 export const startShop = async (
   run: Run,
   bench: BenchStack,
-  { units }: { units: number },
+  prepaid: ShopSettings['prepaid'],
 ): Promise<{ origin: string; pid: number }> => {
   const { apiKey, serviceId } = await createBenchVendor(bench);
   const settings: ShopSettings = {
@@ -27,7 +27,7 @@ export const startShop = async (
     serviceId,
     redisUrl: bench.stack.redis_url,
     price: PRICE_MICRO.toString(),
-    units,
+    prepaid,
   };
   const child = await startChild(new URL('./main.ts', import.meta.url), settings);
   run.defer(child.stop);

@@ -182,6 +182,8 @@ describe('createPaywall', () => {
     [{ price: '1', prepaid: { unit: 5 } }, /^prepaid: unknown option "unit"\. Did you mean "units"\?/],
     [{ price: '1', prepaid: {} }, /^prepaid\.units: use a whole number of requests, at least 1$/],
     [{ price: '1', prepaid: { units: 1e9 + 1 } }, /^prepaid\.units: use at most 1000000000/],
+    [{ price: '1', prepaid: { units: 5, ahead: 0 } }, /^prepaid\.ahead: use a whole number of requests/],
+    [{ price: '1', prepaid: { units: 5, ahead: 6 } }, /^prepaid\.ahead: use at most prepaid\.units$/],
   ])('a route %j is refused by every adapter where it is declared', (route, message) => {
     const paywall = createPaywall(SELLING);
     const handler = () => new Response();
@@ -193,6 +195,15 @@ describe('createPaywall', () => {
       () => paywall.protect(route as never, handler),
     ])
       expect(messageOf(declare)).toMatch(message);
+  });
+
+  test('units ahead are refused with a store that cannot count them', () => {
+    const { get, compareAndSet } = memoryStore();
+    const paywall = createPaywall({ ...SELLING, store: { get, compareAndSet } });
+    const route = { price: '1', prepaid: { units: 5, ahead: 5 } };
+    expect(messageOf(() => forExpress.paid(paywall, route))).toMatch(
+      /^prepaid\.ahead: the store .* countDown/,
+    );
   });
 
   test('exchanged arguments, and options of the dialects', () => {

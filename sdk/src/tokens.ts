@@ -95,6 +95,12 @@ export const parse = (payload: Uint8Array): { [name: string]: unknown } => {
 export const storedClaims = (token: string): QuoteClaims =>
   parse(bytesOf(token.split('.')[0]!)) as QuoteClaims;
 
+/** Freezes what JSON made, because verified claims are remembered and returned again. */
+const frozen = <T>(value: T): T => {
+  if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(frozen);
+  return value;
+};
+
 /** Checks only the claims in use, so that a token with newer claims is accepted. */
 const isQuote = (claims: { [name: string]: unknown }): boolean =>
   ['quote_id', 'service_id', 'service_name', 'payout_address', 'mint'].every(
@@ -155,7 +161,7 @@ const keyCache = (load: () => Promise<Keys>) => {
 };
 
 /**
- * Verifies tokens of one environment and returns their claims. The caller checks times.
+ * Verifies tokens of one environment and returns their claims, frozen. The caller checks times.
  * @param load loads the keys, `client.gateway.jwks({ environment })`; its errors are passed on
  * @throws BadTokenError for anything else: other type or environment, unknown key, altered bytes,
  * other encoding
@@ -168,8 +174,7 @@ export const createTokenVerifier = (environment: Environment, load: () => Promis
   );
   return async <T extends keyof Claims>(typ: T, token: string): Promise<Claims[T]> => {
     const known = verified.get(token);
-    if (known?.typ === typ && (await keyOf(known.claims.kid)) === known.jwk)
-      return structuredClone(known.claims) as Claims[T];
+    if (known?.typ === typ && (await keyOf(known.claims.kid)) === known.jwk) return known.claims as Claims[T];
     const [payload, signature, ...rest] = token.slice(0, MAX_LENGTH + 1).split('.');
     if (token.length > MAX_LENGTH || payload === undefined || signature === undefined || rest.length > 0)
       throw new BadTokenError('the token is malformed');
@@ -183,7 +188,7 @@ export const createTokenVerifier = (environment: Environment, load: () => Promis
     if (!(await isSignedBy(jwk, signatureBytes, payload)))
       throw new BadTokenError('the token signature is invalid');
     if (!SHAPES[typ](claims)) throw new BadTokenError(`not a ${typ} token`);
-    verified.set(token, { typ, claims: structuredClone(claims) as Claims[T], jwk });
+    verified.set(token, { typ, claims: frozen(claims) as Claims[T], jwk });
     return claims as Claims[T];
   };
 };

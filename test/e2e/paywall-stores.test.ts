@@ -56,4 +56,43 @@ describe.each(stores)('%s', (_, store) => {
     expect(won.filter(Boolean)).toHaveLength(1);
     expect(await store.get(at)).toBe(`new ${won.indexOf(true)}`);
   });
+
+  const entries = (...keys: string[]) =>
+    keys.map((at) => ({ key: at, value: `value of ${at}`, ttlMs: 60_000 }));
+
+  test('a number is counted down and entries are written at once, or neither', async () => {
+    const [counter, one, two, three] = [key(), key(), key(), key()];
+    const countDown = store.countDown!;
+    expect(await countDown(counter, entries(one, two))).toBe('empty');
+    expect(await store.get(one)).toBeNull();
+    expect(await store.compareAndSet(counter, null, '2', 60_000)).toBe(true);
+    expect(await countDown(counter, entries(one, two))).toBe(1);
+    expect([await store.get(one), await store.get(two)]).toEqual([`value of ${one}`, `value of ${two}`]);
+    expect(await countDown(counter, entries(three, two))).toBe('held');
+    expect([await store.get(three), await store.get(counter)]).toEqual([null, '1']);
+    expect(await countDown(counter, entries(three))).toBe(0);
+    expect(await countDown(counter, entries(key()))).toBe('empty');
+    expect(await countDown(counter, entries(one))).toBe('held');
+    // An expired entry counts as absent, and the number keeps its expiry.
+    const brief = key();
+    expect(await store.compareAndSet(counter, '0', '1', 60_000)).toBe(true);
+    expect(await store.compareAndSet(brief, null, 'old', 1)).toBe(true);
+    while ((await store.get(brief)) !== null) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await countDown(counter, entries(brief))).toBe(0);
+    expect(await store.get(brief)).toBe(`value of ${brief}`);
+  });
+
+  test('of 32 concurrent counts of 10 units 10 succeed, with one key of an entry each', async () => {
+    const counter = key();
+    await store.compareAndSet(counter, null, '10', 60_000);
+    // Each key is asked for twice.
+    const keys = Array.from({ length: 16 }, key);
+    const counted = await atOnce(32, async (i) => store.countDown!(counter, entries(keys[i % 16]!)));
+    expect(counted.filter((left) => typeof left === 'number').sort((one, other) => one - other)).toEqual([
+      0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+    ]);
+    const written = await Promise.all(keys.map(async (at) => store.get(at)));
+    expect(written.filter((value) => value !== null)).toHaveLength(10);
+    expect(await store.get(counter)).toBe('0');
+  });
 });

@@ -107,19 +107,28 @@ export const startVendorApi = async () => {
     const found = settlements.get(id);
     if (found === undefined) return refusal(404, 'not_found');
     const { scope, quote_amount, service_id } = found;
+    const unitsLeft = () => (scope.units ?? 0) - found.consumed.length;
     if (action === 'verify')
-      return { status: 200, body: { service_id, scope, quote_amount, chain_status: 'confirmed' } };
+      return {
+        status: 200,
+        body: {
+          ...{ service_id, scope, quote_amount, chain_status: 'confirmed' },
+          ...(scope.units === undefined ? {} : { units_remaining: unitsLeft() }),
+        },
+      };
     if (action === 'redeem') {
       const replayed = found.redeemed;
       if (!replayed) Object.assign(found, { redeemed: true, redeem_id: body.redeem_id });
       return { status: 200, body: { replayed, redeem_id: found.redeem_id } };
     }
     const request = body.request_id as string;
+    const asked = Number(body.units ?? 1);
     if (!found.consumed.includes(request)) {
-      if (found.consumed.length >= (scope.units ?? 0)) return refusal(409, 'settlement_exhausted');
-      found.consumed.push(request);
+      if (asked > unitsLeft()) return refusal(409, 'settlement_exhausted');
+      found.consumed.push(...Array<string>(asked).fill(request));
     }
-    return { status: 200, body: { units_consumed: 1, units_remaining: 1 } };
+    const units_consumed = found.consumed.length;
+    return { status: 200, body: { units_consumed, units_remaining: unitsLeft() } };
   };
 
   const running = await startScripted((asked) => {

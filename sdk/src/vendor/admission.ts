@@ -1,12 +1,13 @@
 import { ApiError, NoAnswerError } from '../errors.ts';
 import { answer, failed, type Refusal, refuse, restore, unavailable } from './answers.ts';
-import { createDeliveries, type Finish, type Opening, type Receipt } from './deliveries.ts';
+import { type Begun, createDeliveries, type Finish, type Opening, type Receipt } from './deliveries.ts';
 import type { Bill, Dialect, Offer, Presented } from './dialect.ts';
 import { type Incoming, requestHash, requestIdOf, resourceIn } from './incoming.ts';
 import { CONFIGURATION, detailsOf, type Log, type LogError, type PaywallEvent } from './log.ts';
 import type { PaywallPayment } from './payment.ts';
 import { billOf, type PaidRoute } from './route.ts';
 import type { PaywallStore } from './store.ts';
+import { createUnitsAhead } from './units-ahead.ts';
 
 export type Admission =
   | { kind: 'answer'; response: Response }
@@ -132,14 +133,15 @@ type AdmissionDeps = {
   logError: LogError;
 };
 
-/** Decides about the requests of one paywall. */
-export const createAdmit = (deps: AdmissionDeps): Admit => {
-  const { dialects, store, publicUrl, maxBodyBytes, log, logError } = deps;
-  const { refused, charge, refuseTo } = createAnswers(dialects, log, logError);
-  const once = createDeliveries(store, (error) => logError(error));
+/** Delivers for verified payments. */
+const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnswers>) => {
+  const { store, maxBodyBytes, log, logError } = deps;
+  const { refused, charge, refuseTo } = answers;
+  const deliveries = createDeliveries(store, (error) => logError(error));
+  const takeAhead = createUnitsAhead(store, deliveries, (error) => logError(error));
 
   /** Delivers for a payment, or answers why not. */
-  const redeem = async (
+  return async (
     payment: Payment,
     bill: Bill,
     incoming: Incoming,
@@ -157,7 +159,9 @@ export const createAdmit = (deps: AdmissionDeps): Admit => {
     };
     // A prepaid settlement pays for many requests, so each request has its own record.
     const key = bill.units === null ? payment.key : `${payment.key}:${hash}`;
-    const begun = await once({ key, hash, open }).catch((error: unknown) => {
+    const begin = async (): Promise<Begun> =>
+      (await takeAhead(payment, bill, { key, hash })) ?? (await deliveries.once({ key, hash, open }));
+    const begun = await begin().catch((error: unknown) => {
       logError(error, about);
       return { kind: 'refused' as const, refusal: unavailable('store') };
     });
@@ -180,6 +184,14 @@ export const createAdmit = (deps: AdmissionDeps): Admit => {
         return refuseTo(bill, incoming, { dialect, refusal: UNDELIVERABLE[begun.kind], about });
     }
   };
+};
+
+/** Decides about the requests of one paywall. */
+export const createAdmit = (deps: AdmissionDeps): Admit => {
+  const { dialects, publicUrl, log, logError } = deps;
+  const answers = createAnswers(dialects, log, logError);
+  const { refused, charge, refuseTo } = answers;
+  const redeem = createRedeem(deps, answers);
 
   return async (incoming, request, route) => {
     // A preflight is not charged, so it must not run the handler. CORS belongs before the paywall.

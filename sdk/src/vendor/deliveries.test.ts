@@ -1,4 +1,5 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
+import { createRng } from '../../../test/faults/rng.ts';
 import { unavailable } from './answers.ts';
 import { createDeliveries, type Opening } from './deliveries.ts';
 import { memoryStore, type PaywallStore } from './store.ts';
@@ -7,26 +8,15 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** Small and repeatable (mulberry32): the seed of a failing run is in its message. */
-const randomOf = (seed: number) => {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-};
-
 /**
  * Replicas and concurrent requests, with a store and a gate that answer late, not at all, or only
  * after the effect, handlers that fail, and processes that die at any await. In every order one
  * request gets the payment, and its handler does not run again after it has delivered.
  */
 const campaign = async (seed: number) => {
-  const random = randomOf(seed);
+  const rng = createRng(seed);
   const jitter = async () => {
-    for (let turns = Math.floor(random() * 4); turns > 0; turns -= 1) await Promise.resolve();
+    for (let turns = rng.int(0, 4); turns > 0; turns -= 1) await Promise.resolve();
   };
   let now = 1_000_000;
   jest.spyOn(Date, 'now').mockImplementation(() => now);
@@ -35,9 +25,9 @@ const campaign = async (seed: number) => {
   /** A call that may be lost before or after its effect. */
   const lossy = async <T>(call: () => T): Promise<T> => {
     await jitter();
-    if (trouble && random() < 0.05) throw new Error('lost before');
+    if (trouble && rng.chance(0.05)) throw new Error('lost before');
     const result = call();
-    if (trouble && random() < 0.05) throw new Error('lost after');
+    if (trouble && rng.chance(0.05)) throw new Error('lost after');
     await jitter();
     return result;
   };
@@ -65,7 +55,7 @@ const campaign = async (seed: number) => {
   const delivered: string[] = [];
   let running = 0;
   const request = async (hash: string): Promise<string> => {
-    const once = createDeliveries(store, () => {});
+    const { once } = createDeliveries(store, () => {});
     const begun = await once({ key: 'payment', hash, open }).catch(() => null);
     if (begun === null) return 'error';
     if (begun.kind === 'replay') expect({ seed, is: begun.answer.body }).toEqual({ seed, is: hash });
@@ -74,10 +64,9 @@ const campaign = async (seed: number) => {
     expect({ seed, running }).toEqual({ seed, running: 1 });
     await jitter();
     running -= 1;
-    const fate = trouble ? random() : 1;
     // Dead: it never reports its outcome, and its lease expires.
-    if (fate < 0.2) return 'died';
-    if (fate < 0.5) {
+    if (trouble && rng.chance(0.2)) return 'died';
+    if (trouble && rng.chance(0.4)) {
       await begun.finish('failed');
       return 'failed';
     }
@@ -90,7 +79,7 @@ const campaign = async (seed: number) => {
 
   for (let round = 0; round < 6; round += 1) {
     trouble = round < 5;
-    const hashes = Array.from({ length: 6 }, () => (random() < 0.7 ? 'one' : 'other'));
+    const hashes = Array.from({ length: 6 }, () => (rng.chance(0.7) ? 'one' : 'other'));
     await Promise.all(hashes.map(request));
     now += 31_000;
   }

@@ -1,6 +1,6 @@
 import type { Refusal, StoredAnswer } from './answers.ts';
-import { createLeases } from './leases.ts';
-import type { PaywallStore } from './store.ts';
+import { createLeases, type Unlock } from './leases.ts';
+import type { Counted, PaywallStore } from './store.ts';
 
 /**
  * One delivery per payment, over crashes, replicas and repeats (docs/adr/0021). A record per
@@ -30,7 +30,7 @@ type PaymentRecord = {
 /** A payment with its own confirmation for the buyer, which each answer of the delivery carries. */
 export type Receipt = { paymentId: string; headers: Record<string, string> };
 
-type Begun =
+export type Begun =
   | { kind: 'deliver'; id: string; receipt: Receipt | null; finish: Finish }
   | { kind: 'replay'; answer: StoredAnswer }
   | { kind: 'spent' }
@@ -57,6 +57,8 @@ const WINDOW_MS = 600_000;
 /** True if nothing was redeemed for certain. Any other refusal may follow a lost answer. */
 const tookNothing = ({ status, reason }: Refusal): boolean => status === 402 || reason === 'rate_limited';
 
+const lockOf = (key: string): string => `${key}:lock`;
+
 /** The outcome that needs no further work, or null. */
 const settled = (record: PaymentRecord, hash: string): Begun | null => {
   if (record.hash !== hash) return record.opened === undefined ? null : { kind: 'spent' };
@@ -64,9 +66,9 @@ const settled = (record: PaymentRecord, hash: string): Begun | null => {
   return record.done === null ? { kind: 'spent' } : { kind: 'replay', answer: record.done };
 };
 
-/** The record of one payment, as this process read it. */
-const createRecord = async (store: PaywallStore, key: string) => {
-  let text = await store.get(key);
+/** The record of one payment, with the text that this process has read or written. */
+const recordOf = (store: PaywallStore, key: string, read: string | null) => {
+  let text = read;
   return {
     found: text === null ? null : (JSON.parse(text) as PaymentRecord),
     /** Returns false if the record has changed or its window has ended. */
@@ -82,7 +84,7 @@ const createRecord = async (store: PaywallStore, key: string) => {
     remove: async () => store.compareAndSet(key, text, null, 0),
   };
 };
-type StoredRecord = Awaited<ReturnType<typeof createRecord>>;
+type StoredRecord = ReturnType<typeof recordOf>;
 
 /**
  * Redeems the payment, unless its record says that this was done.
@@ -116,13 +118,10 @@ const redeemOnce = async (stored: StoredRecord, { hash, open }: Payment): Promis
 /** The deliveries of one paywall, shared with its replicas through the store. */
 export const createDeliveries = (store: PaywallStore, onError: (error: unknown) => void) => {
   // After the window the record is gone, so a lock beyond it protects nothing.
-  const lockOf = createLeases(store, onError, WINDOW_MS);
+  const locks = createLeases(store, onError, WINDOW_MS);
+  const read = async (key: string): Promise<StoredRecord> => recordOf(store, key, await store.get(key));
 
-  const begin = async (payment: Payment, unlock: () => Promise<void>): Promise<Begun> => {
-    const stored = await createRecord(store, payment.key);
-    const known = stored.found === null ? null : settled(stored.found, payment.hash);
-    const record = known ?? (await redeemOnce(stored, payment));
-    if ('kind' in record) return record;
+  const deliverFor = (record: PaymentRecord, stored: StoredRecord, unlock: Unlock): Begun => {
     let over = false;
     const finish: Finish = async (outcome) => {
       if (over) return;
@@ -137,23 +136,52 @@ export const createDeliveries = (store: PaywallStore, onError: (error: unknown) 
     return { kind: 'deliver', id: record.id, receipt: record.receipt ?? null, finish };
   };
 
-  /**
-   * Begins the delivery of a payment, or returns why there is none.
-   * @throws errors of the store; nothing is lost then
-   */
-  return async (payment: Payment): Promise<Begun> => {
-    const { found } = await createRecord(store, payment.key);
-    const known = found === null ? null : settled(found, payment.hash);
-    if (known !== null) return known;
-    const unlock = await lockOf(`${payment.key}:lock`);
-    if (unlock === null) return { kind: 'busy' };
-    try {
-      const begun = await begin(payment, unlock);
-      if (begun.kind !== 'deliver') await unlock();
-      return begun;
-    } catch (error) {
-      await unlock();
-      throw error;
-    }
+  const begin = async (payment: Payment, unlock: Unlock): Promise<Begun> => {
+    const stored = await read(payment.key);
+    const known = stored.found === null ? null : settled(stored.found, payment.hash);
+    const record = known ?? (await redeemOnce(stored, payment));
+    return 'kind' in record ? record : deliverFor(record, stored, unlock);
+  };
+
+  return {
+    /**
+     * Begins the delivery of a payment, or returns why there is none.
+     * @throws errors of the store; nothing is lost then
+     */
+    once: async (payment: Payment): Promise<Begun> => {
+      const { found } = await read(payment.key);
+      const known = found === null ? null : settled(found, payment.hash);
+      if (known !== null) return known;
+      const unlock = await locks.take(lockOf(payment.key));
+      if (unlock === null) return { kind: 'busy' };
+      try {
+        const begun = await begin(payment, unlock);
+        if (begun.kind !== 'deliver') await unlock();
+        return begun;
+      } catch (error) {
+        await unlock();
+        throw error;
+      }
+    },
+
+    /**
+     * Begins the delivery of one of the units that were consumed ahead, in one step of the store.
+     * @param counter the key of their number
+     * @returns the delivery and the number of units left, or why nothing was counted
+     * @throws errors of the store
+     */
+    counted: async (
+      counter: string,
+      { key, hash }: Omit<Payment, 'open'>,
+    ): Promise<{ begun: Begun; left: number } | Exclude<Counted, number>> => {
+      const record: PaymentRecord = { hash, id: crypto.randomUUID(), since: Date.now(), opened: true };
+      const value = JSON.stringify(record);
+      const lease = locks.leaseOf(lockOf(key));
+      const left = await store.countDown!(counter, [{ key, value, ttlMs: WINDOW_MS }, lease]);
+      if (typeof left !== 'number') return left;
+      const stored = recordOf(store, key, value);
+      return { begun: deliverFor(record, stored, locks.hold(lease)), left };
+    },
   };
 };
+export type Deliveries = ReturnType<typeof createDeliveries>;

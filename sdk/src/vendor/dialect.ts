@@ -9,6 +9,8 @@ export type Bill = {
   resource: string;
   amount: string;
   units: number | null;
+  /** The units that one call of the API consumes: 1, or a block that the store counts. */
+  ahead: number;
   /** The same object for all requests of a route. */
   route: object;
 };
@@ -29,7 +31,17 @@ export type Presented = {
    * request with this payment got no decision.
    */
   take: (bill: Bill, deliveryId: string, isRepeat: boolean) => Promise<Opening | 'exhausted'>;
+  /** Consumes units before their requests, for routes with `prepaid.ahead`. */
+  ahead?: {
+    /** Why the payment does not pay for this bill, or null. */
+    mismatch: (bill: Bill) => Promise<Refusal | null>;
+    /** Consumes `bill.ahead` units or fewer. The same id consumes nothing more. */
+    consume: (bill: Bill, units: number, id: string) => Promise<Consumed>;
+  };
 };
+
+/** `left`: nothing was consumed, because fewer units are left. */
+export type Consumed = 'consumed' | { left: number } | Refusal;
 
 /**
  * A payment protocol that the 402 offers, with its own headers and body fields. The first dialect

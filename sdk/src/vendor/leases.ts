@@ -1,4 +1,4 @@
-import type { PaywallStore } from './store.ts';
+import type { PaywallStore, StoreEntry } from './store.ts';
 
 /** How long a replica that died holds a payment. */
 const LEASE_MS = 30_000;
@@ -11,16 +11,17 @@ const keepAlive = (beat: () => unknown): (() => void) => {
   return () => clearInterval(timer as number);
 };
 
+export type Unlock = () => Promise<void>;
+
 /**
  * Locks in the store of the replicas. A lock ends by `unlock`, or some seconds after its process
  * died, or after `maxMs`.
  */
-export const createLeases =
-  (store: PaywallStore, onError: (error: unknown) => void, maxMs: number) =>
-  /** Takes the lock. Null: another request holds it. */
-  async (lock: string): Promise<(() => Promise<void>) | null> => {
-    const lease = crypto.randomUUID();
-    if (!(await store.compareAndSet(lock, null, lease, LEASE_MS))) return null;
+export const createLeases = (store: PaywallStore, onError: (error: unknown) => void, maxMs: number) => {
+  const leaseOf = (lock: string): StoreEntry => ({ key: lock, value: crypto.randomUUID(), ttlMs: LEASE_MS });
+
+  /** Holds a lock whose entry was written, until `unlock`. */
+  const hold = ({ key: lock, value: lease }: StoreEntry): Unlock => {
     const startedAt = Date.now();
     const stop = keepAlive(async () => {
       // A handler that never ends must not hold the payment without limit.
@@ -40,3 +41,14 @@ export const createLeases =
       }
     };
   };
+  return {
+    /** The entry of a lock, which the caller writes. */
+    leaseOf,
+    hold,
+    /** Takes the lock. Null: another request holds it. */
+    take: async (lock: string): Promise<Unlock | null> => {
+      const lease = leaseOf(lock);
+      return (await store.compareAndSet(lock, null, lease.value, lease.ttlMs)) ? hold(lease) : null;
+    },
+  };
+};

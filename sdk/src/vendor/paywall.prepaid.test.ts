@@ -13,9 +13,13 @@ afterEach(async () => {
   await api.stop();
 });
 
-const sell = (options: Partial<PaywallOptions> = {}, statuses = [200]) => {
+const sell = (
+  options: Partial<PaywallOptions> = {},
+  statuses = [200],
+  prepaid: { units: number; ahead?: number } = { units: 3 },
+) => {
   let runs = 0;
-  const serve = api.paywall(options).protect({ price: '50000', prepaid: { units: 3 } }, () => {
+  const serve = api.paywall(options).protect({ price: '50000', prepaid }, () => {
     runs += 1;
     return new Response(`run ${runs}`, { status: statuses[Math.min(runs, statuses.length) - 1]! });
   });
@@ -110,4 +114,62 @@ test.each([
 test('more units at the same unit price are accepted', async () => {
   const { ask } = sell();
   expect((await ask(prepay(6, '100000'), 'a')).status).toBe(200);
+});
+
+const AHEAD = { units: 10, ahead: 4 };
+const consumeCalls = () => api.calls().filter((call) => call === 'consume').length;
+
+test('units ahead: blocks are consumed, each request takes one unit, a repeat none, and the last block is smaller', async () => {
+  const { ask, runs } = sell({}, [200], AHEAD);
+  const headers = prepay(10);
+  for (let name = 0; name < 10; name += 1) {
+    expect((await ask(headers, `r${name}`)).status).toBe(200);
+    expect(await ask(headers, `r${name}`)).toEqual({ status: 200, text: `run ${name + 1}` });
+  }
+  expect([runs(), consumed(headers)]).toEqual([10, 10]);
+  const over = await ask(headers, 'more');
+  expect([over.status, JSON.parse(over.text).error]).toEqual([402, 'payment_required']);
+  const calls = consumeCalls();
+  expect(calls).toBeLessThan(10);
+  expect((await ask(headers, 'again')).status).toBe(402);
+  expect((await ask(headers, 'r3')).text).toBe('run 4');
+  expect([runs(), consumeCalls()]).toEqual([10, calls]);
+});
+
+test('units ahead: concurrent requests at two replicas with one store get every unit, and no other', async () => {
+  const store = memoryStore();
+  const replicas = [sell({ store }, [200], AHEAD), sell({ store }, [200], AHEAD)];
+  const headers = prepay(10);
+  const ask = async (name: number) => {
+    for (;;) {
+      const { status } = await replicas[name % 2]!.ask(headers, `r${name}`);
+      if (status !== 503) return status;
+    }
+  };
+  const statuses = await Promise.all(Array.from({ length: 14 }, (_, name) => ask(name)));
+  expect(statuses.filter((status) => status === 200)).toHaveLength(10);
+  expect(statuses.filter((status) => status === 402)).toHaveLength(4);
+  expect([replicas[0]!.runs() + replicas[1]!.runs(), consumed(headers)]).toEqual([10, 10]);
+});
+
+test('units ahead: a failed handler runs again for the same unit, also after a restart', async () => {
+  const store = memoryStore();
+  const headers = prepay(10);
+  const before = sell({ store }, [500], AHEAD);
+  expect((await before.ask(headers, 'a')).status).toBe(500);
+  const after = sell({ store }, [200], AHEAD);
+  for (const name of ['a', 'b', 'c', 'd']) expect((await after.ask(headers, name)).status).toBe(200);
+  expect([after.runs(), before.runs()]).toEqual([4, 1]);
+});
+
+test.each([
+  ['another resource', () => api.pay({ resource: `${PUBLIC_URL}/other`, units: 10 })],
+  ['a settlement without units', () => api.pay({ resource: RESOURCE })],
+  ['a lower price for the units', () => prepay(10, '49999')],
+])('units ahead: %s gets payment_failed, and nothing is consumed', async (_, pay) => {
+  const { ask, runs } = sell({}, [200], AHEAD);
+  const headers = pay();
+  const { status, text } = await ask(headers, 'a');
+  expect([status, JSON.parse(text).error]).toEqual([402, 'payment_failed']);
+  expect([runs(), consumed(headers)]).toEqual([0, 0]);
 });

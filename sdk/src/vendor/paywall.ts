@@ -65,6 +65,8 @@ const TERMS_MS = 5000;
 
 export type Paywall = {
   readonly maxStoredBytes: number;
+  /** Whether its store can count units that are consumed ahead. */
+  readonly countsUnits: boolean;
   admit: Admit;
   /** Wraps a handler, which runs once the request is paid. */
   protect: <R extends Request, Rest extends unknown[]>(
@@ -183,11 +185,13 @@ export const createPaywall = (given: PaywallOptions): Paywall => {
   const further = (options.dialects ?? []).map((each) => dialectOf(each, context));
   const dialects = [ownDialect(options, client, store, logError), ...further];
   const admit = createAdmit({ dialects, store, publicUrl, maxBodyBytes, log, logError });
+  const countsUnits = store.countDown !== undefined;
   return {
     maxStoredBytes,
+    countsUnits,
     admit,
     protect: (route, handler) => {
-      checkRoute({ admit }, route);
+      checkRoute({ admit, countsUnits }, route);
       return async (request, ...rest) => {
         const admission = await admit(incomingOf(request), request, route);
         if (admission.kind === 'answer') return admission.response;

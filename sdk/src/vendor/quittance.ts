@@ -92,7 +92,7 @@ const createQuoteMaker = ({ client, verify, serviceId }: QuittanceSettings) => {
 export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
   const { client, verify, serviceId, settleUrl, store, onError } = settings;
   const statusReads = createThrottle();
-  const settlements = createSettlements(client, serviceId);
+  const settlementOf = createSettlements(client, serviceId);
   const quotes = createQuotes({
     // A hash, because an address can be longer than a store's key.
     nameOf: ({ resource, amount, units }) =>
@@ -127,7 +127,7 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
       if (!settlement_token || !settlement_id) return null;
       if (settlement_token.length > LONGEST_TOKEN || !SETTLEMENT_ID.test(settlement_id))
         return failed('invalid_token');
-      let isOwnQuote: boolean;
+      let quoteId: string;
       // Verified before any call, because invalid tokens must not use up the vendor's limits.
       try {
         const claims = await verify('settlement', settlement_token);
@@ -135,17 +135,23 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
         if (claims.service_id !== serviceId) return failed('other_service');
         if (bill.units === null && BigInt(claims.quote_amount) < BigInt(bill.amount))
           return failed('amount_too_small');
-        isOwnQuote = await quotes.paid(bill, claims.quote_id).catch((error: unknown) => {
-          onError(error);
-          return false;
-        });
+        quoteId = claims.quote_id;
       } catch (error) {
         return error instanceof BadTokenError ? failed('invalid_token') : refusalOf(error);
       }
-      const ids = { settlement_id, settlement_token };
+      const isOwnQuote = () =>
+        quotes.paid(bill, quoteId).catch((error: unknown) => {
+          onError(error);
+          return false;
+        });
+      const { take, mismatch, consume } = settlementOf({ settlement_id, settlement_token }, isOwnQuote);
       return {
         id: settlement_id,
-        take: (asked, deliveryId) => settlements.take(ids, asked, deliveryId, isOwnQuote).catch(refusalOf),
+        take: (asked, deliveryId) => take(asked, deliveryId).catch(refusalOf),
+        ahead: {
+          mismatch: (asked) => mismatch(asked).catch(refusalOf),
+          consume: (asked, units, id) => consume(asked, units, id).catch(refusalOf),
+        },
       };
     },
   };

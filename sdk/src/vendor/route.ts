@@ -7,11 +7,19 @@ export type Price<R> = string | ((request: R) => string | Promise<string>);
 export type PaidRoute<R> = {
   price: Price<R>;
   /** The price buys this many requests to the address with one on-chain payment. */
-  prepaid?: { units: number };
+  prepaid?: {
+    units: number;
+    /**
+     * How many units one call of the API consumes in advance. The store counts them, so most
+     * requests call only the store. Default 1: each request is a call. It needs a store with
+     * `countDown`.
+     */
+    ahead?: number;
+  };
 };
 
 const OPTIONS = { price: true, prepaid: true } satisfies OptionNames<PaidRoute<never>>;
-const PREPAID = { units: true } satisfies OptionNames<NonNullable<PaidRoute<never>['prepaid']>>;
+const PREPAID = { units: true, ahead: true } satisfies OptionNames<NonNullable<PaidRoute<never>['prepaid']>>;
 /** The API's limit for the units of a settlement. */
 const MOST_UNITS = 1_000_000_000;
 
@@ -19,7 +27,10 @@ const MOST_UNITS = 1_000_000_000;
  * Checks a route where it is declared. The price of a function is checked when it is called.
  * @throws TypeError that begins with the name of a wrong option
  */
-export const checkRoute = <R>(paywall: { admit: unknown }, route: PaidRoute<R>): void => {
+export const checkRoute = <R>(
+  paywall: { admit: unknown; countsUnits: boolean },
+  route: PaidRoute<R>,
+): void => {
   if (typeof (paywall as { admit?: unknown } | undefined)?.admit !== 'function')
     throw new TypeError('paid: the first argument must be the paywall that createPaywall has returned');
   checkNames('route', route, OPTIONS);
@@ -29,6 +40,13 @@ export const checkRoute = <R>(paywall: { admit: unknown }, route: PaidRoute<R>):
   checkNames('prepaid', prepaid, PREPAID);
   checkCount('prepaid.units', prepaid.units ?? 0, 'requests');
   if (prepaid.units > MOST_UNITS) throw new TypeError(`prepaid.units: use at most ${MOST_UNITS} requests`);
+  const { ahead = 1 } = prepaid;
+  checkCount('prepaid.ahead', ahead, 'requests');
+  if (ahead > prepaid.units) throw new TypeError('prepaid.ahead: use at most prepaid.units');
+  if (ahead > 1 && !paywall.countsUnits)
+    throw new TypeError(
+      'prepaid.ahead: the store of the paywall counts these units, so it must have countDown, as memoryStore() and the stores of the examples have',
+    );
 };
 
 /** The bill of a request, or the fault of what a price function has returned. */
@@ -42,5 +60,5 @@ export const billOf = async <R>(
   const fault = amountFault(amount);
   if (fault !== null)
     return { fault: new TypeError(`price: the function has returned a wrong price; ${fault}`) };
-  return { resource, amount, units: prepaid?.units ?? null, route };
+  return { resource, amount, units: prepaid?.units ?? null, ahead: prepaid?.ahead ?? 1, route };
 };

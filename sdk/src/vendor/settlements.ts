@@ -4,7 +4,7 @@ import { ApiError } from '../errors.ts';
 import type { Output } from '../types.ts';
 import { failed, type Refusal, unavailable } from './answers.ts';
 import type { Opening } from './deliveries.ts';
-import type { Bill } from './dialect.ts';
+import type { Bill, Consumed } from './dialect.ts';
 import { createThrottle } from './throttle.ts';
 
 /** A payment that a fork rolled back is made again within seconds. */
@@ -57,73 +57,113 @@ const noOfConflict = (chainStatus: Output<'settlement.verify'>['chain_status']):
 
 const codeOf = (error: unknown) => (error instanceof ApiError ? error.code : null);
 
-/** Redeems and consumes the settlements of one service. */
-export const createSettlements = (client: Client, serviceId: string) => {
+/** The meaning of a refusal of redeem or consume, and how long it holds. Null: call again. */
+const noOf = async (
+  error: unknown,
+  { units }: Bill,
+  read: () => Promise<Output<'settlement.verify'>>,
+): Promise<KnownSettlement['no']> => {
+  const forEver = Number.POSITIVE_INFINITY;
+  switch (codeOf(error)) {
+    case 'settlement_exhausted':
+      return { said: 'exhausted', until: forEver };
+    case 'settlement_expired':
+      return { said: units === null ? failed('settlement_expired') : 'exhausted', until: forEver };
+    case 'conflict':
+      return noOfConflict((await read()).chain_status);
+    default:
+      return null;
+  }
+};
+
+/** Calls of the API about one settlement. They throw WaitingError while it asks to wait. */
+const createCalls = (client: Client) => {
   const [redeemCalls, consumeCalls, verifyCalls] = [createThrottle(), createThrottle(), createThrottle()];
+  const verify = (settlement_id: string) => verifyCalls(() => client.settlement.verify({ settlement_id }));
+  const redeem = async (ids: Ids, redeem_id: string): Promise<Opening> => {
+    const redeemed = await redeemCalls(() => client.settlement.redeem({ ...ids, redeem_id }));
+    return !redeemed.replayed || redeemed.redeem_id === redeem_id ? 'open' : 'spent';
+  };
+  const consume = async (ids: Ids, units: number, request_id: string): Promise<'open'> => {
+    await consumeCalls(() => client.settlement.consume({ ...ids, units, request_id }));
+    return 'open';
+  };
+  /** Consumes units. `left`: so many are left, which are fewer. */
+  const consumeUpTo = async (ids: Ids, units: number, id: string): Promise<'consumed' | { left: number }> => {
+    try {
+      await consume(ids, units, id);
+      return 'consumed';
+    } catch (error) {
+      if (codeOf(error) !== 'settlement_exhausted') throw error;
+      const left = (await verify(ids.settlement_id)).units_remaining ?? 0;
+      if (left === 0) throw error;
+      return { left };
+    }
+  };
+  return { verify, redeem, consume, consumeUpTo };
+};
+
+/**
+ * Redeems and consumes the settlements of one service: functions of a settlement, which get its
+ * bill. They take the id of a delivery or a block, and the same id succeeds again. `isOwnQuote`
+ * tells whether it has paid a quote of exactly this bill, whose terms need no read. They throw
+ * ApiError, NoAnswerError, or WaitingError while the API asks to wait.
+ */
+export const createSettlements = (client: Client, serviceId: string) => {
+  const { verify, redeem, consume, consumeUpTo } = createCalls(client);
   // The terms of a settlement never change, so they are read once. A final refusal is cached too.
   const settlements = boundedMap<KnownSettlement>(MAX_SETTLEMENTS);
-  const knownOf = async (settlement_id: string, own: SettlementTerms | null): Promise<KnownSettlement> => {
+  const knownOf = async (
+    settlement_id: string,
+    bill: Bill,
+    isOwnQuote: () => Promise<boolean>,
+  ): Promise<KnownSettlement> => {
     const known = settlements.get(settlement_id);
     if (known !== undefined) return known;
-    const terms = own ?? (await verifyCalls(() => client.settlement.verify({ settlement_id })));
+    const terms = (await isOwnQuote()) ? termsOf(bill, serviceId) : await verify(settlement_id);
     const { service_id, scope, quote_amount } = terms;
     const fresh: KnownSettlement = { service_id, scope, quote_amount, no: null };
     settlements.set(settlement_id, fresh);
     return fresh;
   };
 
-  const redeem = async (ids: Ids, redeem_id: string): Promise<Opening> => {
-    const redeemed = await redeemCalls(() => client.settlement.redeem({ ...ids, redeem_id }));
-    return !redeemed.replayed || redeemed.redeem_id === redeem_id ? 'open' : 'spent';
-  };
-  const consume = async (ids: Ids, request_id: string): Promise<Opening> => {
-    await consumeCalls(() => client.settlement.consume({ ...ids, units: 1, request_id }));
-    return 'open';
-  };
-  /** The meaning of a refusal of redeem or consume, and how long it holds. Null: call again. */
-  const noOf = async (
-    error: unknown,
-    { settlement_id }: Ids,
-    { units }: Bill,
-  ): Promise<KnownSettlement['no']> => {
-    const forEver = Number.POSITIVE_INFINITY;
-    switch (codeOf(error)) {
-      case 'settlement_exhausted':
-        return { said: 'exhausted', until: forEver };
-      case 'settlement_expired':
-        return { said: units === null ? failed('settlement_expired') : 'exhausted', until: forEver };
-      case 'conflict': {
-        const { chain_status } = await verifyCalls(() => client.settlement.verify({ settlement_id }));
-        return noOfConflict(chain_status);
-      }
-      default:
-        return null;
+  /** Calls the API, unless it is known to refuse. */
+  const unlessRefused = async <T>(
+    ids: Ids,
+    bill: Bill,
+    known: KnownSettlement,
+    call: () => Promise<T>,
+  ): Promise<T | No> => {
+    if (known.no !== null && Date.now() < known.no.until) return known.no.said;
+    try {
+      return await call();
+    } catch (error) {
+      known.no = await noOf(error, bill, () => verify(ids.settlement_id));
+      if (known.no === null) throw error;
+      return known.no.said;
     }
   };
-  return {
-    /**
-     * Redeems a settlement, or consumes one unit of it, for a bill.
-     * @param deliveryId the same id succeeds again
-     * @param isOwnQuote whether it has paid a quote of exactly this bill, whose terms need no read
-     * @throws ApiError, NoAnswerError, or WaitingError while the API asks to wait
-     */
-    take: async (
-      ids: Ids,
-      bill: Bill,
-      deliveryId: string,
-      isOwnQuote: boolean,
-    ): Promise<Opening | 'exhausted'> => {
-      const known = await knownOf(ids.settlement_id, isOwnQuote ? termsOf(bill, serviceId) : null);
-      const wrong = mismatch(known, bill, serviceId);
-      if (wrong !== null) return wrong;
-      if (known.no !== null && Date.now() < known.no.until) return known.no.said;
-      try {
-        return await (bill.units === null ? redeem : consume)(ids, deliveryId);
-      } catch (error) {
-        known.no = await noOf(error, ids, bill);
-        if (known.no === null) throw error;
-        return known.no.said;
-      }
-    },
+  return (ids: Ids, isOwnQuote: () => Promise<boolean>) => {
+    const { settlement_id } = ids;
+    return {
+      /** Why the settlement does not pay for this bill, or null. */
+      mismatch: async (bill: Bill): Promise<Refusal | null> =>
+        mismatch(await knownOf(settlement_id, bill, isOwnQuote), bill, serviceId),
+      /** Redeems the settlement, or consumes one unit of it, for a bill that it pays for. */
+      take: async (bill: Bill, deliveryId: string): Promise<Opening | 'exhausted'> => {
+        const known = await knownOf(settlement_id, bill, isOwnQuote);
+        const wrong = mismatch(known, bill, serviceId);
+        if (wrong !== null) return wrong;
+        return unlessRefused<Opening>(ids, bill, known, () =>
+          bill.units === null ? redeem(ids, deliveryId) : consume(ids, 1, deliveryId),
+        );
+      },
+      /** Consumes units for a bill that it pays for. */
+      consume: async (bill: Bill, units: number, id: string): Promise<Consumed> => {
+        const known = await knownOf(settlement_id, bill, isOwnQuote);
+        const consumed = await unlessRefused(ids, bill, known, () => consumeUpTo(ids, units, id));
+        return consumed === 'exhausted' ? { left: 0 } : consumed;
+      },
+    };
   };
 };

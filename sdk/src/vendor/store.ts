@@ -1,3 +1,5 @@
+export type StoreEntry = { key: string; value: string; ttlMs: number };
+
 /**
  * Shared by the replicas of a vendor, so that each delivery is made once: texts by key, each with
  * an expiry. One row or key of any database suffices; `examples/` has Redis and Postgres. It holds
@@ -17,7 +19,16 @@ export type PaywallStore = {
     next: string | null,
     ttlMs: number,
   ) => Promise<boolean> | boolean;
+  /**
+   * Optional. Routes with `prepaid.ahead` need it. One atomic step: provided that no key of
+   * `entries` has a value and that the decimal number at `counter` is at least 1, lowers the number
+   * by 1, keeps its expiry, and writes the entries.
+   * @returns the number that is left, or why nothing was written: `held` if a key has a value, else
+   * `empty`
+   */
+  countDown?: (counter: string, entries: readonly StoreEntry[]) => Promise<Counted> | Counted;
 };
+export type Counted = number | 'held' | 'empty';
 
 const MEMORY_CHARACTERS = 32_000_000;
 
@@ -45,17 +56,28 @@ export const memoryStore = (): PaywallStore => {
       else if (size <= MEMORY_CHARACTERS) return;
     }
   };
+  const set = (key: string, value: string, endsAt: number) => {
+    remove(key);
+    held.set(key, { value, endsAt });
+    size += value.length;
+  };
   return {
     get,
     compareAndSet: (key, expected, next, ttlMs) => {
       if (get(key) !== expected) return false;
-      remove(key);
-      if (next !== null) {
-        held.set(key, { value: next, endsAt: Date.now() + ttlMs });
-        size += next.length;
-      }
+      if (next === null) remove(key);
+      else set(key, next, Date.now() + ttlMs);
       makeRoom();
       return true;
+    },
+    countDown: (counter, entries) => {
+      if (entries.some(({ key }) => get(key) !== null)) return 'held';
+      const left = Number(get(counter)) - 1;
+      if (left < 0) return 'empty';
+      set(counter, String(left), held.get(counter)!.endsAt);
+      for (const { key, value, ttlMs } of entries) set(key, value, Date.now() + ttlMs);
+      makeRoom();
+      return left;
     },
   };
 };

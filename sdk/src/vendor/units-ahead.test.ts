@@ -1,0 +1,125 @@
+import { afterEach, expect, jest, test } from '@jest/globals';
+import { createRng } from '../../../test/faults/rng.ts';
+import { failed, unavailable } from './answers.ts';
+import { createDeliveries } from './deliveries.ts';
+import type { Bill, Consumed } from './dialect.ts';
+import { memoryStore, type PaywallStore } from './store.ts';
+import { createUnitsAhead } from './units-ahead.ts';
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const UNITS = 11;
+
+/**
+ * Replicas that come and go, a store and an API that answer late, not at all, or only after the
+ * effect, and requests that die. At the end every unit was delivered to exactly one request.
+ */
+const campaign = async (seed: number) => {
+  const rng = createRng(seed);
+  const jitter = async () => {
+    // Now and then a replica is so slow that others use up a block meanwhile.
+    const most = rng.chance(0.1) ? 80 : 4;
+    for (let turns = rng.int(0, most); turns > 0; turns -= 1) await Promise.resolve();
+  };
+  let now = 1_000_000;
+  jest.spyOn(Date, 'now').mockImplementation(() => now);
+  let trouble = true;
+  /** Deliveries whose record is written, which is not lost here: that is the other campaign. */
+  let recording = 0;
+  const lossy = async <T>(call: () => T): Promise<T> => {
+    await jitter();
+    const isLossy = trouble && recording === 0;
+    if (isLossy && rng.chance(0.05)) throw new Error('lost before');
+    const result = call();
+    if (isLossy && recording === 0 && rng.chance(0.05)) throw new Error('lost after');
+    await jitter();
+    return result;
+  };
+  const shared = memoryStore();
+  const store: PaywallStore = {
+    get: (key) => lossy(() => shared.get(key)) as Promise<string | null>,
+    compareAndSet: (...args) => lossy(() => shared.compareAndSet(...args)) as Promise<boolean>,
+    countDown: (...args) => lossy(() => shared.countDown!(...args)) as never,
+  };
+  const consumed = new Map<string, number>();
+  const consumedUnits = () => [...consumed.values()].reduce((sum, units) => sum + units, 0);
+  const consume = async (units: number, id: string): Promise<Consumed> => {
+    try {
+      return await lossy(() => {
+        const left = UNITS - consumedUnits();
+        if (!consumed.has(id) && units > left) return { left };
+        expect({ seed, units: consumed.get(id) ?? units }).toEqual({ seed, units });
+        consumed.set(id, units);
+        return 'consumed';
+      });
+    } catch {
+      return unavailable('no_answer');
+    }
+  };
+
+  const replica = () => {
+    const deliveries = createDeliveries(store, () => {});
+    return { deliveries, take: createUnitsAhead(store, deliveries, () => {}) };
+  };
+  const payment = {
+    key: 'payment',
+    ahead: {
+      mismatch: async () => null,
+      consume: (_: Bill, units: number, id: string) => consume(units, id),
+    },
+  };
+  const bill = { resource: 'https://shop.example/', amount: '1000000', units: UNITS, ahead: 4, route: {} };
+  const replicas = [replica(), replica()];
+  const delivered = new Set<string>();
+  const request = async (hash: string): Promise<string> => {
+    const at = rng.int(0, replicas.length);
+    if (trouble && rng.chance(0.1)) replicas[at] = replica();
+    const { deliveries, take } = replicas[at]!;
+    const record = { key: `payment:${hash}`, hash };
+    const open = async () => {
+      const consumed = await consume(1, 'one');
+      expect({ seed, consumed }).toEqual({ seed, consumed: { left: 0 } });
+      return failed('exhausted');
+    };
+    const begin = async () =>
+      (await take(payment, bill, record)) ?? (await deliveries.once({ ...record, open }));
+    const begun = await begin().catch(() => null);
+    if (begun === null) return 'error';
+    if (begun.kind === 'refused') return begun.refusal.reason;
+    if (begun.kind !== 'deliver') return begun.kind;
+    await jitter();
+    if (trouble && rng.chance(0.2)) return 'died';
+    expect({ seed, twice: delivered.has(hash) }).toEqual({ seed, twice: false });
+    recording += 1;
+    await begun.finish({ status: 200, headers: [], body: hash });
+    recording -= 1;
+    delivered.add(hash);
+    return 'delivered';
+  };
+
+  const asked = new Set<string>();
+  for (let round = 0; round < 4; round += 1) {
+    const hashes = Array.from({ length: 5 }, () => `request ${rng.int(0, 8)}`);
+    for (const hash of hashes) asked.add(hash);
+    await Promise.all(hashes.map(request));
+    now += 31_000;
+    expect({ seed, over: delivered.size > consumedUnits() }).toEqual({ seed, over: false });
+  }
+  trouble = false;
+  for (const hash of asked) await request(hash);
+  for (let more = 0; more < UNITS + 1; more += 1) await request(`more ${more}`);
+  expect({ seed, last: await request('last') }).toEqual({ seed, last: 'exhausted' });
+  expect({ seed, units: consumedUnits(), delivered: delivered.size }).toEqual({
+    ...{ seed, units: UNITS, delivered: UNITS },
+  });
+};
+
+test('in 500 orders of requests, losses and crashes each unit is delivered to one request', async () => {
+  jest.spyOn(globalThis, 'setInterval').mockImplementation((() => ({ unref: () => {} })) as never);
+  for (let seed = 1; seed <= 500; seed += 1) {
+    await campaign(seed);
+    jest.mocked(Date.now).mockRestore();
+  }
+});

@@ -1,0 +1,186 @@
+import { boundedMap } from '../bounded-map.ts';
+import type { Refusal } from './answers.ts';
+import type { Begun, Deliveries } from './deliveries.ts';
+import type { Bill, Consumed, Presented } from './dialect.ts';
+import type { PaywallStore } from './store.ts';
+
+/**
+ * Units of prepaid settlements, consumed in blocks and counted in the store, so that most requests
+ * call only the store (docs/adr/0059). The index of a settlement names its blocks. It names a block
+ * before the block is consumed, with the id of that call. So a process that goes on after a crash
+ * consumes the same block, and no other one while a block has units.
+ */
+type Block = {
+  /** The id for consume. */
+  id: string;
+  units: number;
+  /** Consumed, and its counter was written. */
+  filled?: true;
+};
+
+/** Longer than units can be consumed. */
+const BLOCK_MS = 31 * 24 * 3_600_000;
+/** The next block is consumed when a quarter of the last one is left. */
+const LOW = 1 / 4;
+/** The pause after a block that could not be consumed while units were left. */
+const PAUSE_MS = 1000;
+/** Others change the index only when they add or fill a block. */
+const MAX_TRIES = 8;
+const MAX_SETTLEMENTS = 1000;
+
+type Consume = (units: number, id: string) => Promise<Consumed>;
+/** The blocks of one settlement with units left, as far as this process knows, oldest first. */
+type Known = { blocks: readonly string[]; filling: Promise<Filled> | null; waitUntil: number };
+type Filled = 'filled' | 'exhausted' | 'changed' | Refusal;
+
+const counterOf = (key: string, id: string): string => `${key}:block:${id}`;
+const read = (text: string | null): Block[] => (text === null ? [] : (JSON.parse(text) as Block[]));
+const isRefusal = (filled: Filled): filled is Refusal => typeof filled === 'object';
+
+/** Finds or consumes a block of a settlement. */
+const createBlocks = (store: PaywallStore) => {
+  const hasUnits = async (key: string, { id }: Block) => Number(await store.get(counterOf(key, id))) > 0;
+
+  /** Consumes a block that the index names, and writes its counter and its mark. */
+  const consumeBlock = async (
+    key: string,
+    others: readonly Block[],
+    block: Block,
+    consume: Consume,
+  ): Promise<Filled> => {
+    const text = JSON.stringify([...others, block]);
+    const replace = (blocks: readonly Block[]) =>
+      store.compareAndSet(`${key}:blocks`, text, JSON.stringify(blocks), BLOCK_MS);
+    const consumed = await consume(block.units, block.id);
+    if (consumed === 'consumed') {
+      // Another process that consumes the same block may have written it. Then nothing is added.
+      await store.compareAndSet(counterOf(key, block.id), null, String(block.units), BLOCK_MS);
+      await replace([...others, { ...block, filled: true }]);
+      return 'changed';
+    }
+    if ('status' in consumed) return consumed;
+    const { left } = consumed;
+    if (left > 0 && left < block.units) {
+      const smaller = { id: crypto.randomUUID(), units: left };
+      await replace([...others, smaller]);
+      return 'changed';
+    }
+    await replace(others);
+    return left > 0 ? 'changed' : 'exhausted';
+  };
+
+  /**
+   * Adds the blocks that this process did not know, or consumes one. `changed`: read again.
+   */
+  return async (key: string, known: Known, units: number, consume: Consume): Promise<Filled> => {
+    const text = await store.get(`${key}:blocks`);
+    const named = read(text);
+    const states = await Promise.all(
+      named.map(async (block) => ({ block, has: block.filled !== true || (await hasUnits(key, block)) })),
+    );
+    const open = states.filter(({ has }) => has).map(({ block }) => block);
+    const filled = open.filter((block) => block.filled === true);
+    const fresh = filled.map(({ id }) => id).filter((id) => !known.blocks.includes(id));
+    if (fresh.length > 0) {
+      known.blocks = [...known.blocks, ...fresh];
+      return 'filled';
+    }
+    const begun = open.find((block) => block.filled !== true);
+    if (begun !== undefined && open.length === named.length) return consumeBlock(key, filled, begun, consume);
+    const next = begun ?? { id: crypto.randomUUID(), units };
+    const renamed = JSON.stringify([...filled, next]);
+    if (!(await store.compareAndSet(`${key}:blocks`, text, renamed, BLOCK_MS))) return 'changed';
+    return consumeBlock(key, filled, next, consume);
+  };
+};
+
+/** Fills the blocks of settlements for the requests of this process. */
+const createFilling = (store: PaywallStore, onError: (error: unknown) => void) => {
+  const findBlock = createBlocks(store);
+  const fill = async (key: string, known: Known, units: number, consume: Consume): Promise<Filled> => {
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const filled = await findBlock(key, known, units, consume);
+      if (filled !== 'changed') return filled;
+    }
+    return 'changed';
+  };
+  /** Concurrent requests wait for one block. */
+  const now = (key: string, known: Known, units: number, consume: Consume): Promise<Filled> => {
+    known.filling ??= fill(key, known, units, consume).finally(() => {
+      known.filling = null;
+    });
+    return known.filling;
+  };
+  return {
+    now,
+    /** Consumes the next block while the last one is used. A refusal shows when it matters. */
+    early: (key: string, known: Known, units: number, consume: Consume): void => {
+      if (known.filling !== null || Date.now() < known.waitUntil) return;
+      const wait = () => {
+        known.waitUntil = Date.now() + PAUSE_MS;
+      };
+      now(key, known, units, consume).then(
+        (filled) => {
+          if (filled !== 'filled') wait();
+        },
+        (error: unknown) => {
+          wait();
+          onError(error);
+        },
+      );
+    },
+  };
+};
+
+/** Delivers for units that are consumed ahead. */
+export const createUnitsAhead = (
+  store: PaywallStore,
+  deliveries: Deliveries,
+  onError: (error: unknown) => void,
+) => {
+  const filling = createFilling(store, onError);
+  const settlements = boundedMap<Known>(MAX_SETTLEMENTS);
+  const knownOf = (key: string): Known => {
+    const known = settlements.get(key) ?? { blocks: [], filling: null, waitUntil: 0 };
+    if (!settlements.has(key)) settlements.set(key, known);
+    return known;
+  };
+
+  /**
+   * Takes one unit of a payment for a request.
+   * @param payment with its key in the store
+   * @param request the key of the request's record, and its hash
+   * @returns the delivery, or why there is none. Null: the request's record decides, or the API
+   * @throws errors of the store
+   */
+  return async (
+    { key, ahead }: Pick<Presented, 'ahead'> & { key: string },
+    bill: Bill,
+    request: { key: string; hash: string },
+  ): Promise<Begun | null> => {
+    const units = bill.ahead;
+    if (units === 1 || ahead === undefined) return null;
+    const wrong = await ahead.mismatch(bill);
+    if (wrong !== null) return { kind: 'refused', refusal: wrong };
+    const consume: Consume = (some, id) => ahead.consume(bill, some, id);
+    const known = knownOf(key);
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const [block] = known.blocks;
+      if (block === undefined) {
+        const filled = await filling.now(key, known, units, consume);
+        if (filled === 'exhausted') return null;
+        if (isRefusal(filled)) return { kind: 'refused', refusal: filled };
+        continue;
+      }
+      const counted = await deliveries.counted(counterOf(key, block), request);
+      if (counted === 'held') return null;
+      if (counted === 'empty') known.blocks = known.blocks.filter((id) => id !== block);
+      else {
+        const isLow = known.blocks.length === 1 && counted.left <= units * LOW;
+        if (isLow) filling.early(key, known, units, consume);
+        return counted.begun;
+      }
+    }
+    return { kind: 'busy' };
+  };
+};
