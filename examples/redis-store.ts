@@ -9,7 +9,7 @@ else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
 return 1`;
 
 const COUNT_DOWN = `
-for i = 2, #KEYS do if redis.call('EXISTS', KEYS[i]) == 1 then return 'held' end end
+if redis.call('EXISTS', unpack(KEYS, 2)) > 0 then return 'held' end
 local left = tonumber(redis.call('GET', KEYS[1]) or '0') - 1
 if left < 0 then return 'empty' end
 redis.call('DECR', KEYS[1])

@@ -1,5 +1,5 @@
 import type { Refusal, StoredAnswer } from './answers.ts';
-import { createLeases, type Unlock } from './leases.ts';
+import { createLeases, type Lock } from './leases.ts';
 import type { Counted, PaywallStore } from './store.ts';
 
 /**
@@ -121,26 +121,27 @@ export const createDeliveries = (store: PaywallStore, onError: (error: unknown) 
   const locks = createLeases(store, onError, WINDOW_MS);
   const read = async (key: string): Promise<StoredRecord> => recordOf(store, key, await store.get(key));
 
-  const deliverFor = (record: PaymentRecord, stored: StoredRecord, unlock: Unlock): Begun => {
+  const deliverFor = (record: PaymentRecord, stored: StoredRecord, lock: Lock): Begun => {
     let over = false;
     const finish: Finish = async (outcome) => {
       if (over) return;
       over = true;
       try {
-        if (outcome !== 'failed') await stored.write({ ...record, done: outcome });
+        // Who finds the record of a delivery that was made does not ask for the lock.
+        if (outcome !== 'failed' && (await stored.write({ ...record, done: outcome }))) return lock.leave();
       } catch (error) {
         onError(error);
       }
-      await unlock();
+      await lock.unlock();
     };
     return { kind: 'deliver', id: record.id, receipt: record.receipt ?? null, finish };
   };
 
-  const begin = async (payment: Payment, unlock: Unlock): Promise<Begun> => {
+  const begin = async (payment: Payment, lock: Lock): Promise<Begun> => {
     const stored = await read(payment.key);
     const known = stored.found === null ? null : settled(stored.found, payment.hash);
     const record = known ?? (await redeemOnce(stored, payment));
-    return 'kind' in record ? record : deliverFor(record, stored, unlock);
+    return 'kind' in record ? record : deliverFor(record, stored, lock);
   };
 
   return {
@@ -152,14 +153,14 @@ export const createDeliveries = (store: PaywallStore, onError: (error: unknown) 
       const { found } = await read(payment.key);
       const known = found === null ? null : settled(found, payment.hash);
       if (known !== null) return known;
-      const unlock = await locks.take(lockOf(payment.key));
-      if (unlock === null) return { kind: 'busy' };
+      const lock = await locks.take(lockOf(payment.key));
+      if (lock === null) return { kind: 'busy' };
       try {
-        const begun = await begin(payment, unlock);
-        if (begun.kind !== 'deliver') await unlock();
+        const begun = await begin(payment, lock);
+        if (begun.kind !== 'deliver') await lock.unlock();
         return begun;
       } catch (error) {
-        await unlock();
+        await lock.unlock();
         throw error;
       }
     },

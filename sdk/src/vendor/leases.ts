@@ -11,17 +11,21 @@ const keepAlive = (beat: () => unknown): (() => void) => {
   return () => clearInterval(timer as number);
 };
 
-export type Unlock = () => Promise<void>;
+export type Lock = {
+  unlock: () => Promise<void>;
+  /** Lets it end by itself, which costs no call of the store. */
+  leave: () => void;
+};
 
 /**
- * Locks in the store of the replicas. A lock ends by `unlock`, or some seconds after its process
- * died, or after `maxMs`.
+ * Locks in the store of the replicas. A lock ends by `unlock`, or some seconds after it was left or
+ * its process died, or after `maxMs`.
  */
 export const createLeases = (store: PaywallStore, onError: (error: unknown) => void, maxMs: number) => {
   const leaseOf = (lock: string): StoreEntry => ({ key: lock, value: crypto.randomUUID(), ttlMs: LEASE_MS });
 
-  /** Holds a lock whose entry was written, until `unlock`. */
-  const hold = ({ key: lock, value: lease }: StoreEntry): Unlock => {
+  /** Holds a lock whose entry was written. */
+  const hold = ({ key: lock, value: lease }: StoreEntry): Lock => {
     const startedAt = Date.now();
     const stop = keepAlive(async () => {
       // A handler that never ends must not hold the payment without limit.
@@ -32,7 +36,7 @@ export const createLeases = (store: PaywallStore, onError: (error: unknown) => v
         onError(error);
       }
     });
-    return async () => {
+    const unlock = async (): Promise<void> => {
       stop();
       try {
         await store.compareAndSet(lock, lease, null, 0);
@@ -40,13 +44,14 @@ export const createLeases = (store: PaywallStore, onError: (error: unknown) => v
         onError(error);
       }
     };
+    return { unlock, leave: stop };
   };
   return {
     /** The entry of a lock, which the caller writes. */
     leaseOf,
     hold,
     /** Takes the lock. Null: another request holds it. */
-    take: async (lock: string): Promise<Unlock | null> => {
+    take: async (lock: string): Promise<Lock | null> => {
       const lease = leaseOf(lock);
       return (await store.compareAndSet(lock, null, lease.value, lease.ttlMs)) ? hold(lease) : null;
     },
