@@ -3,7 +3,7 @@ import type { Serving } from './bus/serve.ts';
 import { createWaiting, type Waiting } from './bus/wake.ts';
 import type { ServiceName } from './contract/service.ts';
 import { type DbClock, startDbClock } from './db/clock.ts';
-import { connectPool, type Pool, pingPool, waitForPool } from './db/pool.ts';
+import { openPool, type Pool, pingPool } from './db/pool.ts';
 import type { Consuming, Quarantine } from './events/consume.ts';
 import { outboxGauges } from './events/outbox.ts';
 import { type Relay, startRelay } from './events/relay.ts';
@@ -47,7 +47,7 @@ export const openBase = async (service: ServiceName, config: Config): Promise<Ba
   const health = await startHealthServer({ host: config.HTTP_HOST, port: config.HTTP_PORT });
   const [telemetry, pool, bus] = await Promise.all([
     startTelemetry(service, config, logger),
-    connectPool(config.POSTGRES_URL, { max: config.POSTGRES_POOL }),
+    openPool(config.POSTGRES_URL, { max: config.POSTGRES_POOL }, logger),
     connectBus({
       url: config.NATS_URL,
       user: service,
@@ -56,7 +56,6 @@ export const openBase = async (service: ServiceName, config: Config): Promise<Ba
       logger,
     }),
   ]);
-  await waitForPool(pool, logger);
   const clock = await startDbClock(pool, logger);
   return {
     logger,

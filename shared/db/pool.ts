@@ -61,23 +61,25 @@ export const pingPool = (pool: Pool): Promise<unknown> => pool.query(sql.typeAli
 const ANSWER_WITHIN_MS = 60_000;
 const PAUSE_MS = 500;
 
-/** The driver's error, without a code, after `connectionTimeout`. */
-const isTimeout = (error: unknown): boolean =>
-  hasCause(error, ({ message }) => message === 'timeout expired');
+/** The driver's errors without a code: after `connectionTimeout`, and if the connection ends. */
+const NOT_CONNECTED = new Set(['timeout expired', 'Connection terminated unexpectedly']);
+const isNotConnected = (error: unknown): boolean =>
+  hasCause(error, ({ message }) => NOT_CONNECTED.has(message));
 
 /**
- * Waits for Postgres at the start, as the bus waits for NATS: a busy machine or a failover must not
- * count as a failed start, which an engine or a cluster answers with growing pauses.
+ * Connects a service's pool, and waits for Postgres, as the bus waits for NATS: a busy machine or a
+ * failover must not count as a failed start, which an engine or a cluster answers with growing
+ * pauses.
  * @throws the last error after a minute, and at once an error that waiting does not mend
  */
-export const waitForPool = async (pool: Pool, logger: Logger): Promise<void> => {
+export const openPool = async (url: string, options: { max: number }, logger: Logger): Promise<Pool> => {
   const deadline = performance.now() + ANSWER_WITHIN_MS;
   for (;;) {
     try {
-      await pingPool(pool);
-      return;
+      // It opens a connection.
+      return await connectPool(url, options);
     } catch (error) {
-      if (!(isUnavailable(error) || isTimeout(error)) || performance.now() > deadline) throw error;
+      if (!(isUnavailable(error) || isNotConnected(error)) || performance.now() > deadline) throw error;
       logger.warn({ err: error }, 'Postgres does not answer yet, trying again');
       await sleep(PAUSE_MS);
     }
