@@ -26,7 +26,11 @@ type Commands = {
  * cannot request lost data again.
  */
 export const redisStore = (url: string): PaywallStore & { close: () => void } => {
-  const redis = new Redis(url, { keyPrefix: 'paywall:', maxRetriesPerRequest: 1 });
+  const redis = new Redis(url, {
+    keyPrefix: 'paywall:',
+    maxRetriesPerRequest: 1,
+    enableAutoPipelining: true,
+  });
   redis.on('error', ({ message }) => console.error(`redis: ${message}`));
   redis.defineCommand('compareAndSetValue', { numberOfKeys: 1, lua: COMPARE_AND_SET });
   redis.defineCommand('countDownWith', { lua: COUNT_DOWN });

@@ -8,7 +8,7 @@ import { type Sample, sampleOf } from '../harness/statistics.ts';
 import { startShop } from '../shop/shop.ts';
 
 const CONCURRENCY = 16;
-const PREPAID = { units: 1000, ahead: 100 };
+const PREPAID = { units: 1000, ahead: 250 };
 
 type Get = (url: string) => Promise<Response>;
 
