@@ -39,8 +39,7 @@ export const prepaid: Benchmark = {
     const delegateKey = { environment: 'test', signIn: await payer!.token() } as const;
     const pay = payingFetch(fetch, { baseUrl, delegateKey, maxAmount: 1_000_000n });
     const cpu: Cpu = {};
-    // Without the buyer: it is this process, whose figure would include all that it has started.
-    const pids = () => ({ ...bench.pids(), shop: shop.pid });
+    const pids = () => ({ ...bench.pids(), shop: shop.pid, buyer: process.pid });
     const side = (name: string, get: Get, path: string) => ({
       name,
       round: (seconds: number) =>

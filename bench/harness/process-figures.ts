@@ -36,8 +36,15 @@ const treeOf = (pid: number): Stat[] => {
   return all.filter((each) => members.has(each.pid));
 };
 
-/** CPU time so far, user and system, in milliseconds. */
-export const cpuMsOf = (pid: number): number => treeOf(pid).reduce((sum, { cpuMs }) => sum + cpuMs, 0);
+/**
+ * CPU time so far, user and system, in milliseconds: of a process with its descendants, but of this
+ * process alone, because everything that is measured descends from it.
+ */
+export const cpuMsOf = (pid: number): number => {
+  const { user, system } = process.cpuUsage();
+  if (pid === process.pid) return (user + system) / 1000;
+  return treeOf(pid).reduce((sum, { cpuMs }) => sum + cpuMs, 0);
+};
 
 /** Resident memory in megabytes. Memory that the processes of a tree share is counted once. */
 export const residentMbOf = (pid: number): number => {
