@@ -11,9 +11,11 @@ beforeAll(async () => {
   database = await createTestDatabase();
 });
 afterAll(() => database?.drop());
+let serverPort: number;
 beforeEach(async () => {
   url = new URL(database.url('settlement'));
-  proxy = await startProxy(Number(url.port));
+  serverPort = Number(url.port);
+  proxy = await startProxy(serverPort);
   url.port = `${proxy.port}`;
 });
 afterEach(() => proxy.stop());
@@ -31,6 +33,19 @@ const warningsUntilOpen = async (mend: () => void): Promise<string[]> => {
   return warnings;
 };
 const WARNING = 'Postgres does not answer yet, trying again';
+
+test('a start waits while Postgres refuses connections', async () => {
+  proxy.stop();
+  let restarted = false;
+  const warnings = await warningsUntilOpen(() => {
+    if (restarted) return;
+    restarted = true;
+    void startProxy(serverPort, Number(url.port)).then((again) => {
+      proxy = again;
+    });
+  });
+  expect(warnings).toContain(WARNING);
+});
 
 test('a start waits while Postgres ends connections', async () => {
   proxy.greetOnly(true);

@@ -1,3 +1,5 @@
+import { types } from 'node:util';
+
 /** A limit, because a cause may refer to itself. */
 const MAX_CAUSES = 5;
 
@@ -7,7 +9,7 @@ export const hasCause = (
   matches: (error: Error & { code?: unknown }) => boolean,
 ): boolean => {
   let current = error;
-  for (let depth = 0; depth < MAX_CAUSES && current instanceof Error; depth += 1) {
+  for (let depth = 0; depth < MAX_CAUSES && types.isNativeError(current); depth += 1) {
     if (matches(current)) return true;
     current = current.cause;
   }

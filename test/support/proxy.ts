@@ -17,8 +17,8 @@ export type TcpProxy = {
   stop: () => void;
 };
 
-/** Listens on a free port of 127.0.0.1, for the server on another port. */
-export const startProxy = async (serverPort: number): Promise<TcpProxy> => {
+/** Listens on a port of 127.0.0.1, by default a free one, for the server on another port. */
+export const startProxy = async (serverPort: number, port = 0): Promise<TcpProxy> => {
   const sockets = new Set<Socket>();
   let accepted = 0;
   let frozen = false;
@@ -40,7 +40,7 @@ export const startProxy = async (serverPort: number): Promise<TcpProxy> => {
     joined(client, upstream);
     joined(upstream, client);
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const cut = () => {
     for (const socket of sockets) socket.destroy();

@@ -42,8 +42,7 @@ own(
     const breaks = report.breaks.map(({ invariant, what }) => `${invariant}: ${what}`);
     expect({ breaks, progress: breaks.length > 0 ? lines : [] }).toEqual({ breaks: [], progress: [] });
     expect(report.signed).toBeGreaterThanOrEqual(PAYMENTS);
-    // Half of the vendors take the payment. On a busy machine more bytes expire before they do.
-    expect(report.transfers).toBeGreaterThan(PAYMENTS / 6);
+    expect(report.transfers).toBeGreaterThan(PAYMENTS / 3);
     expect(Object.keys(report.faults).length).toBeGreaterThan(2);
   },
   400_000,
