@@ -53,11 +53,13 @@ export const postgresStore = (pool: Pool): PaywallStore => ({
         [entries.map(({ key }) => key), entries.map(({ value }) => value), entries.map(({ ttlMs }) => ttlMs)],
       );
       const left = Number(rows[0]?.left ?? -1);
-      const isHeld = written.rowCount !== entries.length;
-      if (!isHeld && left >= 0)
-        await client.query('update paywall set value = $2 where key = $1', [counter, left]);
-      await client.query(!isHeld && left >= 0 ? 'commit' : 'rollback');
-      return isHeld ? 'held' : left < 0 ? 'empty' : left;
+      if (written.rowCount !== entries.length || left < 0) {
+        await client.query('rollback');
+        return left < 0 && written.rowCount === entries.length ? 'empty' : 'held';
+      }
+      await client.query('update paywall set value = $2 where key = $1', [counter, left]);
+      await client.query('commit');
+      return left;
     } catch (error) {
       await client.query('rollback').catch(() => undefined);
       throw error;

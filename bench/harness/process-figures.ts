@@ -41,9 +41,9 @@ const treeOf = (pid: number): Stat[] => {
  * process alone, because everything that is measured descends from it.
  */
 export const cpuMsOf = (pid: number): number => {
+  if (pid !== process.pid) return treeOf(pid).reduce((sum, { cpuMs }) => sum + cpuMs, 0);
   const { user, system } = process.cpuUsage();
-  if (pid === process.pid) return (user + system) / 1000;
-  return treeOf(pid).reduce((sum, { cpuMs }) => sum + cpuMs, 0);
+  return (user + system) / 1000;
 };
 
 /** Resident memory in megabytes. Memory that the processes of a tree share is counted once. */

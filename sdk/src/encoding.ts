@@ -58,6 +58,10 @@ export const canonicalJson = (value: Canonical): string => {
 export const hash = async (bytes: Uint8Array): Promise<Uint8Array> =>
   new Uint8Array(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>));
 
+/** As hexadecimal digits. */
+export const hexHash = async (bytes: Uint8Array): Promise<string> =>
+  Array.from(await hash(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
+
 /** Derived, because Node's and the browsers' types name it differently. */
 export type HmacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 

@@ -1,5 +1,6 @@
 import { bigintFault } from '../amounts.ts';
 import { refuseFault } from '../options.ts';
+import { identityOf } from '../request-identity.ts';
 import type { Fetch } from '../transport.ts';
 import { PAYMENT_HEADERS, paymentHeaders, REFUSED_HEADER, REQUEST_ID_HEADER, readUpTo } from './dialects.ts';
 import { BodyTooLargeError } from './errors.ts';
@@ -52,19 +53,6 @@ const passedOn = (request: Request): RequestInit =>
     PASSED_ON.map((name) => [name, request[name]] as const).filter(([, value]) => value !== undefined),
   );
 
-/** A longer address is hashed, because stores use the fingerprint as a key. */
-const MAX_PLAIN = 200;
-
-const fingerprintOf = async (method: string, url: string, body: Uint8Array): Promise<string> => {
-  if (body.length === 0 && url.length <= MAX_PLAIN) return `${method} ${url}`;
-  const head = new TextEncoder().encode(`${method} ${url}\n`);
-  const bytes = new Uint8Array(head.length + body.length);
-  bytes.set(head);
-  bytes.set(body, head.length);
-  const hash = await crypto.subtle.digest('SHA-256', bytes);
-  return [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-};
-
 /** Null: `Request` reads it. It resolves relative addresses of pages and refuses invalid ones. */
 const plainUrlOf = (input: string | URL | Request, { method, body }: RequestInit): string | null => {
   if (method !== undefined || body != null || (typeof input === 'object' && 'headers' in input)) return null;
@@ -115,7 +103,7 @@ export const readCall = async (
     maxAmount,
     approve,
     more: { ...(source === null ? {} : passedOn(source)), ...rest },
-    fingerprint: await fingerprintOf(method, url, body),
+    fingerprint: await identityOf(`${method} ${url}`, body),
   };
 };
 

@@ -1,4 +1,4 @@
-import { fromBase64, hash } from '../encoding.ts';
+import { fromBase64, hexHash } from '../encoding.ts';
 import { failed, type Refusal } from './answers.ts';
 import type { Receipt } from './deliveries.ts';
 import type { Bill, PaywallContext, Presented } from './dialect.ts';
@@ -23,7 +23,7 @@ const messageHashOf = async (transaction: string): Promise<string | null> => {
   const signatures = wire?.[0] ?? 0;
   const message = wire?.subarray(1 + signatures * SIGNATURE_BYTES);
   if (signatures < 1 || signatures > 127 || !message?.length) return null;
-  return Array.from(await hash(message), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hexHash(message);
 };
 
 type ForeignCredential = {

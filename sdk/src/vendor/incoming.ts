@@ -1,4 +1,5 @@
 import { REQUEST_ID_HEADER, readUpTo } from '../pay/dialects.ts';
+import { identityOf } from '../request-identity.ts';
 import { resourceOf } from '../resource.ts';
 
 /** A request in the form that the paywall needs, independent of the framework. */
@@ -15,12 +16,6 @@ export type Incoming = {
 };
 
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
-
-const hex = (bytes: ArrayBuffer): string =>
-  Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
-/** As hexadecimal digits. */
-export const sha256 = async (bytes: Uint8Array): Promise<string> =>
-  hex(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>));
 
 /**
  * The address of the resource: the vendor's public address and the path. The caller controls the
@@ -42,26 +37,12 @@ export const requestIdOf = (incoming: Incoming): string | null | undefined => {
   return id === null || REQUEST_ID.test(id) ? id : undefined;
 };
 
-/** A longer address is hashed, because stores use what identifies a request as a key. */
-const MAX_PLAIN = 200;
-
-/**
- * Identifies a request by method, path with query, body, and the buyer's id. Short text is not
- * hashed: a hash takes as long as everything else that the paywall does for a prepaid request.
- */
-export const requestHash = async (
+/** Identifies a request by method, path with query, body, and the buyer's id. */
+export const requestHash = (
   { method, target }: Incoming,
   requestId: string | null,
   body: Uint8Array,
-): Promise<string> => {
-  const parts = JSON.stringify([method, target, requestId]);
-  if (body.length === 0 && target.length <= MAX_PLAIN) return parts;
-  const head = new TextEncoder().encode(parts);
-  const bytes = new Uint8Array(head.length + body.length);
-  bytes.set(head);
-  bytes.set(body, head.length);
-  return sha256(bytes);
-};
+): Promise<string> => identityOf(JSON.stringify([method, target, requestId]), body);
 
 /** All bytes of a stream. Null if they exceed the limit. */
 export const readAll = async (

@@ -1,11 +1,11 @@
 import type { Client } from '../client.ts';
+import { hexHash, utf8 } from '../encoding.ts';
 import { ApiError, NoAnswerError } from '../errors.ts';
 import { RateLimitedError } from '../generated/errors.ts';
 import { REFUSED_HEADER } from '../pay/dialects.ts';
 import { BadTokenError, type TokenVerifier } from '../tokens.ts';
 import { failed, type Refusal, unavailable } from './answers.ts';
 import type { Bill, Dialect, Presented } from './dialect.ts';
-import { sha256 } from './incoming.ts';
 import { CONFIGURATION } from './log.ts';
 import { createQuotes } from './quotes.ts';
 import { createSettlements } from './settlements.ts';
@@ -96,7 +96,7 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
   const quotes = createQuotes({
     // A hash, because an address can be longer than a store's key.
     nameOf: ({ resource, amount, units }) =>
-      sha256(new TextEncoder().encode(JSON.stringify([serviceId, resource, amount, units]))),
+      hexHash(utf8(JSON.stringify([serviceId, resource, amount, units]))),
     create: createQuoteMaker(settings),
     readStatus: async (quote_id) => (await statusReads(() => client.quote.get({ quote_id }))).status,
     store,

@@ -141,9 +141,11 @@ export const createUnitsAhead = (
   const filling = createFilling(store, onError);
   const settlements = boundedMap<Known>(MAX_SETTLEMENTS);
   const knownOf = (key: string): Known => {
-    const known = settlements.get(key) ?? { blocks: [], filling: null, waitUntil: 0 };
-    if (!settlements.has(key)) settlements.set(key, known);
-    return known;
+    const known = settlements.get(key);
+    if (known !== undefined) return known;
+    const fresh: Known = { blocks: [], filling: null, waitUntil: 0 };
+    settlements.set(key, fresh);
+    return fresh;
   };
 
   /**
