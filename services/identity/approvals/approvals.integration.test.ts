@@ -4,6 +4,7 @@ import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import { createAuthenticator, type Says } from '../../../test/support/authenticator.ts';
 import { callerOf, codeOf, PAYOUT, type Session, startIdentity } from '../../../test/support/identity.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
+import { waitFor } from '../../../test/support/wait.ts';
 import { requestApproval } from '../../settlement/approvals/request-approval.ts';
 import { approvalChallenge } from './challenge.ts';
 
@@ -219,6 +220,10 @@ describe('mail', () => {
     const last = { ...stranger, approval_id: newId('apr'), service_name: 'Last' };
     await running.publish(last, 'approvalRequested');
     await running.mailTo(email, ({ subject, text }) => subject === SUBJECT && text.includes('“Last”'));
+    await waitFor(
+      () => running.count('mailed_approvals'),
+      (count) => count === 3,
+    );
     const mails = running.smtp.mailsTo(email).filter(({ subject }) => subject === SUBJECT);
     expect(mails).toHaveLength(2);
     const mail = mails.find(({ text }) => text.includes('Robot'))!;
@@ -232,6 +237,5 @@ describe('mail', () => {
     ]) {
       expect(mail.text).toContain(part);
     }
-    expect(await running.count('mailed_approvals')).toBe(3);
   });
 });
