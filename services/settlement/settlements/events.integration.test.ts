@@ -293,11 +293,11 @@ test('the replica that gets the event wakes the request on whichever replica acc
   let reads = 0;
   const countingPool = {
     ...deps.pool,
-    one: (async (query: Parameters<typeof deps.pool.one>[0]) => {
-      const found = await deps.pool.one(query);
+    many: (async (query: Parameters<typeof deps.pool.many>[0]) => {
+      const found = await deps.pool.many(query);
       reads += 1;
       return found;
-    }) as typeof deps.pool.one,
+    }) as typeof deps.pool.many,
   };
   const recording: typeof otherReplica = {
     ...otherReplica,

@@ -26,6 +26,7 @@ import {
   recordFailed,
   recordReopened,
   recordSigned,
+  type Signed,
 } from './store/record-progress.ts';
 import { recordRedeems } from './store/redeem.ts';
 import { findSettlement, listTerms, type Terms } from './store/settlements.ts';
@@ -46,17 +47,24 @@ type Deps = Parameters<typeof refreshPayer>[0] & {
 
 /**
  * Records the progress of a payment, publishes it, and wakes the request that waits for it.
- * Payments that are confirmed at the same moment are recorded by one statement.
+ * Payments that make the same progress at the same moment are recorded by one statement.
  */
 export const onSettleProgressed = (deps: Deps) => {
   const recordOne = batched((batch: readonly ConfirmedProgress[]) => recordBatch(deps, batch), {
     keysOf: ({ object_id }) => [object_id],
   });
+  const recordOneSigned = batched(
+    async (batch: readonly Signed[]) => {
+      await recordSigned(deps.pool, batch);
+      return batch;
+    },
+    { keysOf: ({ settlementId }) => [settlementId] },
+  );
   return async (progress: Progress): Promise<void> => {
     const { object_id: settlementId, generation, tx_hash: txHash } = progress;
     switch (progress.status) {
       case 'signed':
-        if (txHash !== null) await recordSigned(deps.pool, settlementId, { generation, txHash });
+        if (txHash !== null) await recordOneSigned({ settlementId, generation, txHash });
         return;
       case 'confirmed':
       case 'finalized':

@@ -8,6 +8,7 @@ import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { settlement } from '../../../shared/contract/settlement.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
+import { batched } from '../../../shared/db/batched.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { unverifiedClaims, verifyToken } from '../../../shared/lib/compact-token.ts';
 import { newId } from '../../../shared/lib/id.ts';
@@ -25,7 +26,7 @@ import { DECISION_ERRORS } from './decision-errors.ts';
 import { type Records, refusalOf } from './model/refusal.ts';
 import { failureExtras } from './model/status.ts';
 import type { Attempt, Decision } from './store/accept-attempts.ts';
-import { findAttempt, getSettlement, type SettlementRow } from './store/settlements.ts';
+import { findAttempt, getSettlements, type SettlementRow } from './store/settlements.ts';
 
 type Answer = z.infer<typeof settlement.operations.settle.output>;
 type Caller = PrincipalOf<readonly ['jwt', 'delegate_key']>;
@@ -41,8 +42,8 @@ type Deps = Parameters<typeof createAccept>[0] &
     waiting: Waiting;
     recordDecline: RecordDecline;
   };
-/** The dependencies with the acceptance that all calls of a handler share. */
-type Context = Deps & { accept: Accept };
+/** The dependencies with the statements that the calls of a handler share. */
+type Context = Deps & { accept: Accept; get: (settlementId: string) => Promise<SettlementRow> };
 
 /**
  * The gateway has answered the caller after this time, and the caller may have repeated the call
@@ -60,7 +61,11 @@ type Call = {
 
 /** POST /v1/settle (docs/design/settle.md). */
 export const settle = (deps: Deps): Handler<typeof settlement.operations.settle> => {
-  const context: Context = { ...deps, accept: createAccept(deps) };
+  const context: Context = {
+    ...deps,
+    accept: createAccept(deps),
+    get: batched((ids: readonly string[]) => getSettlements(deps.pool, ids)),
+  };
   return async (input, caller) => {
     // Counted from here: under load the acceptance takes seconds of the time that the gateway
     // waits.
@@ -262,13 +267,13 @@ const POLL_MS = 1000;
 
 /** Waits for the outcome. The row is read first, because it may have changed before this call. */
 const waitForOutcome = async (
-  { waiting, pool }: Deps,
+  { waiting, get }: Context,
   settlementId: string,
   until: number,
 ): Promise<Answer> =>
   show(
     await readUntil(waiting, settlementId, {
-      read: () => getSettlement(pool, settlementId),
+      read: () => get(settlementId),
       done: ({ status }) => status !== 'pending',
       timeoutMs: until - performance.now(),
       againMs: POLL_MS,

@@ -33,19 +33,28 @@ const released = updateDelegateCounters({
   spent: sql.fragment`case when changed.was_holding then 0 else -1 end`,
 });
 
+/** A transaction whose bytes are committed. */
+export type Signed = { settlementId: string; generation: number; txHash: string };
+
 /**
- * chain-submitter has committed the bytes of the transaction, so its hash can be shown while the
- * payment is pending. The event comes only for a payment that is not confirmed soon. No other
- * statement depends on it.
+ * chain-submitter has committed the bytes of these transactions, so their hashes can be shown while
+ * the payments are pending. The event comes only for a payment that is not confirmed soon. No other
+ * statement depends on it. It locks the settlements in the order of their ids.
+ * @param signed at most one of a settlement
  */
-export const recordSigned = (
-  db: Db,
-  settlementId: string,
-  { generation, txHash }: { generation: number; txHash: string },
-): Promise<unknown> =>
+export const recordSigned = (db: Db, signed: readonly Signed[]): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
-    update settlements set tx_hash = ${txHash}, generation = ${generation}, progressed_at = app_now()
-    where settlement_id = ${settlementId} and ${state.is('pending')} and generation < ${generation}`);
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(signed)}::jsonb)
+        as input("settlementId" text, generation integer, "txHash" text)
+    ), locked as (
+      select settlement_id from settlements
+      where settlement_id = any(array(select "settlementId" from input)) and ${state.is('pending')}
+      order by settlement_id for update
+    )
+    update settlements as s set tx_hash = input."txHash", generation = input.generation, progressed_at = app_now()
+    from locked join input on input."settlementId" = locked.settlement_id
+    where s.settlement_id = locked.settlement_id and ${state.is('pending')} and s.generation < input.generation`);
 
 const Confirmed = z.object({
   settlement_id: z.string(),

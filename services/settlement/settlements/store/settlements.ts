@@ -64,6 +64,17 @@ export const columns = sql.fragment`settlement_id, rail, account_id, payment_att
 export const getSettlement = (db: Db, settlementId: string): Promise<SettlementRow> =>
   db.one(sql.type(Row)`select ${columns} from settlements where settlement_id = ${settlementId}`);
 
+/** The same for several ids, in their order. */
+export const getSettlements = async (
+  db: Db,
+  settlementIds: readonly string[],
+): Promise<readonly SettlementRow[]> => {
+  const rows = await db.many(sql.type(Row)`
+    select ${columns} from settlements where settlement_id = any(${sql.array([...settlementIds], 'text')})`);
+  const found = new Map(rows.map((row) => [row.settlement_id, row]));
+  return settlementIds.map((id) => found.get(id)!);
+};
+
 /** The same for an event of another service, whose settlement may be absent in this database. */
 export const findSettlement = (db: Db, settlementId: string): Promise<SettlementRow | null> =>
   db.maybeOne(sql.type(Row)`select ${columns} from settlements where settlement_id = ${settlementId}`);
