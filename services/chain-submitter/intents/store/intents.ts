@@ -145,11 +145,10 @@ export const claimIntents = (
       where ${isOpen}
         and (${only}::text is null or c.intent_id = ${only})
         and case
-          when c.worker_id is null then c.next_at <= app_now() or ${only}::text is not null
+          when c.worker_id is null then c.next_at <= (select app_now()) or ${only}::text is not null
           when c.worker_id = ${workerId} then
-            c.next_at <= app_now() and c.intent_id <> all(${sql.array(executing, 'text')})
-          else not exists (
-            select from workers w where w.worker_id = c.worker_id and w.alive_until > app_now())
+            c.next_at <= (select app_now()) and c.intent_id not in (select unnest(${sql.array(executing, 'text')}))
+          else c.worker_id <> all(array(select w.worker_id from workers w where w.alive_until > app_now()))
         end
       order by c.next_at limit ${limit} for update skip locked
     ), i as (
