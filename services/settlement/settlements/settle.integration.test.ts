@@ -25,6 +25,7 @@ import { PAYOUT } from '../../../test/support/settlement-quotes.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
 import { resumeSettlements } from './resume-settlements.ts';
 import { settle } from './settle.ts';
+import { recordSigned } from './store/record-progress.ts';
 
 beforeAll(startFixture);
 afterAll(stopFixture);
@@ -259,6 +260,25 @@ describe('accepting an attempt', () => {
 });
 
 describe('waiting for the outcome', () => {
+  test('a batch of signed payments: each gets its own hash, unless it is confirmed or signed again by now', async () => {
+    const [first, again, done] = [await underWay(consumer()), await underWay(consumer()), await paid()];
+    const signed = (payment: { settlementId: string }, generation: number, txHash: string) => ({
+      settlementId: payment.settlementId,
+      generation,
+      txHash,
+    });
+    const hashes = async () => {
+      const rows = await Promise.all([first, again, done].map(({ settlementId }) => row(settlementId)));
+      return rows.map(({ tx_hash }) => tx_hash);
+    };
+    await recordSigned(deps.pool, [signed(done, 1, 'x'), signed(again, 1, 'b1'), signed(first, 1, 'a1')]);
+    expect(await hashes()).toEqual(['a1', 'b1', HASH[0]]);
+    await recordSigned(deps.pool, [signed(again, 2, 'b2')]);
+    // The event of the first bytes is delivered once more.
+    await recordSigned(deps.pool, [signed(first, 1, 'x'), signed(again, 1, 'x')]);
+    expect(await hashes()).toEqual(['a1', 'b2', HASH[0]]);
+  });
+
   test('without an event in time the answer is pending, with the hash once signed and without a token', async () => {
     const payer = consumer();
     const q = quote();

@@ -29,13 +29,7 @@ import { insertReservation, releaseReservation } from '../refunds/store.ts';
 import { settle } from './settle.ts';
 import { acceptAttempts } from './store/accept-attempts.ts';
 import { recordConsumptions } from './store/consumptions.ts';
-import {
-  type Confirmation,
-  recordConfirmed,
-  recordFailed,
-  recordReopened,
-  recordSigned,
-} from './store/record-progress.ts';
+import { type Confirmation, recordConfirmed, recordFailed, recordReopened } from './store/record-progress.ts';
 import { recordRedeems } from './store/redeem.ts';
 import { findForVerify } from './store/settlements.ts';
 
@@ -185,25 +179,6 @@ const message = (name: EventName, settlement_id: string, id: string = name): Mes
   subject: eventSubject(name),
   msgId: `${id}:${settlement_id}`,
   payload: { settlement_id },
-});
-
-test('a batch of signed payments: each gets its own hash, unless it is confirmed or signed again by now', async () => {
-  const [first, again, done] = [await underWay(consumer()), await underWay(consumer()), await paid()];
-  const signed = (payment: { settlementId: string }, generation: number, txHash: string) => ({
-    settlementId: payment.settlementId,
-    generation,
-    txHash,
-  });
-  const hashes = async () => {
-    const rows = await Promise.all([first, again, done].map(({ settlementId }) => row(settlementId)));
-    return rows.map(({ tx_hash }) => tx_hash);
-  };
-  await recordSigned(deps.pool, [signed(done, 1, 'x'), signed(again, 1, 'b1'), signed(first, 1, 'a1')]);
-  expect(await hashes()).toEqual(['a1', 'b1', HASH[0]]);
-  await recordSigned(deps.pool, [signed(again, 2, 'b2')]);
-  // The event of the first bytes is delivered once more.
-  await recordSigned(deps.pool, [signed(first, 1, 'x'), signed(again, 1, 'x')]);
-  expect(await hashes()).toEqual(['a1', 'b2', HASH[0]]);
 });
 
 describe('a statement that waits for another of the same payment computes from the rows that the other has committed', () => {
