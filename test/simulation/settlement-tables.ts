@@ -1,5 +1,5 @@
 import { type Event, next } from '../../services/settlement/settlements/model/status.ts';
-import type { Confirmation } from '../../services/settlement/settlements/store/record-progress.ts';
+import type { Confirmation, Signed } from '../../services/settlement/settlements/store/record-progress.ts';
 import type { RedeemRequest } from '../../services/settlement/settlements/store/redeem.ts';
 import { byteaText, tokenHash } from '../../shared/lib/packed-token.ts';
 import { acceptModel } from './accept-model.ts';
@@ -239,15 +239,22 @@ export const createSettlementTables = (harness: Harness) => {
     // No delegate of a run needs approvals.
     model(/from approvals as a where a\.account_id = \$1 and a\.payment_attempt_id = \$2$/, '_ _', () => []),
     model(/insert into payers/, 'wallet_id account_id owner authority balance allowance slot', savePayer),
-    model<{ txHash: string; generation: number; id: string }>(
-      /update settlements set tx_hash = \$1, generation = \$2/,
-      'txHash generation id generation',
-      ({ txHash, generation, id }) => {
-        const row = settlements.get(id);
-        if (row?.status === 'pending' && row.generation < generation)
-          Object.assign(row, { tx_hash: txHash, generation, progressed_at: now() });
+    model<{ given: string }>(
+      /update settlements as s set tx_hash = input\."txHash", generation = input\.generation, progressed_at/,
+      'given',
+      ({ given }) => {
+        for (const { settlementId, txHash, generation } of JSON.parse(given) as Signed[]) {
+          const row = settlements.get(settlementId);
+          if (row?.status === 'pending' && row.generation < generation)
+            Object.assign(row, { tx_hash: txHash, generation, progressed_at: now() });
+        }
         return [];
       },
+    ),
+    model<{ ids: readonly string[] }>(
+      /as elapsed from settlements where settlement_id = any\(\$1/,
+      'ids',
+      ({ ids }) => ids.flatMap((id) => show(settlements.get(id))),
     ),
     model<{ given: string; messages: string }>(
       /changed\.was = 'pending'/,
