@@ -133,17 +133,16 @@ test('accrued fees are shown, and paid by a quote of the platform', async () => 
     'quote',
   );
   expect(quote).toMatchObject({ quote_amount: before.owed, fee_amount: '0' });
-  const feeWallet = stack.environments.test!.fee_wallet;
-  const wealth = await chain.balance(feeWallet);
   const paid = await must(
-    api<{ status: string; settlement_id: string }>('POST /v1/settle', {
+    api<{ status: string; settlement_id: string; tx_hash: string }>('POST /v1/settle', {
       ...owner,
       body: { quote_token: quote.quote_token, payment_attempt_id: `fees-${crypto.randomUUID()}` },
     }),
     'settle',
   );
   expect(paid.status).toBe('confirmed');
-  expect(await chain.balance(feeWallet)).toBe(wealth + BigInt(before.owed));
+  const { fee_wallet } = stack.environments.test!;
+  expect(await chain.received(fee_wallet, paid.tx_hash)).toBe(BigInt(before.owed));
   expect(await chain.balance(wallet.publicKey)).toBe(10_000_000n - BigInt(before.owed));
   expect(await fees()).toEqual({ ...before, paid: before.accrued, owed: '0', credit: '5000000' });
   expect((await api('POST /v1/accounts/me/fee-quote', owner)).status).toBe(409);
