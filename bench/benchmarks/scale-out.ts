@@ -1,5 +1,6 @@
 import { startFacilitator } from '../facilitator/facilitator.ts';
 import { createPayers, PRICE_MICRO, settleCalls } from '../harness/actors.ts';
+import { type Cpu, measured as measuredCpu, showCpu } from '../harness/cpu.ts';
 import { sampled } from '../harness/load.ts';
 import { startPayingStack } from '../harness/paying-stack.ts';
 import { type Benchmark, part, type Run } from '../harness/run.ts';
@@ -12,6 +13,8 @@ const REPLICAS = [1, 4];
 const PAYERS = 32;
 /** Concurrency per replica, so low that no call waits for the processor. */
 const EACH = 16;
+/** Concurrency, whatever the number of replicas, where their CPU is compared. */
+const IN_ALL = 64;
 
 type Burst = {
   perSecond: number;
@@ -38,18 +41,23 @@ export const scaleOut: Benchmark = {
   about: '1 and 4 replicas on a 400 ms chain; --in-flight settles at once (2000), against the facilitator',
   run: async (run) => {
     const measured: Record<number, Figures[]> = Object.fromEntries(REPLICAS.map((count) => [count, []]));
+    const cpu: Cpu = {};
     // The replica counts are measured in turns, as sides are elsewhere. Each turn has its own
     // stack.
     for (let round = 0; round < run.options.rounds; round += 1) {
       for (const replicas of round % 2 === 0 ? REPLICAS : REPLICAS.toReversed()) {
-        measured[replicas]!.push(await part(run, (own) => measure(own, round, replicas)));
+        measured[replicas]!.push(await part(run, (own) => measure(own, { round, replicas, cpu })));
       }
     }
     show(run, measured);
+    showCpu(run, `${IN_ALL} in all: CPU ms per settle`, cpu, { warmUps: 0 });
   },
 };
 
-const measure = async (run: Run, round: number, replicas: number): Promise<Figures> => {
+const measure = async (
+  run: Run,
+  { round, replicas, cpu }: { round: number; replicas: number; cpu: Cpu },
+): Promise<Figures> => {
   const { report, options } = run;
   const { bench, load, vendor, payers } = await startPayingStack(run, `${replicas}-replicas-${round}`, {
     chainSlotMs: PACE_MS,
@@ -83,6 +91,14 @@ const measure = async (run: Run, round: number, replicas: number): Promise<Figur
   const concurrency = EACH * replicas;
   const enough = concurrency * options.seconds * 4;
   const paced = sampled(await settles('in proportion', enough, { concurrency, seconds: options.seconds }));
+
+  const { origin } = sides.ours;
+  const calls = await sides.ours.prepare(IN_ALL * options.seconds * 4);
+  report.progress(`round ${round + 1}, replicas ${replicas}: ${IN_ALL} in all`);
+  const inAll = { calls, counted: 200, concurrency: IN_ALL, seconds: options.seconds };
+  await measuredCpu(bench.pids, cpu, `replicas ${replicas}`, async () =>
+    sampled(await load.run({ kind: 'calls', origin, ...inAll })),
+  );
 
   const { inFlight } = options;
   const burst = async (side: keyof typeof sides, count: number): Promise<Burst> => {

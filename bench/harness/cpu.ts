@@ -6,7 +6,7 @@ import { type Sample, summary } from './statistics.ts';
 /** Time for the work after the calls of a round. */
 const AFTERMATH_MS = 1500;
 
-/** CPU milliseconds per call: by side, by process, one value per round. */
+/** CPU milliseconds per call: by side, by program (all replicas), one value per round. */
 export type Cpu = Record<string, Record<string, number[]>>;
 export type Pids = () => Record<string, number>;
 
@@ -20,7 +20,14 @@ export const measured = async (
   side: string,
   work: () => Promise<Sample>,
 ): Promise<Sample> => {
-  const read = () => Object.fromEntries(Object.entries(pids()).map(([name, pid]) => [name, cpuMsOf(pid)]));
+  const read = () => {
+    const sums: Record<string, number> = {};
+    for (const [name, pid] of Object.entries(pids())) {
+      const program = name.replace(/#\d+$/, '');
+      sums[program] = (sums[program] ?? 0) + cpuMsOf(pid);
+    }
+    return sums;
+  };
   const before = read();
   const sample = await work();
   await sleep(AFTERMATH_MS);
@@ -35,10 +42,10 @@ export const measured = async (
   return sample;
 };
 
-/** Medians of the rounds after the warm-up. */
-export const showCpu = (run: Run, title: string, cpu: Cpu): void => {
+/** Medians of the rounds after the warm-up ones, which are counted too. */
+export const showCpu = (run: Run, title: string, cpu: Cpu, { warmUps = 1 } = {}): void => {
   const [ours, ...others] = Object.keys(cpu) as [string, ...string[]];
-  const median = (side: string, name: string) => summary(cpu[side]![name]!.slice(1)).median;
+  const median = (side: string, name: string) => summary(cpu[side]![name]!.slice(warmUps)).median;
   const names = Object.keys(cpu[ours]!).toSorted((a, b) => median(ours, b) - median(ours, a));
   run.report.table(
     title,
