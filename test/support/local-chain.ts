@@ -76,7 +76,8 @@ export const startChain = async ({
       method: 'POST',
       headers,
       body: text,
-      signal: AbortSignal.timeout(3_000),
+      // An advance executes every waiting transaction, of which one test sends a thousand.
+      signal: AbortSignal.timeout(20_000),
     });
     return (await response.json()) as unknown;
   };
