@@ -43,7 +43,7 @@ type Deps = Parameters<typeof createAccept>[0] &
     recordDecline: RecordDecline;
   };
 /** The dependencies with the statements that the calls of a handler share. */
-type Context = Deps & { accept: Accept; get: (settlementId: string) => Promise<SettlementRow> };
+type Context = Deps & { accept: Accept; getSettlement: (settlementId: string) => Promise<SettlementRow> };
 
 /**
  * The gateway has answered the caller after this time, and the caller may have repeated the call
@@ -64,7 +64,7 @@ export const settle = (deps: Deps): Handler<typeof settlement.operations.settle>
   const context: Context = {
     ...deps,
     accept: createAccept(deps),
-    get: batched((ids: readonly string[]) => getSettlements(deps.pool, ids)),
+    getSettlement: batched((ids: readonly string[]) => getSettlements(deps.pool, ids)),
   };
   return async (input, caller) => {
     // Counted from here: under load the acceptance takes seconds of the time that the gateway
@@ -267,13 +267,13 @@ const POLL_MS = 1000;
 
 /** Waits for the outcome. The row is read first, because it may have changed before this call. */
 const waitForOutcome = async (
-  { waiting, get }: Context,
+  { waiting, getSettlement }: Context,
   settlementId: string,
   until: number,
 ): Promise<Answer> =>
   show(
     await readUntil(waiting, settlementId, {
-      read: () => get(settlementId),
+      read: () => getSettlement(settlementId),
       done: ({ status }) => status !== 'pending',
       timeoutMs: until - performance.now(),
       againMs: POLL_MS,
