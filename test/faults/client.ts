@@ -8,7 +8,7 @@ import {
   settleWith,
   type Vendor,
 } from '../../deploy/local/seed/actors.ts';
-import { type Api, balancedApi, createApi, lostBy, must } from '../../deploy/local/seed/api.ts';
+import { type Api, balancedApi, createApi, lostBy, must, patientApi } from '../../deploy/local/seed/api.ts';
 import type { SignIn } from '../../deploy/local/seed/sign-in.ts';
 import { atOnce } from '../support/stack.ts';
 import type { Access } from './access.ts';
@@ -73,7 +73,7 @@ export const createActors = async (
   { stack }: Access,
   { payers, vendors }: { payers: number; vendors: number },
 ): Promise<Actors> => {
-  const api = createApi(stack.gateway_url);
+  const api = patientApi(createApi(stack.gateway_url));
   const [rich, poor, fickle, sellers] = await Promise.all([
     atOnce(payers - POOR, () => createConsumer(api, stack, { balance: BALANCE, allowance: BALANCE })),
     atOnce(POOR, () => createConsumer(api, stack, { balance: POOR_BALANCE, allowance: BALANCE })),

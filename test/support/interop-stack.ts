@@ -1,7 +1,7 @@
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { createVendor } from '../../deploy/local/seed/actors.ts';
-import { createApi } from '../../deploy/local/seed/api.ts';
+import { createApi, patientApi } from '../../deploy/local/seed/api.ts';
 import { environmentKeys } from '../../deploy/local/stack/keys.ts';
 import { networkOf } from '../../deploy/local/stack/networks.ts';
 import type { Stack } from '../../deploy/local/stack/stack-file.ts';
@@ -20,7 +20,7 @@ export const interopStack = (stack: Stack, stateDir: string) => {
     newVendor: async () => {
       const payout = Keypair.generate();
       const payTo = await chain.payee(payout);
-      const { apiKey } = await createVendor(createApi(stack.gateway_url), stack, { payout });
+      const { apiKey } = await createVendor(patientApi(createApi(stack.gateway_url)), stack, { payout });
       const facilitator = { url: `${stack.gateway_url}/v1/x402`, serviceKey: apiKey };
       return { facilitator, chain, network, payTo };
     },

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** A call of the public API over plain fetch. */
 export type Answer<T = Record<string, unknown>> = { status: number; headers: Headers; body: T };
 
@@ -30,6 +32,23 @@ export const createApi =
       headers: response.headers,
       body: text === '' ? undefined : JSON.parse(text),
     };
+  };
+
+/**
+ * Repeats a call that is answered 503 after its Retry-After. A repeat has no effect of its own,
+ * because it carries the Idempotency-Key of the first call.
+ */
+export const patientApi =
+  (api: Api, { patienceMs = 60_000 }: { patienceMs?: number } = {}): Api =>
+  async (call, { headers, ...asked } = {}) => {
+    const deadline = Date.now() + patienceMs;
+    const repeatable = { ...asked, headers: { 'idempotency-key': crypto.randomUUID(), ...headers } };
+    for (;;) {
+      const answer = await api(call, repeatable);
+      const waitMs = Number(answer.headers.get('retry-after') ?? 1) * 1000;
+      if (answer.status !== 503 || Date.now() + waitMs > deadline) return answer as never;
+      await sleep(waitMs);
+    }
   };
 
 /** The body of a call that must succeed. The error contains the answer of the gateway. */

@@ -7,7 +7,7 @@ import { displayUsdc } from '../../../shared/lib/micro.ts';
 import { writeAtomically } from '../processes/atomic-file.ts';
 import type { Stack, StackEnvironment } from '../stack/stack-file.ts';
 import { createDelegate, createVendor, type Paid, quoteOf, settleWith } from './actors.ts';
-import { type Api, createApi, must } from './api.ts';
+import { type Api, createApi, must, patientApi } from './api.ts';
 import { signIn } from './sign-in.ts';
 import { allowSpending, fund, linkWallet } from './wallet.ts';
 
@@ -97,7 +97,7 @@ export const transcript = async (
   const chain: StackEnvironment | undefined = stack.environments.test;
   if (chain === undefined) return;
   const opened = openSeed(path.join(stateDir, 'seed-test.json'));
-  const api = createApi(stack.gateway_url);
+  const api = patientApi(createApi(stack.gateway_url));
   const vendor = await seededVendor(api, stack, opened);
   const consumer = await seededConsumer(api, stack, opened);
 

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { createConsumer, createDelegate } from '../../../deploy/local/seed/actors.ts';
-import { balancedApi, createApi, lostBy } from '../../../deploy/local/seed/api.ts';
+import { balancedApi, createApi, lostBy, patientApi } from '../../../deploy/local/seed/api.ts';
 import { startInterop } from '../../support/interop.ts';
 import { interopStack } from '../../support/interop-stack.ts';
 import { payExternal, reportExternal } from '../../support/outgoing.ts';
@@ -32,7 +32,7 @@ type Options = {
 export const createActors = async (harness: Harness, { accounts, payees, fitting }: Options) => {
   const { stack, stateDir } = harness;
   const { chain } = interopStack(stack, path.resolve(stateDir));
-  const api = createApi(stack.gateway_url);
+  const api = patientApi(createApi(stack.gateway_url));
   const addresses = await atOnce(payees, () => chain.payee());
   const owners = await atOnce(accounts, () =>
     createConsumer(api, stack, { balance: BALANCE, allowance: BALANCE }),

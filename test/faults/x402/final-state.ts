@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { createApi, must } from '../../../deploy/local/seed/api.ts';
+import { createApi, must, patientApi } from '../../../deploy/local/seed/api.ts';
 import { environmentKeys } from '../../../deploy/local/stack/keys.ts';
 import { createChainReader, HANDS, readRecords } from '../final-records.ts';
 import type { Harness } from '../harness.ts';
@@ -24,7 +24,7 @@ export type FinalState = Awaited<ReturnType<typeof readFinalState>>;
 export const readFinalState = async (harness: Harness, { vendors }: Actors) => {
   const { query, stateDir, chain, stack } = harness;
   const { signaturesOf, transfersOf } = createChainReader(harness);
-  const api = createApi(stack.gateway_url);
+  const api = patientApi(createApi(stack.gateway_url));
   const listIssued = async (token: string): Promise<string[]> => {
     const ids: string[] = [];
     for (let cursor: string | null = null; ; ) {
