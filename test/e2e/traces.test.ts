@@ -3,11 +3,14 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import {
+  type Consumer,
   createConsumer,
   createDelegate,
   createVendor,
+  type Paid,
   quoteOf,
   settleWith,
+  type Vendor,
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import type { Trace, TracedSpan } from '../../deploy/local/traces/store.ts';
@@ -25,18 +28,21 @@ const has = (trace: Trace, name: string, value: string) =>
 const traceWith = async (
   name: string,
   value: string,
-  complete: (trace: Trace) => boolean = () => true,
+  complete: (trace: Trace, all: readonly Trace[]) => boolean = () => true,
 ): Promise<Trace> => {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 50_000;
   for (;;) {
-    const found = (await traces()).find((trace) => has(trace, name, value) && complete(trace));
+    const all = await traces();
+    const found = all.find((trace) => has(trace, name, value) && complete(trace, all));
     if (found !== undefined) return found;
     if (Date.now() > deadline) throw new Error(`no complete trace with ${name}=${value}`);
     await sleep(200);
   }
 };
-const traceOf = (attempt: string, complete: (trace: Trace) => boolean): Promise<Trace> =>
-  traceWith('quittance.payment_attempt_id', attempt, complete);
+const traceOf = (
+  attempt: string,
+  complete: (trace: Trace, all: readonly Trace[]) => boolean,
+): Promise<Trace> => traceWith('quittance.payment_attempt_id', attempt, complete);
 
 /**
  * Service and delegate keys, tokens of mails and cookies, webhook secrets, access, quote and
@@ -47,61 +53,81 @@ const SECRETS =
 
 const line = ({ kind, service, name }: TracedSpan) => `${kind} ${service} ${name}`;
 
-test('one settle is one trace, from the call over NATS and JetStream to the chain and back', async () => {
-  const [vendor, consumer] = [await createVendor(api, stack), await createConsumer(api, stack)];
-  const attempt = `traced-${crypto.randomUUID()}`;
-  const quote = await quoteOf(api, vendor);
-  const paid = await must(settleWith(api, consumer.token, quote, attempt), 'settle');
-  // Each service exports by its clock, so the subscriber's span may be exported before the
-  // publisher's, and that of the poll after all others.
-  const whole = await traceOf(
-    attempt,
-    ({ spans }) =>
-      ['poll signature statuses', 'getSignatureStatuses'].every((poll) =>
-        spans.some(({ name }) => name === poll),
-      ) &&
-      ['evt.settlement.issued', 'evt.settlement.finalized'].every(
-        (event) =>
-          spans.some(({ name, service }) => name === `process ${event}` && service === 'wallet') &&
-          spans.some(({ name, service }) => name === `send ${event}` && service === 'settlement'),
-      ),
+const settle = 'server settlement process rpc.settlement.settle';
+const job = 'consumer chain-submitter process job.chain-submitter.settle';
+const execute = 'internal chain-submitter execute settle';
+const progress = 'evt.chain-submitter.settleProgressed';
+const ROOT = ' → server gateway POST /v1/settle';
+const ONE_SETTLE = [
+  ROOT,
+  'server gateway POST /v1/settle → client gateway evalsha',
+  'server gateway POST /v1/settle → client gateway request rpc.settlement.settle',
+  `client gateway request rpc.settlement.settle → ${settle}`,
+  `${settle} → client settlement request int.wallet.find`,
+  'client settlement request int.wallet.find → server wallet process int.wallet.find',
+  `${settle} → client settlement INSERT settlements UPDATE payers UPDATE delegates INSERT outbox`,
+  `${settle} → producer settlement send job.chain-submitter.settle`,
+  `producer settlement send job.chain-submitter.settle → ${job}`,
+  `${job} → client chain-submitter INSERT intents`,
+  `${job} → ${execute}`,
+  `${execute} → client chain-submitter simulateTransaction`,
+  `${execute} → client chain-submitter sendTransaction`,
+  `${job} → internal chain-submitter poll signature statuses`,
+  'internal chain-submitter poll signature statuses → client chain-submitter getSignatureStatuses',
+  `${job} → producer chain-submitter send ${progress}`,
+  `producer chain-submitter send ${progress} → consumer settlement process ${progress}`,
+  ...['issued', 'finalized'].flatMap((event) => [
+    `consumer settlement process ${progress} → producer settlement send evt.settlement.${event}`,
+    `producer settlement send evt.settlement.${event} → consumer wallet process evt.settlement.${event}`,
+  ]),
+];
+
+/** Each span with its parent. A span without a parent in the trace begins with an arrow. */
+const arrowsOf = ({ spans }: Trace): string[] => {
+  const byId = new Map(spans.map((span) => [span.span_id, span]));
+  return spans.map((span) => {
+    const parent = span.parent_span_id === null ? undefined : byId.get(span.parent_span_id);
+    return `${parent === undefined ? '' : line(parent)} → ${line(span)}`;
+  });
+};
+
+/** What a trace lacks, and the spans whose parent it lacks. */
+const faultsOf = (trace: Trace): string[] => {
+  const arrows = arrowsOf(trace);
+  return [
+    ...ONE_SETTLE.filter((arrow) => !arrows.includes(arrow)),
+    ...arrows.filter((arrow) => arrow.startsWith(' → ') && arrow !== ROOT),
+  ];
+};
+
+/** Whether a poll, a write or a message served this trace and others. One of them has its span. */
+const isShared = ({ trace_id: id }: Trace, all: readonly Trace[]): boolean =>
+  all.some(({ trace_id, spans }) =>
+    spans.some(({ links }) => links.some((link) => (link.trace_id === id) !== (trace_id === id))),
   );
 
-  const byId = new Map(whole.spans.map((span) => [span.span_id, span]));
-  const arrows = new Set(
-    whole.spans.map((span) => {
-      const parent = span.parent_span_id === null ? undefined : byId.get(span.parent_span_id);
-      return `${parent === undefined ? '' : line(parent)} → ${line(span)}`;
-    }),
-  );
-  const settle = 'server settlement process rpc.settlement.settle';
-  const job = 'consumer chain-submitter process job.chain-submitter.settle';
-  const execute = 'internal chain-submitter execute settle';
-  const progress = 'evt.chain-submitter.settleProgressed';
-  const expected = [
-    ' → server gateway POST /v1/settle',
-    'server gateway POST /v1/settle → client gateway evalsha',
-    'server gateway POST /v1/settle → client gateway request rpc.settlement.settle',
-    `client gateway request rpc.settlement.settle → ${settle}`,
-    `${settle} → client settlement request int.wallet.find`,
-    'client settlement request int.wallet.find → server wallet process int.wallet.find',
-    `${settle} → client settlement INSERT settlements UPDATE payers UPDATE delegates INSERT outbox`,
-    `${settle} → producer settlement send job.chain-submitter.settle`,
-    `producer settlement send job.chain-submitter.settle → ${job}`,
-    `${job} → client chain-submitter INSERT intents`,
-    `${job} → ${execute}`,
-    `${execute} → client chain-submitter simulateTransaction`,
-    `${execute} → client chain-submitter sendTransaction`,
-    `${job} → internal chain-submitter poll signature statuses`,
-    'internal chain-submitter poll signature statuses → client chain-submitter getSignatureStatuses',
-    `${job} → producer chain-submitter send ${progress}`,
-    `producer chain-submitter send ${progress} → consumer settlement process ${progress}`,
-    `consumer settlement process ${progress} → producer settlement send evt.settlement.issued`,
-    'producer settlement send evt.settlement.issued → consumer wallet process evt.settlement.issued',
-  ];
-  expect(expected.filter((arrow) => !arrows.has(arrow))).toEqual([]);
-  // Every other span has its parent in the trace.
-  expect([...arrows].filter((arrow) => arrow.startsWith(' → '))).toEqual([expected[0]]);
+/**
+ * Pays until a payment shares no work with payments of other suites, for a limited time.
+ * @returns the last payment with its trace
+ */
+const payAlone = async (vendor: Vendor, consumer: Consumer): Promise<{ paid: Paid; trace: Trace }> => {
+  const deadline = Date.now() + 45_000;
+  const isOver = () => Date.now() > deadline;
+  for (;;) {
+    const attempt = `traced-${crypto.randomUUID()}`;
+    const paid = await must(settleWith(api, consumer.token, await quoteOf(api, vendor), attempt), 'settle');
+    const trace = await traceOf(
+      attempt,
+      (found, all) => faultsOf(found).length === 0 || isShared(found, all) || isOver(),
+    );
+    if (faultsOf(trace).length === 0 || isOver()) return { paid, trace };
+  }
+};
+
+test('one settle is one trace, from the call over NATS and JetStream to the chain and back', async () => {
+  const [vendor, consumer] = [await createVendor(api, stack), await createConsumer(api, stack)];
+  const { paid, trace: whole } = await payAlone(vendor, consumer);
+  expect(faultsOf(whole)).toEqual([]);
 
   const root = whole.spans.find(({ parent_span_id }) => parent_span_id === null)!;
   expect(root.attributes).toMatchObject({
@@ -114,7 +140,7 @@ test('one settle is one trace, from the call over NATS and JetStream to the chai
   // Consumers also name their message as a link, as the semantic conventions require.
   const consumed = whole.spans.filter(({ kind }) => kind === 'consumer');
   for (const { parent_span_id, links } of consumed) expect(links[0]?.span_id).toBe(parent_span_id);
-});
+}, 90_000);
 
 test('concurrent settles have one trace each, although one call polls the chain for all of them', async () => {
   const [vendor, consumer] = [await createVendor(api, stack), await createConsumer(api, stack)];
