@@ -13,6 +13,8 @@ import { schedule } from './schedule.ts';
 export type Options = {
   stateDir: string;
   seconds: number;
+  /** The run goes on until it has had so many faults, because a busy machine has fewer. */
+  leastFaults?: number;
   /** Names, or beginnings of names. Without names all faults. */
   faults: readonly string[];
   seed: number;
@@ -65,6 +67,7 @@ export const runCampaign = async (options: Options): Promise<Report> => {
   const {
     stateDir,
     seconds,
+    leastFaults = 0,
     seed,
     print,
     slotMs = 100,
@@ -98,7 +101,7 @@ export const runCampaign = async (options: Options): Promise<Report> => {
     const missed: string[] = [];
     const deadline = Date.now() + seconds * 1000;
     for (const { fault, own } of schedule(faults, rng)) {
-      if (Date.now() >= deadline) break;
+      if (Date.now() >= deadline && events.length >= leastFaults) break;
       const from = Date.now();
       const heal = await fault.inject(own);
       if (heal === null) missed.push(fault.name);

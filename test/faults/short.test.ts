@@ -24,6 +24,7 @@ const FAULTS = [
   'expiry-of-dropped-sends',
 ];
 const SECONDS = 20;
+const LEAST_FAULTS = 5;
 /** The test proves correctness, not speed: a busy machine may take long. */
 const TERMINAL_MS = 180_000;
 
@@ -37,6 +38,7 @@ own(
     const report = await runCampaign({
       stateDir: testStateDir('faults'),
       seconds: SECONDS,
+      leastFaults: LEAST_FAULTS,
       seed: 20_260_101,
       faults: FAULTS,
       perSecond: 8,
@@ -48,7 +50,7 @@ own(
     );
     expect({ breaks, progress: breaks.length > 0 ? lines : [] }).toEqual({ breaks: [], progress: [] });
     expect(report.paid).toBeGreaterThan(10);
-    expect(report.rows.reduce((sum, { events }) => sum + events, 0)).toBeGreaterThan(4);
+    expect(report.rows.reduce((sum, { events }) => sum + events, 0)).toBeGreaterThanOrEqual(LEAST_FAULTS);
   },
   300_000,
 );
