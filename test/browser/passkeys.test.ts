@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { type SignIn, signIn } from '../../deploy/local/seed/sign-in.ts';
 import { openPage, type PasskeyPage, startBrowser } from '../support/browser.ts';
 import { runningStack } from '../support/stack.ts';
+import { waitFor } from '../support/wait.ts';
 
 /**
  * Passkeys in real Chromium with the running system. The page is at the gateway's address under the
@@ -157,7 +157,5 @@ test('a copy with an older counter is refused, and the owner is notified', async
 
   const inbox = `${stack.mail_url}/messages?to=${encodeURIComponent(person.account.email)}`;
   const newest = async () => ((await (await fetch(inbox)).json()) as { subject: string }[])[0]?.subject;
-  const deadline = Date.now() + 10_000;
-  while (!(await newest())?.includes('refused') && Date.now() < deadline) await sleep(100);
-  expect(await newest()).toBe('A sign-in with a passkey was refused (Quittance)');
+  await waitFor(newest, (subject) => subject === 'A sign-in with a passkey was refused (Quittance)');
 });

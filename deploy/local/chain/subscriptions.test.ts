@@ -10,6 +10,7 @@ import {
   startChain,
   type TestChain,
 } from '../../../test/support/local-chain.ts';
+import { waitFor } from '../../../test/support/wait.ts';
 
 type Message = {
   id?: unknown;
@@ -25,15 +26,11 @@ let socket: WebSocket;
 let messages: Message[] = [];
 let nextId = 0;
 
-const until = async (holds: (message: Message) => boolean): Promise<Message> => {
-  const deadline = performance.now() + 2_000;
-  for (;;) {
-    const found = messages.find(holds);
-    if (found) return found;
-    if (performance.now() > deadline) throw new Error(`timed out with only ${JSON.stringify(messages)}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-};
+const until = async (holds: (message: Message) => boolean): Promise<Message> =>
+  (await waitFor(
+    () => messages.find(holds) ?? null,
+    (found) => found !== null,
+  ))!;
 const call = async (method: string, ...params: unknown[]): Promise<Message> => {
   nextId += 1;
   const id = nextId;
