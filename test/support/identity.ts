@@ -319,13 +319,15 @@ export const startIdentity = async () => {
       const { seq } = await settler.js.publish(`evt.settlement.${name}`, encode(payload));
       lastPublished.set(name, Math.max(lastPublished.get(name) ?? 0, seq));
     },
-    /** Waits until every published event is handled and every mail is sent. */
-    allHandledAndMailed: async (event: 'issued' | 'declined' = 'issued'): Promise<void> => {
+    /** Waits until every published event is handled and every mail is sent that has not expired. */
+    allHandledAndMailed: async (
+      event: 'issued' | 'declined' | 'approvalRequested' = 'issued',
+    ): Promise<void> => {
       const jsm = await watcher.nc.jetstreamManager();
       const { stream, durable } = eventDurable('identity', 'settlement', event);
       for (;;) {
         const { ack_floor } = await jsm.consumers.info(stream, durable);
-        const { rows } = await admin.query('select from identity.mails limit 1');
+        const { rows } = await admin.query('select from identity.mails where expires_at > app_now() limit 1');
         if (ack_floor.stream_seq >= (lastPublished.get(event) ?? 0) && rows.length === 0) return;
         // Faster than the sweep, which runs every second.
         if (rows.length > 0) mails.poke();

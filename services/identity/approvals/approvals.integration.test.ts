@@ -4,7 +4,6 @@ import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import { createAuthenticator, type Says } from '../../../test/support/authenticator.ts';
 import { callerOf, codeOf, PAYOUT, type Session, startIdentity } from '../../../test/support/identity.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
-import { waitFor } from '../../../test/support/wait.ts';
 import { requestApproval } from '../../settlement/approvals/request-approval.ts';
 import { approvalChallenge } from './challenge.ts';
 
@@ -219,14 +218,7 @@ describe('mail', () => {
     await running.publish({ ...stranger, expires_at: '2020-01-01T00:00:00.000Z' }, 'approvalRequested');
     const last = { ...stranger, approval_id: newId('apr'), service_name: 'Last' };
     await running.publish(last, 'approvalRequested');
-    const counted = (expected: number, table: string, where?: string) =>
-      waitFor(
-        () => running.count(table, where),
-        (count) => count === expected,
-      );
-    await counted(3, 'mailed_approvals');
-    // Mails are sent side by side, and each row is deleted after that. An expired one is not sent.
-    await counted(0, 'mails', 'expires_at > now()');
+    await running.allHandledAndMailed('approvalRequested');
     const mails = running.smtp.mailsTo(email).filter(({ subject }) => subject === SUBJECT);
     expect(mails).toHaveLength(2);
     const mail = mails.find(({ text }) => text.includes('Robot'))!;
