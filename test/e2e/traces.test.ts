@@ -23,12 +23,11 @@ const traces = async (): Promise<Trace[]> => (await (await fetch(`${collector}/t
 const has = (trace: Trace, name: string, value: string) =>
   trace.spans.some(({ attributes }) => attributes[name] === value);
 
+/** @param all the traces of every suite */
+type Complete = (trace: Trace, all: readonly Trace[]) => boolean;
+
 /** The trace with a value on one of its spans, once all expected spans were exported. */
-const traceWith = async (
-  name: string,
-  value: string,
-  complete: (trace: Trace, all: readonly Trace[]) => boolean = () => true,
-): Promise<Trace> => {
+const traceWith = async (name: string, value: string, complete: Complete = () => true): Promise<Trace> => {
   const deadline = Date.now() + 50_000;
   for (;;) {
     const all = await traces();
@@ -38,10 +37,8 @@ const traceWith = async (
     await sleep(200);
   }
 };
-const traceOf = (
-  attempt: string,
-  complete: (trace: Trace, all: readonly Trace[]) => boolean,
-): Promise<Trace> => traceWith('quittance.payment_attempt_id', attempt, complete);
+const traceOf = (attempt: string, complete: Complete): Promise<Trace> =>
+  traceWith('quittance.payment_attempt_id', attempt, complete);
 
 /**
  * Service and delegate keys, tokens of mails and cookies, webhook secrets, access, quote and

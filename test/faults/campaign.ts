@@ -13,7 +13,7 @@ import { schedule } from './schedule.ts';
 export type Options = {
   stateDir: string;
   seconds: number;
-  /** The run goes on until it has had so many faults, because a busy machine has fewer. */
+  /** The run goes on until it has had this many faults. A busy machine has fewer in a second. */
   leastFaults?: number;
   /** Names, or beginnings of names. Without names all faults. */
   faults: readonly string[];

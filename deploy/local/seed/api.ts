@@ -35,8 +35,9 @@ export const createApi =
   };
 
 /**
- * Repeats a call that is answered 503 after its Retry-After. A repeat has no effect of its own,
- * because it carries the Idempotency-Key of the first call.
+ * Waits for the Retry-After of an answer 503 and repeats the call, as that error asks. The repeat
+ * has the Idempotency-Key of the first call. Calls that take none have no effect when repeated.
+ * @returns the last answer, which is a 503 if there was no other in time
  */
 export const patientApi =
   (api: Api, { patienceMs = 60_000 }: { patienceMs?: number } = {}): Api =>
@@ -44,9 +45,9 @@ export const patientApi =
     const deadline = Date.now() + patienceMs;
     const repeatable = { ...asked, headers: { 'idempotency-key': crypto.randomUUID(), ...headers } };
     for (;;) {
-      const answer = await api(call, repeatable);
+      const answer = await api<never>(call, repeatable);
       const waitMs = Number(answer.headers.get('retry-after') ?? 1) * 1000;
-      if (answer.status !== 503 || Date.now() + waitMs > deadline) return answer as never;
+      if (answer.status !== 503 || Date.now() + waitMs > deadline) return answer;
       await sleep(waitMs);
     }
   };
