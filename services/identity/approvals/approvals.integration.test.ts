@@ -219,8 +219,10 @@ describe('mail', () => {
     const last = { ...stranger, approval_id: newId('apr'), service_name: 'Last' };
     await running.publish(last, 'approvalRequested');
     await running.allHandledAndMailed('approvalRequested');
+    expect(await running.count('mailed_approvals')).toBe(3);
     const mails = running.smtp.mailsTo(email).filter(({ subject }) => subject === SUBJECT);
     expect(mails).toHaveLength(2);
+    expect(mails.filter(({ text }) => text.includes('“Last”'))).toHaveLength(1);
     const mail = mails.find(({ text }) => text.includes('Robot'))!;
     for (const part of [
       `https://console.quittance.example/approvals/${approval.approval_id}\n`,
