@@ -8,10 +8,24 @@ const common = {
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/test/support/strip-types.js' },
   testEnvironment: 'node',
+  testRunner: '<rootDir>/test/support/runner.js',
   setupFiles: ['<rootDir>/test/support/output.ts'],
   modulePathIgnorePatterns: ['<rootDir>/.local/'],
 };
 
+/** Suites that use the common stack. */
+const withStack = {
+  ...common,
+  setupFilesAfterEnv: ['<rootDir>/test/support/clear-of-midnight.ts'],
+  globalSetup: '<rootDir>/test/support/e2e-setup.ts',
+  globalTeardown: '<rootDir>/test/support/e2e-teardown.ts',
+};
+
+/**
+ * `npm test` runs unit, simulation, integration, e2e and faults: what a change needs. `npm run
+ * test:clients` runs browser, interop and release: what people and their programs use, and what a
+ * release ships.
+ */
 export default {
   projects: [
     {
@@ -21,7 +35,7 @@ export default {
         '<rootDir>/{services,shared,deploy,sdk,mcp,cli,console,tools,bench}/**/*.test.ts',
         '<rootDir>/test/*.test.ts',
       ],
-      testPathIgnorePatterns: ['/node_modules/', '\\.integration\\.test\\.ts$'],
+      testPathIgnorePatterns: ['/node_modules/', '\\.(integration|release)\\.test\\.ts$'],
     },
     {
       ...common,
@@ -36,13 +50,14 @@ export default {
       displayName: 'simulation',
       testMatch: ['<rootDir>/test/simulation/*.test.ts'],
     },
+    { ...withStack, displayName: 'e2e', testMatch: ['<rootDir>/test/e2e/*.test.ts'] },
+    { ...withStack, displayName: 'browser', testMatch: ['<rootDir>/test/browser/*.test.ts'] },
+    { ...withStack, displayName: 'interop', testMatch: ['<rootDir>/test/interop/*.test.ts'] },
     {
       ...common,
-      displayName: 'e2e',
-      testMatch: ['<rootDir>/test/{e2e,browser,interop}/*.test.ts'],
-      setupFilesAfterEnv: ['<rootDir>/test/support/clear-of-midnight.ts'],
-      globalSetup: '<rootDir>/test/support/e2e-setup.ts',
-      globalTeardown: '<rootDir>/test/support/e2e-teardown.ts',
+      displayName: 'release',
+      testMatch: ['<rootDir>/{cli,deploy,mcp,sdk,tools}/**/*.release.test.ts'],
+      globalSetup: '<rootDir>/test/support/release-setup.ts',
     },
     {
       ...common,

@@ -6,7 +6,6 @@ import { mirrorOf } from './containers/engine/debian-packages.ts';
 import { ownLayers } from './containers/image.ts';
 import { pinnedImages } from './containers/images/pinned-images.ts';
 import { portsOverride } from './containers/project.ts';
-import { lastLine } from './support/last-line.ts';
 
 /** What `npm run containers` does without an engine. The rest runs in test/containers. */
 const root = path.resolve(import.meta.dirname, '..');
@@ -59,14 +58,4 @@ test('packages come from the mirror of this machine’s apt, and without one fro
     'http://mirror.example/debian/',
   );
   expect(mirrorOf(targets.join('\n'))).toBe('http://deb.debian.org/debian');
-});
-
-test.each([
-  [undefined, '3 passed, 1 failed'],
-  ['skipped', '3 passed, 1 failed'],
-  ['passed', '4 passed, 1 failed'],
-  ['failed', '3 passed, 2 failed'],
-  ['', '3 passed, 2 failed'],
-])('the last line counts a container check that ended as %p', (earlier, line) => {
-  expect(lastLine({ passed: 3, failed: 1 }, earlier)).toBe(line);
 });

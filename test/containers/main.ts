@@ -1,9 +1,10 @@
 // `npm run containers`: builds the image, runs compose.yaml in a container engine, pays, and runs
 // the tests of this folder.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import path from 'node:path';
 import { readCommandLine } from '../../deploy/local/processes/command-line.ts';
+import { addCounts } from '../support/last-line.ts';
 import { run } from './command.ts';
 import {
   ArchiveUnreachable,
@@ -35,8 +36,7 @@ the official images.
   --cache FOLDER   keeps the unpacked engine and its images in the folder for the next call
   --unpack         unpacks an engine even if another one answers
   --save FOLDER    only builds the images, and writes them as tar files for a cluster
-  --optional       ends with 0 if there is no engine and none can be unpacked
-  --result FILE    writes "passed", "failed" or "skipped" into the file`;
+  --optional       ends with 0 if there is no engine and none can be unpacked`;
 
 const { values: options } = readCommandLine(USAGE, {
   options: {
@@ -47,7 +47,6 @@ const { values: options } = readCommandLine(USAGE, {
     unpack: { type: 'boolean' },
     save: { type: 'string' },
     optional: { type: 'boolean' },
-    result: { type: 'string' },
   },
 });
 
@@ -56,9 +55,6 @@ const startedAt = performance.now();
 const step = (text: string) => {
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   console.log(`${seconds.padStart(6)} s  ${text}`);
-};
-const report = (result: 'passed' | 'failed' | 'skipped') => {
-  if (options.result !== undefined) writeFileSync(options.result, `${result}\n`);
 };
 
 const workFolder = (): string => {
@@ -199,7 +195,6 @@ const stopKept = async (work: string): Promise<void> => {
 
 /** Nothing can be run here. */
 const skip = (why: string): void => {
-  report('skipped');
   console.error(`containers: ${why}`);
   process.exitCode = options.optional ? 0 : 1;
 };
@@ -220,7 +215,7 @@ const main = async (): Promise<void> => {
   try {
     await trial(open, answering);
     if (!options.keep) await closed();
-    report('passed');
+    addCounts({ passed: 1, failed: 0 });
   } catch (error) {
     await closed().catch((failed: Error) => console.error(failed.message));
     if (!(error instanceof ArchiveUnreachable)) throw error;
@@ -231,7 +226,7 @@ const main = async (): Promise<void> => {
 try {
   await main();
 } catch (error) {
-  report('failed');
+  addCounts({ passed: 0, failed: 1 });
   console.error(`containers: ${(error as Error).message}`);
   process.exitCode = 1;
 }

@@ -1,18 +1,16 @@
-import { writeSync } from 'node:fs';
+import { appendFileSync, writeSync } from 'node:fs';
+import { cpuSeconds } from './cpu.ts';
 
-type Totals = { passed: number; failed: number };
+export type Counts = { passed: number; failed: number };
 
-type WithTotals = typeof globalThis & { testTotals?: Totals };
+type WithTotals = typeof globalThis & { testTotals?: Counts };
 
 /**
- * `N passed, N failed`, with a check that ran before and counts as one.
- * @param earlier `passed`, `failed`, `skipped`, or undefined without such a check; anything else is
- *   a check that ended without a result
+ * Adds the counts of a run to the file that TEST_COUNTS names, if it names one: a line `1 0` per
+ * run, passed and failed. `.ci/run` prints their sum.
  */
-export const lastLine = ({ passed, failed }: Totals, earlier: string | undefined): string => {
-  const counts = earlier !== undefined && earlier !== 'skipped';
-  const isPassed = counts && earlier === 'passed';
-  return `${passed + Number(isPassed)} passed, ${failed + Number(counts && !isPassed)} failed`;
+export const addCounts = ({ passed, failed }: Counts): void => {
+  if (process.env.TEST_COUNTS) appendFileSync(process.env.TEST_COUNTS, `${passed} ${failed}\n`);
 };
 
 /**
@@ -20,18 +18,21 @@ export const lastLine = ({ passed, failed }: Totals, earlier: string | undefined
  * that may run first calls it: jest starts no reporter when a set-up fails, and then the run counts
  * as one failure.
  */
-export function totals(): Totals {
+export function totals(): Counts {
   const shared = globalThis as WithTotals;
   if (!shared.testTotals) {
-    const created: Totals = { passed: 0, failed: 1 };
+    const created: Counts = { passed: 0, failed: 1 };
     shared.testTotals = created;
-    const earlier = process.env.EARLIER_RESULT;
-    // A run of jest inside a test counts only its own tests.
-    delete process.env.EARLIER_RESULT;
     process.on('exit', (code) => {
       // Jest may fail for a reason that no test shows, such as a coverage threshold.
       const failed = code !== 0 && created.failed === 0 ? 1 : created.failed;
-      writeSync(1, `${lastLine({ passed: created.passed, failed }, earlier)}\n`);
+      const { passed } = created;
+      addCounts({ passed, failed });
+      // Writes that Node has not finished are lost at the end of a process.
+      writeSync(
+        1,
+        `CPU of all processes: ${cpuSeconds().toFixed(0)} s\n${passed} passed, ${failed} failed\n`,
+      );
     });
   }
   return shared.testTotals;

@@ -1,11 +1,12 @@
 import type { WithStack } from './e2e-setup.ts';
 
-type Suite = { context: { config: { displayName?: { name: string } } } };
+type Suite = { context: { config: { globalSetup?: string | null } } };
 
-const usesStack = ({ context }: Suite): boolean => context.config.displayName?.name === 'e2e';
+const usesStack = ({ context }: Suite): boolean =>
+  context.config.globalSetup?.endsWith('/e2e-setup.ts') ?? false;
 
 /**
- * Stops the stack of the end-to-end tests when the last of them has ended. They run first
+ * Stops the common stack when the last suite that uses it has ended. These suites run first
  * (sequencer.js), and the idle stack would take an eighth of two cores from all others.
  */
 export default class StackReporter {
