@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import ts from 'typescript';
+import { gapsOf } from '../deploy/local/setup/lock-file.mjs';
 import { contractList } from '../shared/contract/index.ts';
 import { operatorOperations } from '../shared/contract/operator.ts';
 
@@ -299,6 +300,16 @@ test('every source is imported, started or configured', () => {
     file.startsWith('shared/jobs/') ||
     namedBy(file);
   expect(sources.filter((file) => !alive(file))).toEqual([]);
+});
+
+test('each lock file has the checksum of every package, and no address of a registry', () => {
+  const locks = globSync('**/package-lock.json', {
+    cwd: root,
+    exclude: (name) => /node_modules|^\.local/.test(name),
+  });
+  expect(locks.length).toBeGreaterThan(4);
+  const read = (file: string) => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
+  expect(locks.flatMap((file) => gapsOf(read(file)).map((gap) => `${file}: ${gap}`))).toEqual([]);
 });
 
 test('no handwritten source is longer than 400 lines', () => {

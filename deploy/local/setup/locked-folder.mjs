@@ -30,7 +30,7 @@ async function install(hash) {
   try {
     if (readOr(stampFile, '') === hash) return;
     const startedAt = Date.now();
-    installLocked(folder, say);
+    installLocked(folder);
     writeFileSync(stampFile, hash);
     const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
     say(`the modules of ${path.relative(repositoryRoot, folder)} are installed (${seconds} s)`);

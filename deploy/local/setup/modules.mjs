@@ -21,7 +21,7 @@ const nodeBinary = path.join(modules, 'node/bin/node');
 
 /**
  * @param forStart on a bare machine only what `npm start` needs is installed
- * @throws if neither `npm ci` nor its fallback succeeds
+ * @throws if the lock file has gaps or npm fails
  */
 export function ensureNodeModules(lockHash, say, { forStart }) {
   const partStamp = `start ${lockHash}`;
@@ -60,7 +60,7 @@ const packagesIn = (file) => JSON.parse(readFileSync(file, 'utf8')).packages;
 
 function install(say) {
   say('installing node modules (npm ci)');
-  installLocked(repositoryRoot, say);
+  installLocked(repositoryRoot);
 }
 
 /**

@@ -51,7 +51,7 @@ export function installForStart(say) {
   write('package-lock.json', lock);
   const count = Object.keys(lock.packages).length - 1;
   say(`installing the node modules that npm start needs (${count} packages, npm ci)`);
-  installLocked(staging, say);
+  installLocked(staging);
   if (existsSync(modules)) throw new Error('node_modules appeared during the installation; run it again');
   renameSync(path.join(staging, 'node_modules'), modules);
   rmSync(staging, { recursive: true, force: true });
