@@ -1,13 +1,15 @@
-// Builds the console into console/dist, which the gateway serves unchanged: `node
-// console/build.ts`. Set-up runs it when the sources have changed, the Dockerfile in a separate
-// stage.
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+// Builds the console into console/dist, or into the folder that it is given, which the gateway
+// serves unchanged: `node console/build.ts`. Set-up runs it when the sources have changed, the
+// Dockerfile in a separate stage.
+import { readdirSync, statSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 import { build } from 'vite';
 
 const root = import.meta.dirname;
-const dist = path.join(root, 'dist');
+const dist = path.resolve(process.argv[2] ?? path.join(root, 'dist'));
 
 await build({
   root,
@@ -34,11 +36,13 @@ await build({
 });
 
 /** Compressed once at build time with the best level, not by every gateway that starts. */
-const compress = (file: string): void => {
-  const plain = readFileSync(file);
+const compress = async (file: string): Promise<void> => {
+  const plain = await readFile(file);
   const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } };
-  writeFileSync(`${file}.br`, brotliCompressSync(plain, quality));
-  writeFileSync(`${file}.gz`, gzipSync(plain, { level: 9 }));
+  await Promise.all([
+    writeFile(`${file}.br`, await promisify(brotliCompress)(plain, quality)),
+    writeFile(`${file}.gz`, await promisify(gzip)(plain, { level: 9 })),
+  ]);
 };
-for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' }))
-  if (statSync(path.join(dist, name)).isFile()) compress(path.join(dist, name));
+const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).map((name) => path.join(dist, name));
+await Promise.all(files.filter((file) => statSync(file).isFile()).map(compress));

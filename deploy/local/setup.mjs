@@ -1,9 +1,8 @@
 // Runs before `npm start` and `npm test`. It installs what is missing, and takes a fraction of a
 // second if nothing is missing. It runs on the Node of a fresh machine (20 or newer) before
 // node_modules exists, so it imports nothing from there.
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
+//   --start        what `npm start` needs, instead of all packages
+//   --no-servers   neither servers nor the console
 import { repositoryRoot } from './servers/binaries.mjs';
 import { ensureConsole } from './setup/console.mjs';
 import { ensureNodeModules } from './setup/modules.mjs';
@@ -12,18 +11,31 @@ import { ensureServers } from './setup/servers.mjs';
 import { ensureSofthsm } from './setup/softhsm.mjs';
 
 const say = (line) => console.log(`set-up: ${line}`);
+const given = (option) => process.argv.includes(option);
+const withServers = !given('--no-servers');
+
+// At the end of this process its npm ends too.
+for (const [name, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+])
+  process.once(name, () => process.exit(code));
+
+const modulesAndConsole = async () => {
+  await ensureNodeModules(repositoryRoot, say, { forStart: given('--start') });
+  if (withServers) await ensureConsole(say);
+};
 
 try {
-  const lock = readFileSync(path.join(repositoryRoot, 'package-lock.json'));
-  ensureNodeModules(createHash('sha256').update(lock).digest('hex'), say, {
-    forStart: process.argv.includes('--start'),
-  });
-  if (!process.argv.includes('--no-servers')) {
-    ensureServers(say);
-    ensureConsole(say);
-  }
-  if (process.argv.includes('--promtool')) ensurePromtool(say);
-  if (process.argv.includes('--softhsm')) ensureSofthsm(say);
+  // A package manager is not stopped in the middle, so that each ends before a failure counts.
+  const results = await Promise.allSettled([
+    withServers ? ensureServers(say) : undefined,
+    modulesAndConsole(),
+  ]);
+  for (const { reason } of results) if (reason) throw reason;
+  if (given('--promtool')) ensurePromtool(say);
+  if (given('--softhsm')) ensureSofthsm(say);
 } catch (error) {
   console.error(`set-up failed: ${error.message}`);
   process.exit(1);

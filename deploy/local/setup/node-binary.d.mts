@@ -1,0 +1,1 @@
+export const NODE_BINARIES: { version: string; packages: Record<string, string> };

@@ -1,0 +1,1 @@
+export const usersOf: (binary: string) => number[];
