@@ -7,6 +7,7 @@ import { outsideFolder } from '../servers/postgres-server.ts';
 import { boot } from './boot.ts';
 import type { Settings, StackOptions } from './settings.ts';
 import { removeStackFile, type Stack, writeStackFile } from './stack-file.ts';
+import { checkStateFormat } from './state-format.ts';
 
 export type RunningStack = {
   stack: Stack;
@@ -32,6 +33,7 @@ export async function startStack(options: StackOptions = {}): Promise<RunningSta
   try {
     removeStackFile(stackFile);
     if (options.fresh) removeState(stateDir);
+    if (!options.external?.postgresUrl) checkStateFormat(stateDir, repositoryRoot);
     try {
       return await startOnce(settings, lock);
     } catch (error) {
@@ -93,7 +95,7 @@ async function startOnce(settings: Settings, lock: Lock): Promise<RunningStack> 
  */
 function removeState(stateDir: string): void {
   const state =
-    /^(stack\.json|limits\.json|keys-.+\.json|seed-.+\.json|postgres-password|postgres|nats|redis|mail|logs|(chain|onramps)-.+)$/;
+    /^(stack\.json|state-format\.json|limits\.json|keys-.+\.json|seed-.+\.json|postgres-password|postgres|nats|redis|mail|logs|(chain|onramps)-.+)$/;
   for (const name of existsSync(stateDir) ? readdirSync(stateDir) : []) {
     if (state.test(name)) rmSync(path.join(stateDir, name), { recursive: true, force: true });
   }

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { writeAtomically } from '../processes/atomic-file.ts';
+
+/**
+ * Increase it when a start cannot read what an earlier commit wrote into the state folder, besides
+ * the tables: the chain's files, the streams of NATS, the seed.
+ */
+const FORMAT = 1;
+
+type StateFormat = { format: number; migrations: Record<string, string> };
+
+/** The state folder was written by a commit with other tables or files. */
+export class OtherStateError extends Error {
+  constructor(stateDir: string) {
+    super(
+      `The state in ${stateDir} is of another commit and cannot be used by this one: start that commit, or start without the state by npm start -- --fresh`,
+    );
+  }
+}
+
+/** Comments and layout do not count. */
+const hashOf = (sql: string): string =>
+  createHash('sha256').update(sql.replace(/--.*$/gm, '').replace(/\s+/g, ' ')).digest('hex');
+
+/** What this commit writes. */
+const formatOf = (root: string): StateFormat => ({
+  format: FORMAT,
+  migrations: Object.fromEntries(
+    globSync('services/*/migrations/*.sql', { cwd: root })
+      .sort()
+      .map((file) => [file, hashOf(readFileSync(path.join(root, file), 'utf8'))]),
+  ),
+});
+
+/**
+ * Records the format of the state folder at its first start. A later commit may add migrations; one
+ * that ran already runs never again, so it must be the same.
+ *
+ * @throws OtherStateError if the folder has a database of another format, or of an unknown one
+ */
+export const checkStateFormat = (stateDir: string, root: string): void => {
+  const file = path.join(stateDir, 'state-format.json');
+  const own = formatOf(root);
+  if (existsSync(path.join(stateDir, 'postgres-password'))) {
+    if (!existsSync(file)) throw new OtherStateError(stateDir);
+    const { format, migrations } = JSON.parse(readFileSync(file, 'utf8')) as StateFormat;
+    const isSame = Object.entries(migrations).every(([name, hash]) => own.migrations[name] === hash);
+    if (format !== own.format || !isSame) throw new OtherStateError(stateDir);
+  }
+  writeAtomically(file, JSON.stringify(own, null, 2));
+};
