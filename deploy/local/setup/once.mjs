@@ -107,7 +107,7 @@ function removeStale(file, expected) {
   }
 }
 
-/** A pid and its start time, because the system gives the pid of a process that ended to another. */
+/** A pid and its start time, because another process gets the pid of one that ended. */
 function identityOf(pid) {
   return `${pid} ${startOf(pid) ?? ''}`;
 }
@@ -124,7 +124,7 @@ function startOf(pid) {
         execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim() || undefined
       );
     const status = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The command in parentheses may contain spaces. The start time is the 22nd field, the state the 3rd.
+    // The command in parentheses may contain spaces. The state is field 3, the start time 22.
     const fields = status.slice(status.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z' ? undefined : fields[19];
   } catch {

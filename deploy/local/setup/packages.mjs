@@ -21,7 +21,7 @@ export function packagesIn(modules) {
   }
 }
 
-/** Whether everything that is there is locked with the same content, so that nothing would change. */
+/** Whether everything that is there is locked with the same content, so that nothing changes. */
 export function isAddition(there, locked) {
   return Object.entries(there).every(
     ([at, { integrity, link }]) => link || (integrity !== undefined && locked[at]?.integrity === integrity),
