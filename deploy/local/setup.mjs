@@ -6,6 +6,7 @@
 import { repositoryRoot } from './servers/binaries.mjs';
 import { ensureConsole } from './setup/console.mjs';
 import { ensureNodeModules } from './setup/modules.mjs';
+import { exitOnSignals } from './setup/npm.mjs';
 import { ensurePromtool } from './setup/promtool.mjs';
 import { ensureServers } from './setup/servers.mjs';
 import { ensureSofthsm } from './setup/softhsm.mjs';
@@ -14,13 +15,7 @@ const say = (line) => console.log(`set-up: ${line}`);
 const given = (option) => process.argv.includes(option);
 const withServers = !given('--no-servers');
 
-// At the end of this process its npm ends too.
-for (const [name, code] of [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-  ['SIGHUP', 129],
-])
-  process.once(name, () => process.exit(code));
+exitOnSignals();
 
 const modulesAndConsole = async () => {
   await ensureNodeModules(repositoryRoot, say, { forStart: given('--start') });

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { repositoryRoot } from '../servers/binaries.mjs';
-import { installLocked } from './npm.mjs';
+import { exitOnSignals, installLocked } from './npm.mjs';
 import { staged, whileClaimed } from './once.mjs';
 
 const say = (line) => console.log(`set-up: ${line}`);
@@ -13,6 +13,7 @@ const folder = path.resolve(process.argv[2] ?? '');
 const modules = path.join(folder, 'node_modules');
 const stampFile = path.join(modules, '.stamp');
 
+exitOnSignals();
 try {
   const lock = readFileSync(path.join(folder, 'package-lock.json'));
   const hash = createHash('sha256').update(lock).digest('hex');

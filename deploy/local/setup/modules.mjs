@@ -98,12 +98,13 @@ async function install(place, say, forStart) {
     }
     const [complete, ...others] = folders.map((folder) => path.join(folder, 'node_modules'));
     for (const other of others) addMissing(other, complete);
-    placeNode?.(complete);
     linkPostgres(complete);
     if (keeps) {
       addMissing(complete, modules);
+      placeNode?.(modules);
       return writeFileSync(stampFile, stamp);
     }
+    placeNode?.(complete);
     writeFileSync(path.join(complete, '.stamp'), stamp);
     refuseIfUsed(modules);
     const old = path.join(local, `node_modules.old-${process.pid}`);

@@ -35,6 +35,12 @@ export function writeManifest(folder, manifest, packages) {
   });
 }
 
+/** Ends this process at a signal by an exit, at which its npm ends too. */
+export function exitOnSignals() {
+  const codes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
+  for (const [name, code] of Object.entries(codes)) process.once(name, () => process.exit(code));
+}
+
 /**
  * Runs npm inside npm, without the variables that describe the outer script. It ends with this
  * process.
