@@ -66,7 +66,7 @@ async function install(place, say, forStart) {
   const parts = isPart ? partsForStart(manifest, lock) : [{ manifest, packages: withoutRoot(lock.packages) }];
   const stamp = isPart ? stamps.part : stamps.all;
   const isByHand = !isPart && isInstalled(there, lock.packages, manifest);
-  if (isByHand && hasNode(modules)) return void writeFileSync(stampFile, stamp);
+  if (isByHand && hasNode(modules)) return writeStamp(modules, stamp);
   const keeps = there !== undefined && isAddition(there, lock.packages);
   if (!keeps) refuseIfUsed(modules);
 
@@ -94,7 +94,7 @@ async function install(place, say, forStart) {
     if (isByHand) {
       placeNode?.(modules);
       linkPostgres(modules);
-      return writeFileSync(stampFile, stamp);
+      return writeStamp(modules, stamp);
     }
     const [complete, ...others] = folders.map((folder) => path.join(folder, 'node_modules'));
     for (const other of others) addMissing(other, complete);
@@ -102,10 +102,10 @@ async function install(place, say, forStart) {
     if (keeps) {
       addMissing(complete, modules);
       placeNode?.(modules);
-      return writeFileSync(stampFile, stamp);
+      return writeStamp(modules, stamp);
     }
     placeNode?.(complete);
-    writeFileSync(path.join(complete, '.stamp'), stamp);
+    writeStamp(complete, stamp);
     refuseIfUsed(modules);
     const old = path.join(local, `node_modules.old-${process.pid}`);
     if (existsSync(modules)) renameSync(modules, old);
@@ -147,6 +147,12 @@ function linkPostgres(modules) {
     const script = path.join(folder, 'scripts/hydrate-symlinks.js');
     if (existsSync(script)) spawnSync(process.execPath, [script], { cwd: folder, stdio: 'ignore' });
   }
+}
+
+function writeStamp(folder, stamp) {
+  const file = path.join(folder, '.stamp');
+  writeFileSync(`${file}.new`, stamp);
+  renameSync(`${file}.new`, file);
 }
 
 function readOr(file, otherwise) {
