@@ -16,7 +16,6 @@ const common = {
 /** Suites that use the common stack. */
 const withStack = {
   ...common,
-  setupFilesAfterEnv: ['<rootDir>/test/support/clear-of-midnight.ts'],
   globalSetup: '<rootDir>/test/support/e2e-setup.ts',
   globalTeardown: '<rootDir>/test/support/e2e-teardown.ts',
 };
@@ -41,7 +40,6 @@ export default {
       ...common,
       displayName: 'integration',
       testMatch: ['<rootDir>/**/*.integration.test.ts'],
-      setupFilesAfterEnv: ['<rootDir>/test/support/clear-of-midnight.ts'],
       globalSetup: '<rootDir>/test/support/integration-setup.ts',
       globalTeardown: '<rootDir>/test/support/integration-teardown.ts',
     },
