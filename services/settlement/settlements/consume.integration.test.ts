@@ -60,10 +60,10 @@ const consumed = async ({ settlement_id }: Token) => {
  * every second or less often.
  */
 const redeemedAgo = ({ settlement_id }: Token, interval: string) =>
-  admin.query('update settlements set redeemed_at = public.app_now() - $2::interval where settlement_id = $1', [
-    settlement_id,
-    interval,
-  ]);
+  admin.query(
+    'update settlements set redeemed_at = public.app_now() - $2::interval where settlement_id = $1',
+    [settlement_id, interval],
+  );
 const reserve = ({ settlement_id }: Token, refund_id: string, amount = '1') =>
   call(funding, settlement, 'reserveRefund', { refund_id, settlement_id, ...vendor, amount });
 

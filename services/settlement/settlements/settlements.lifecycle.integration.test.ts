@@ -333,7 +333,9 @@ describe('redeem and expiry', () => {
 });
 
 describe('rule 16: no payment stalls', () => {
-  beforeEach(() => admin.query("update settlements set progressed_at = public.app_now() + interval '1 hour'"));
+  beforeEach(() =>
+    admin.query("update settlements set progressed_at = public.app_now() + interval '1 hour'"),
+  );
 
   test('a payment without progress for 15 s is dispatched again by one of two replicas, and not earlier', async () => {
     const payer = consumer();
