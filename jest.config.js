@@ -1,8 +1,11 @@
 import path from 'node:path';
+import { useTemporaryFolder } from './test/support/temporary-folder.ts';
 
 // Node keeps its compiled code here for the workers and all processes that the tests start. Builds
 // of the programs remove old folders of .local/programs, so it is not there.
 process.env.NODE_COMPILE_CACHE ??= path.join(import.meta.dirname, '.local/compile-cache');
+
+useTemporaryFolder();
 
 const common = {
   extensionsToTreatAsEsm: ['.ts'],
@@ -16,7 +19,6 @@ const common = {
 /** Suites that use the common stack. */
 const withStack = {
   ...common,
-  setupFilesAfterEnv: ['<rootDir>/test/support/clear-of-midnight.ts'],
   globalSetup: '<rootDir>/test/support/e2e-setup.ts',
   globalTeardown: '<rootDir>/test/support/e2e-teardown.ts',
 };
@@ -41,7 +43,6 @@ export default {
       ...common,
       displayName: 'integration',
       testMatch: ['<rootDir>/**/*.integration.test.ts'],
-      setupFilesAfterEnv: ['<rootDir>/test/support/clear-of-midnight.ts'],
       globalSetup: '<rootDir>/test/support/integration-setup.ts',
       globalTeardown: '<rootDir>/test/support/integration-teardown.ts',
     },

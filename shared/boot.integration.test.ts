@@ -11,6 +11,7 @@ import { natsServer } from '../deploy/local/servers/nats-server.ts';
 import { createPortPicker } from '../deploy/local/servers/ports.ts';
 import { createTestDatabase, type TestDatabase } from '../test/support/database.ts';
 import { inherited } from '../test/support/inherited.ts';
+import { atSuiteClock } from '../test/support/suite-clock.ts';
 import { ensureStreams } from './bus/setup.ts';
 
 /** The answers to probes of a complete process while its real Postgres and NATS stop and start. */
@@ -29,7 +30,7 @@ beforeAll(async () => {
   const ports = createPortPicker();
   natsPort = await ports.any();
   healthPort = await ports.any();
-  service = spawn(process.execPath, [path.join(root, 'services/wallet/main.ts')], {
+  service = spawn(process.execPath, [...atSuiteClock, path.join(root, 'services/wallet/main.ts')], {
     env: {
       ...inherited,
       ENVIRONMENT: 'test',

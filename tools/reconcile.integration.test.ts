@@ -63,7 +63,7 @@ const record = async (
     `insert into settlement.settlements (settlement_id, account_id, payment_attempt_id, wallet_id, quote_id, quote_token,
        vendor_account_id, service_id, quote_amount, fee_amount, redeem_window_seconds, status, chain_status, tx_hash,
        settlement_token, issued_at)
-     values ($1, $2, $1, $3, $4, $5, 'acct_v', gen_random_uuid(), $6, $7, 900, 'issued', 'finalized', $8, '\\x', now())`,
+     values ($1, $2, $1, $3, $4, $5, 'acct_v', gen_random_uuid(), $6, $7, 900, 'issued', 'finalized', $8, '\\x', public.app_now())`,
     [
       settlement_id,
       from.account_id,
@@ -123,7 +123,7 @@ test('a payment of another protocol is known, and one without a record is an err
        payout_address, quote_amount, fee_amount, message_hash, payer_address, source_account, holding, status,
        chain_status, tx_hash, issued_at)
      values ($1, 'x402', 'acct_v', gen_random_uuid(), 'Weather', $2, $3, 0, $4, $5, $6, false, 'issued', 'finalized',
-       $7, now())`,
+       $7, public.app_now())`,
     [
       settlementId,
       vendor.owner.publicKey.toBase58(),
@@ -168,7 +168,7 @@ test('an outgoing payment is open until its transaction is recorded, and known t
   expect(before.broken).toEqual([]);
   expect(ofPayer(before)).toEqual([expect.objectContaining({ kind: 'open', amount: -GROSS })]);
   await admin.query(
-    `update settlement.settlements set status = 'issued', chain_status = 'finalized', tx_hash = $2, issued_at = now(),
+    `update settlement.settlements set status = 'issued', chain_status = 'finalized', tx_hash = $2, issued_at = public.app_now(),
        holding = false where settlement_id = $1`,
     [settlementId, tx_hash],
   );

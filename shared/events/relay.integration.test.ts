@@ -40,11 +40,10 @@ afterAll(async () => {
 /** Rows that the fast path did not publish, as after a crash that follows the commit. */
 const leave = async (subjects: readonly string[]) => {
   for (const [i, subject] of subjects.entries()) {
-    await admin.query('insert into outbox (subject, msg_id, payload, next_at) values ($1, $2, $3, now())', [
-      subject,
-      `left-${performance.now()}-${i}`,
-      {},
-    ]);
+    await admin.query(
+      'insert into outbox (subject, msg_id, payload, next_at) values ($1, $2, $3, public.app_now())',
+      [subject, `left-${performance.now()}-${i}`, {}],
+    );
   }
 };
 const left = async () =>

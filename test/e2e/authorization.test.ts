@@ -392,7 +392,7 @@ test('after all calls Ada’s credentials still work', async () => {
   expect((await api(`GET /v1/quotes/${ada.objects.quote_id}`, { token: service_key })).status).toBe(200);
   expect((await api('GET /v1/delegates/me', { token: delegate_key })).body).toMatchObject({
     delegate_id: ada.objects.delegate_id,
-    usage: { daily: { spent: one, held: '0', remaining: '4000000' } },
+    usage: { total: { spent: one, held: '0', remaining: '4000000' } },
   });
   expect(
     (await api(`GET /v1/settlements/${ada.objects.settlement_id}`, { token: delegate_key })).status,

@@ -31,7 +31,7 @@ beforeAll(async () => {
     createVendor(api, stack),
     createConsumer(api, stack),
   ]);
-  delegate = await createDelegate(api, consumer, { daily: '90000000' });
+  delegate = await createDelegate(api, consumer, { daily: '90000000', total: '90000000' });
   shop = await project.startShop('express', {
     QUITTANCE_URL: stack.gateway_url,
     SERVICE_KEY: vendor.apiKey,
@@ -56,7 +56,7 @@ type Stored = { access_token: string; refresh_token: string };
 const storedSignIn = () => JSON.parse(readFileSync(signInFile(), 'utf8')) as Stored;
 const spent = async (): Promise<bigint> => {
   const { body } = await api<Delegate>('GET /v1/delegates/me', { token: delegate.api_key });
-  return BigInt(body.usage.daily.spent);
+  return BigInt(body.usage.total.spent);
 };
 
 describe('sign-in', () => {

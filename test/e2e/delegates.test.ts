@@ -17,6 +17,7 @@ import {
 import { type Answer, createApi, must } from '../../deploy/local/seed/api.ts';
 import { fund, linkWallet } from '../../deploy/local/seed/wallet.ts';
 import { chainOf } from '../support/chain.ts';
+import { inOne } from '../support/in-one.ts';
 import { atOnce, runningStack, tally } from '../support/stack.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -65,19 +66,22 @@ const expectDeadWithin2s = async (token: string): Promise<void> => {
 };
 
 test('a delegate pays from its wallet within its limits, and reads its settlements only', async () => {
-  const robot = await delegateOf(buyer, { per_payment: '2000000', daily: '3000000' });
-  const paid = await must(settleWith(api, robot.api_key, await quoteOf(api, vendor)), 'settle');
-  const tooBig = await quoteOf(api, vendor, { quote_amount: '2000001' });
-  expect(errorOf(await settleWith(api, robot.api_key, tooBig))).toBe('403 limit_exceeded per_payment');
-  const two = await quoteOf(api, vendor, { quote_amount: '2000000' });
-  expect((await settleWith(api, robot.api_key, two)).status).toBe(200);
-  const refused = await settleWith(api, robot.api_key, await quoteOf(api, vendor));
-  expect(errorOf(refused)).toBe('403 limit_exceeded daily');
-  expect(refused.body.error).toMatchObject({ money_moved: 'no', safe_action: 'raise_limit' });
-  expect((await me(robot.api_key)).usage.daily).toMatchObject({
-    spent: '3000000',
-    held: '0',
-    remaining: '0',
+  const { robot, paid } = await inOne('day', async () => {
+    const robot = await delegateOf(buyer, { per_payment: '2000000', daily: '3000000' });
+    const paid = await must(settleWith(api, robot.api_key, await quoteOf(api, vendor)), 'settle');
+    const tooBig = await quoteOf(api, vendor, { quote_amount: '2000001' });
+    expect(errorOf(await settleWith(api, robot.api_key, tooBig))).toBe('403 limit_exceeded per_payment');
+    const two = await quoteOf(api, vendor, { quote_amount: '2000000' });
+    expect((await settleWith(api, robot.api_key, two)).status).toBe(200);
+    const refused = await settleWith(api, robot.api_key, await quoteOf(api, vendor));
+    expect(errorOf(refused)).toBe('403 limit_exceeded daily');
+    expect(refused.body.error).toMatchObject({ money_moved: 'no', safe_action: 'raise_limit' });
+    expect((await me(robot.api_key)).usage.daily).toMatchObject({
+      spent: '3000000',
+      held: '0',
+      remaining: '0',
+    });
+    return { robot, paid };
   });
 
   const other = await delegateOf(buyer, {});

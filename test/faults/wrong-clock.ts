@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setInterval } from 'node:timers';
+import { shiftDate } from '../support/shifted-date.ts';
 
 /**
  * Loaded into every service of a campaign with `node --import`, never part of an image. The
@@ -10,7 +11,6 @@ const file = new URL(import.meta.url).searchParams.get('file');
 if (file === null) throw new Error('wrong-clock.ts needs ?file=');
 
 const EVERY_MS = 200;
-const RightDate = Date;
 let wrongMs = 0;
 
 const readOffset = () => {
@@ -23,13 +23,4 @@ const readOffset = () => {
 readOffset();
 setInterval(readOffset, EVERY_MS).unref();
 
-const now = () => RightDate.now() + wrongMs;
-globalThis.Date = class extends RightDate {
-  constructor(...given: unknown[]) {
-    if (given.length === 0) super(now());
-    else super(...(given as [string]));
-  }
-  static override now(): number {
-    return now();
-  }
-} as DateConstructor;
+shiftDate(() => wrongMs);

@@ -26,6 +26,7 @@ import type { SigningKey } from '../../shared/lib/keys.ts';
 import { createLogger } from '../../shared/lib/logger.ts';
 import { inherited } from './inherited.ts';
 import { programOf } from './programs.ts';
+import { atSuiteClock } from './suite-clock.ts';
 import { waitUntil } from './wait.ts';
 
 /**
@@ -245,7 +246,7 @@ export const startGateway = async (
   const folder = mkdtempSync(path.join(tmpdir(), 'gateway-limits-'));
   const limitsFile = path.join(folder, 'limits.json');
   writeFileSync(limitsFile, JSON.stringify(limits ?? {}));
-  const child = spawn(process.execPath, [await programOf('gateway')], {
+  const child = spawn(process.execPath, [...atSuiteClock, await programOf('gateway')], {
     env: {
       ...inherited,
       HTTP_HOST: '127.0.0.1',

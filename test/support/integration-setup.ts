@@ -1,7 +1,8 @@
 import { type RunningServers, startServers } from '../../deploy/local/servers/start-servers.ts';
-import { createTemplate, type TestDatabase } from './database.ts';
+import type { TestDatabase } from './database.ts';
 import { externalServers } from './external-servers.ts';
 import { totals } from './last-line.ts';
+import { createTemplate } from './migrated-database.ts';
 import { testPrograms } from './programs.ts';
 import { removeOldCompiledCode, testStateDir } from './test-state.ts';
 

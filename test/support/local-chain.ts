@@ -32,18 +32,21 @@ export const startChain = async ({
   control = true,
   dataDir,
   genesisMint,
+  nodeArguments = [],
 }: {
   slotMs?: number;
   control?: boolean;
+  /** A folder of the caller, which `remove` keeps. */
   dataDir?: string;
   /** `<mint>:<mint authority>` of a new chain. */
   genesisMint?: string;
+  nodeArguments?: readonly string[];
 } = {}) => {
   const picker = createPortPicker();
   const port = await picker.anyPair();
   const scenariosPort = genesisMint ? await picker.anyPair() : undefined;
   const folder = dataDir ? { path: dataDir, remove: () => {} } : newFolder();
-  const child: ChildProcess = spawn(process.execPath, [MAIN], {
+  const child: ChildProcess = spawn(process.execPath, [...nodeArguments, MAIN], {
     env: {
       ...process.env,
       NODE_OPTIONS: '',
@@ -65,6 +68,9 @@ export const startChain = async ({
     child.stdout?.on('data', onData);
     child.stderr?.on('data', onData);
     child.once('exit', () => reject(new Error(`the chain did not start: ${output}`)));
+  }).catch((error: unknown) => {
+    folder.remove();
+    throw error;
   });
 
   const connections: Connection[] = [];

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { budgetOf } from './budgets.ts';
+import { countedLines } from './counted-lines.ts';
 import { totals } from './last-line.ts';
 
 type Suite = { path: string };
@@ -38,7 +39,8 @@ export default class SecondsReporter {
     const name = path.relative(process.cwd(), suite.path);
     this.suites.push({ name, cpu, wall });
     console.log(`${failed ? 'FAIL' : 'PASS'} ${figures(cpu, wall)}  ${name} (${count})`);
-    for (const { type, message } of result.console ?? []) console.log(`  console.${type}: ${message}`);
+    const printed = (result.console ?? []).map(({ type, message }) => `  console.${type}: ${message}`);
+    for (const line of countedLines(printed)) console.log(line);
     if (result.failureMessage) console.log(`\n${result.failureMessage}`);
   }
 

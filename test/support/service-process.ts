@@ -5,6 +5,7 @@ import type { TestBus } from './bus.ts';
 import type { TestDatabase } from './database.ts';
 import { inherited } from './inherited.ts';
 import { programOf, testPrograms } from './programs.ts';
+import { atSuiteClock } from './suite-clock.ts';
 
 /** Environment of a service with failpoints, see failpoints.ts. */
 export const faults = (failpoints: string | undefined): Record<string, string> =>
@@ -32,7 +33,7 @@ export const startService = async (
 ): Promise<ServiceProcess> => {
   const failpoints = path.join(await testPrograms(), 'test/support/failpoints.js');
   const imports = env.TEST_FAILPOINTS === undefined ? [] : ['--import', failpoints];
-  const child = spawn(process.execPath, [...imports, await programOf(service)], {
+  const child = spawn(process.execPath, [...atSuiteClock, ...imports, await programOf(service)], {
     env: {
       ...inherited,
       ENVIRONMENT: 'test',

@@ -25,6 +25,7 @@ import { createTestDatabase } from './database.ts';
 import { eventPayloads } from './event-payloads.ts';
 import { startChain } from './local-chain.ts';
 import { faults, type ServiceProcess, startService } from './service-process.ts';
+import { atSuiteClock } from './suite-clock.ts';
 import { waitFor } from './wait.ts';
 
 type ProgressEvent = { name: string; progress: Progress };
@@ -46,7 +47,7 @@ export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number }
   const stateDir = mkdtempSync(path.join(tmpdir(), 'submitter-test-'));
   const keys: EnvironmentKeys = environmentKeys(stateDir, 'test');
   const [chain, testBus, database] = await Promise.all([
-    startChain({ slotMs, genesisMint: genesisMint(keys) }),
+    startChain({ nodeArguments: atSuiteClock, slotMs, genesisMint: genesisMint(keys) }),
     createTestBus(),
     createTestDatabase(),
   ]);

@@ -64,7 +64,7 @@ export const createTenant = async (
   const delegate = await post<{ delegate_id: string; api_key: string }>('/v1/delegates', {
     name: 'Robot',
     wallet_id,
-    limits: { daily: '5000000' },
+    limits: { daily: '5000000', total: '5000000' },
     approval_above: '2000000',
   });
   // No event of a tenant is delivered to this endpoint, so its log stays empty.

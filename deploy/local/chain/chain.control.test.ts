@@ -8,6 +8,7 @@ import {
   startChain,
   type TestChain,
 } from '../../../test/support/local-chain.ts';
+import { waitFor } from '../../../test/support/wait.ts';
 
 let chain: TestChain;
 let payer: Keypair;
@@ -149,13 +150,15 @@ test('fault lie_null: statuses and transactions are denied until the fault ends'
   await chain.call('chain_advance', 1);
   await chain.call(
     'chain_fault',
-    { method: 'getSignatureStatuses', kind: 'lie_null', ms: 100 },
+    { method: 'getSignatureStatuses', kind: 'lie_null', ms: 1000 },
     { method: 'getTransaction', kind: 'lie_null', count: 1 },
   );
   const read = () => chain.call('getTransaction', name, { commitment: 'confirmed' });
   expect([await statusOf(name), await read()]).toEqual([null, null]);
-  await new Promise((resolve) => setTimeout(resolve, 120));
-  expect([await statusOf(name), await read()]).not.toContain(null);
+  await waitFor(
+    async () => [await statusOf(name), await read()],
+    (answers) => !answers.includes(null),
+  );
 });
 
 test('fault swap: two calls get each other’s answers, and a single call gets its own', async () => {

@@ -6,6 +6,7 @@ import { errorLines, followLogs, openLog, type ProcessLog, readable } from './lo
 import { identify, killGroup, type ProcessIdentity } from './process-identity.ts';
 import { type ProcessSpec, stopOrder } from './process-spec.ts';
 import { startReaper } from './reaper-link.ts';
+import { throttledPrint } from './throttled-print.ts';
 
 const repositoryRoot = path.resolve(import.meta.dirname, '../../..');
 
@@ -68,10 +69,10 @@ type Member = {
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { logDir, stackFile, lock, print = () => {}, onChange = () => {} } = options;
   const { startMilliseconds = 60_000, graceMilliseconds = 8000 } = options;
-  const printThrottled = createThrottledPrint(print);
+  const printThrottled = throttledPrint(print);
   const members = new Map<string, Member>();
   const logs = new Map<string, ProcessLog>();
-  const stopFollowing = followLogs(logs, print);
+  const stopFollowing = followLogs(logs, printThrottled);
   const reaper = startReaper(stackFile, () =>
     [...members.values()].flatMap(({ identity, spec }) => (identity ? [{ pid: identity.pid, spec }] : [])),
   );
@@ -223,19 +224,6 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       const listed = [...members].filter(([, { spec, identity }]) => identity && spec.listed !== false);
       return Object.fromEntries(listed.map(([name, { identity }]) => [name, identity!.pid]));
     },
-  };
-}
-
-/**
- * Prints the same line at most once in 5 s, because a probe may fail a hundred times for one
- * reason.
- */
-function createThrottledPrint(print: (line: string) => void): (line: string) => void {
-  const printedAt = new Map<string, number>();
-  return (line) => {
-    if (Date.now() - (printedAt.get(line) ?? 0) < 5000) return;
-    printedAt.set(line, Date.now());
-    print(line);
   };
 }
 

@@ -178,8 +178,7 @@ describe('after the shared quote was paid', () => {
     api.quotes.set(first, 'settled');
     later(6000);
     expect(await ask()).toBe(first);
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(await ask()).not.toBe(first);
+    await waitFor(ask, (id) => id !== first);
     expect([made(), statusReads()]).toEqual([2, 1]);
   });
 

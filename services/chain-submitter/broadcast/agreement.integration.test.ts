@@ -189,7 +189,7 @@ test('rule 12: a quote with a failed attempt is searched for at every provider',
   await deleteRecord(paid.settlement_id);
   await admin.query(
     `insert into intents (intent_id, kind, object_id, request, status, failure_code, failure_message, next_at)
-     values ($1, 'settle', $2, $3, 'failed', 'payment_failed', 'invented', now())`,
+     values ($1, 'settle', $2, $3, 'failed', 'payment_failed', 'invented', public.app_now())`,
     [`settle:${newId('acct')}:x`, newId('stl'), JSON.stringify({ quote_token: quote.quote_token })],
   );
   await fixture.chain.call('chain_advance', 40);
@@ -219,7 +219,7 @@ const recordAsExpired = async (
   const { admin } = fixture;
   await admin.query(`update transactions set status = 'expired' where signature = $1`, [signature]);
   await admin.query(
-    'update intents set status = $2, request = $3, worker_id = null, next_at = now() where object_id = $1',
+    'update intents set status = $2, request = $3, worker_id = null, next_at = public.app_now() where object_id = $1',
     [job.settlement_id, status, JSON.stringify(job)],
   );
 };

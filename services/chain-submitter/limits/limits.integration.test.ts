@@ -56,7 +56,7 @@ const promise = async (account_id: string, owner: PublicKey, untilMs = 700_000) 
   });
 const reserved = async (scope: string): Promise<bigint> => {
   const { rows } = await fixture.admin.query<{ reserved: string }>(
-    "select reserved from spending where scope = $1 and period = date_trunc('day', now(), 'UTC')",
+    "select reserved from spending where scope = $1 and period = date_trunc('day', public.app_now(), 'UTC')",
     [scope],
   );
   return BigInt(rows[0]?.reserved ?? 0);
@@ -220,7 +220,7 @@ test('settles and user-signed transactions have separate budgets, and the first 
   const payout = (await fixture.payer(0n)).owner.publicKey;
   await fixture.admin.query(
     `insert into spending (scope, period, reserved)
-     select scope, date_trunc('day', now(), 'UTC'), $1 from unnest('{fees_user,fees_revoke}'::text[]) scope`,
+     select scope, date_trunc('day', public.app_now(), 'UTC'), $1 from unnest('{fees_user,fees_revoke}'::text[]) scope`,
     [least],
   );
   const refused = await refusalOf(delegationOf(payer, '1'));
@@ -303,7 +303,7 @@ test('when a payer’s or a vendor’s tenth is used up, the payment waits unsig
   const payout = (await fixture.payer(0n)).owner.publicKey;
   const vendor = newId('acct');
   const fill = (scope: string) =>
-    fixture.admin.query("insert into spending values ($1, date_trunc('day', now(), 'UTC'), $2)", [
+    fixture.admin.query("insert into spending values ($1, date_trunc('day', public.app_now(), 'UTC'), $2)", [
       scope,
       cap / 10n - 19_999n,
     ]);

@@ -142,7 +142,7 @@ test('a message that cannot be parsed is reported as quarantined until an operat
     (seen) => seen.value('quittance_quarantine_messages') === 1,
   );
   expect(one.value('quittance_quarantine_oldest_age_seconds')).toBeGreaterThan(0);
-  await fixture.admin.query("update quarantine set decided_at = now(), decision = 'test'");
+  await fixture.admin.query("update quarantine set decided_at = public.app_now(), decision = 'test'");
   expect((await scrape(page)).value('quittance_quarantine_messages')).toBe(0);
 });
 

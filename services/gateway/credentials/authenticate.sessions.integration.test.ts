@@ -62,11 +62,19 @@ const tokenOf = (
 const newSession = () => ({ account_id: newId('acct'), session_id: newId('ses') });
 const call = async (gateway: Gateway, token: string) =>
   (await fetch(`${gateway.url}/v1/services`, { headers: { authorization: `Bearer ${token}` } })).status;
-/** Milliseconds until this gateway refuses the token. Repeated calls keep its cache filled. */
+/**
+ * Milliseconds until this gateway refuses a call that begins then. Repeated calls keep its cache
+ * filled.
+ */
 const untilRefused = async (gateway: Gateway, token: string): Promise<number> => {
   const startedAt = performance.now();
-  await waitUntil(async () => (await call(gateway, token)) === 401, { withinMs: 5000, everyMs: 1 });
-  return performance.now() - startedAt;
+  let beganMs = 0;
+  const refused = async () => {
+    beganMs = performance.now() - startedAt;
+    return (await call(gateway, token)) === 401;
+  };
+  await waitUntil(refused, { withinMs: 2000, everyMs: 1 });
+  return beganMs;
 };
 
 describe('a revoked session is refused by every gateway', () => {
@@ -81,8 +89,8 @@ describe('a revoked session is refused by every gateway', () => {
       for (const gateway of gateways) expect(await call(gateway, token)).toBe(200);
       if (arrives) services.revokeSession('test', session);
       else services.revokedSessions.add(session.session_id);
-      const took = await Promise.all(gateways.map((gateway) => untilRefused(gateway, token)));
-      expect(Math.max(...took)).toBeLessThan(2000);
+      // Each throws if a call that begins later is accepted.
+      await Promise.all(gateways.map((gateway) => untilRefused(gateway, token)));
     }
   });
 

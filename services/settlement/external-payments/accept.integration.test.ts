@@ -108,7 +108,7 @@ describe('a delegate', () => {
     expect(await refusal(payOut(delegate, call))).toEqual(refused);
     expect(await held(payer)).toBe(USDC);
     await admin.query(
-      "update approvals set approved = true, decided_at = now(), passkey_id = 'p' where payment_attempt_id = $1",
+      "update approvals set approved = true, decided_at = public.app_now(), passkey_id = 'p' where payment_attempt_id = $1",
       [call.attempt],
     );
     // Another amount, payee or resource needs an approval of its own.

@@ -8,6 +8,7 @@ import {
   refusal,
   USDC,
 } from '../../../test/support/external-calls.ts';
+import { repeatUntilAnswered } from '../../../test/support/repeat-until-answered.ts';
 import {
   callAs,
   delegateOf,
@@ -26,6 +27,7 @@ import {
 } from '../../../test/support/settlement.ts';
 import { newPayee, requirementOf, signer } from '../../../test/support/settlement-external.ts';
 import { consumer } from '../../../test/support/settlement-peers.ts';
+import { atOnce } from '../../../test/support/stack.ts';
 
 beforeAll(startFixture);
 afterAll(stopFixture);
@@ -140,7 +142,7 @@ describe('a payment', () => {
     const payer = consumer();
     const delegate = await delegateOf(payer, { per_payment: USDC, daily: USDC }, null, ANY_PAYEE);
     const call = { attempt: 'at-once', payTo: newPayee('at once') };
-    const answers = await Promise.all(Array.from({ length: 64 }, () => payOut(delegate, call)));
+    const answers = await atOnce(64, () => repeatUntilAnswered(() => payOut(delegate, call)));
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
     expect(await held(payer)).toBe(USDC);
     expect((await spendingOf(delegate)).usage.total.held).toBe('1000000');

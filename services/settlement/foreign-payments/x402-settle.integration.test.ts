@@ -268,7 +268,7 @@ describe('settle', () => {
     const [accepted, late] = [newTransaction(), newTransaction()];
     const answer = settle(accepted);
     await pendingRow(accepted);
-    await admin.query('update intake set paused_at = now()');
+    await admin.query('update intake set paused_at = public.app_now()');
     try {
       expect(await settle(late)).toMatchObject({ errorReason: 'facilitator_paused' });
       expect(await verify(late)).toMatchObject({ isValid: false, invalidReason: 'facilitator_paused' });

@@ -121,7 +121,7 @@ test('a message that waits in quarantine or in the outbox is shown with the paym
   await base.quarantine({ subject: 'evt.chain-submitter.settleProgressed', body, reason: 'not parsed' });
   await admin.query(
     `insert into outbox (subject, msg_id, payload, created_at, next_at)
-     values ('evt.settlement.issued', $1, $2, now() - interval '1 minute', now() + interval '1 hour')`,
+     values ('evt.settlement.issued', $1, $2, public.app_now() - interval '1 minute', public.app_now() + interval '1 hour')`,
     [newId('evt'), JSON.stringify({ settlement_id: id })],
   );
   const found = await find([id]);

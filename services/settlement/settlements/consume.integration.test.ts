@@ -60,10 +60,10 @@ const consumed = async ({ settlement_id }: Token) => {
  * every second or less often.
  */
 const redeemedAgo = ({ settlement_id }: Token, interval: string) =>
-  admin.query('update settlements set redeemed_at = now() - $2::interval where settlement_id = $1', [
-    settlement_id,
-    interval,
-  ]);
+  admin.query(
+    'update settlements set redeemed_at = public.app_now() - $2::interval where settlement_id = $1',
+    [settlement_id, interval],
+  );
 const reserve = ({ settlement_id }: Token, refund_id: string, amount = '1') =>
   call(funding, settlement, 'reserveRefund', { refund_id, settlement_id, ...vendor, amount });
 
@@ -194,7 +194,7 @@ test('units can be consumed for 30 days after the redeem, and before it until th
   expect(await outcome(consume(token, 1))).toBe('ok');
   await redeemedAgo(token, '30 days 1 second');
   expect(await outcome(consume(token, 1))).toBe('settlement_expired');
-  await admin.query('update settlements set redeem_expires_at = now() where settlement_id = $1', [
+  await admin.query('update settlements set redeem_expires_at = public.app_now() where settlement_id = $1', [
     late.settlement_id,
   ]);
   expect(await outcome(consume(late, 1))).toBe('settlement_expired');

@@ -219,7 +219,7 @@ describe('rule 14: confirmed, finalized, forked', () => {
     const [status, chain_status] = from.split('/') as [Status, ChainStatus];
     for (const event of events) {
       const { settlementId, answer } = await paid(consumer(), quote(1_000_000n, { scope: { units: 5 } }));
-      const redeemedAt = status === 'redeemed' ? 'now()' : 'null';
+      const redeemedAt = status === 'redeemed' ? 'public.app_now()' : 'null';
       const failure = status === 'failed' || chain_status === 'failed' ? "'payment_failed'" : 'null';
       await admin.query(
         `update settlements set status = $2, chain_status = $3, holding = false, redeemed_at = ${redeemedAt},
@@ -333,7 +333,9 @@ describe('redeem and expiry', () => {
 });
 
 describe('rule 16: no payment stalls', () => {
-  beforeEach(() => admin.query("update settlements set progressed_at = now() + interval '1 hour'"));
+  beforeEach(() =>
+    admin.query("update settlements set progressed_at = public.app_now() + interval '1 hour'"),
+  );
 
   test('a payment without progress for 15 s is dispatched again by one of two replicas, and not earlier', async () => {
     const payer = consumer();

@@ -201,9 +201,9 @@ test('two replicas share 1,000 wallets in batches of 100 and observe each idle w
     with made as (
       insert into wallets (wallet_id, account_id, kind, public_key, token_account, authority, is_default, created_at)
       select 'wal_many' || n, 'acct_many' || n, 'external', translate(substr(md5(n::text) || md5('k' || n), 1, 44), '0', 'z'),
-        'token', '${AUTHORITY}', true, now() from generate_series(1, 1000) n returning wallet_id
+        'token', '${AUTHORITY}', true, public.app_now() from generate_series(1, 1000) n returning wallet_id
     )
-    insert into snapshots (wallet_id, active_at) select wallet_id, now() - interval '1 day' from made`);
+    insert into snapshots (wallet_id, active_at) select wallet_id, public.app_now() - interval '1 day' from made`);
   const idle = async () =>
     (
       await admin.query(

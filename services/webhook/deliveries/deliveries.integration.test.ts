@@ -234,7 +234,7 @@ test('the previous secret also signs for 24 hours after a rotation, until the ne
   // signature of another day. Only this endpoint is updated, because an update of all could
   // deadlock with deliveries of other tests.
   await admin.query(
-    `update endpoints set previous_secret_expires_at = now() - interval '1 second' where endpoint_id = $1`,
+    `update endpoints set previous_secret_expires_at = public.app_now() - interval '1 second' where endpoint_id = $1`,
     [endpoint_id],
   );
   const single = await next();

@@ -3,6 +3,7 @@ import { openAccess } from '../../faults/access.ts';
 import { type CheckedLoad, startCheckedLoad } from '../../faults/checked-load.ts';
 import type { Call } from '../../faults/client-log.ts';
 import { createRng } from '../../faults/rng.ts';
+import { countedLines, withoutIds } from '../../support/counted-lines.ts';
 import { waitUntil } from '../../support/wait.ts';
 import { report } from './figures.ts';
 import { type Installation, TRIAL_FOLDER } from './installation.ts';
@@ -32,15 +33,13 @@ export type ClusterLoad = {
   close: () => Promise<void>;
 };
 
-/** Refused calls as lines of text, equal ones counted. */
-export const refusedLines = (calls: readonly Call[]): string[] => {
-  const counts = new Map<string, number>();
-  for (const { what, status, body } of calls) {
-    const line = `${what}: ${status ?? 'no answer'} ${JSON.stringify(body)}`;
-    counts.set(line, (counts.get(line) ?? 0) + 1);
-  }
-  return [...counts].map(([line, count]) => `${count} × ${line}`);
-};
+/** Refused calls as lines of text, those counted that differ only in their ids. */
+export const refusedLines = (calls: readonly Call[]): string[] =>
+  countedLines(
+    calls.map(({ what, status, body }) =>
+      withoutIds(`${what}: ${status ?? 'no answer'} ${JSON.stringify(body)}`),
+    ),
+  );
 
 /** Repeats the sign-ups, one of which an installation refuses that has just been rolled out. */
 const untilStarted = async (start: () => Promise<CheckedLoad>): Promise<CheckedLoad> => {

@@ -24,6 +24,7 @@ const source = accountOf(payer.publicKey);
 const feeOwner = Keypair.generate().publicKey;
 const feeAccount = accountOf(feeOwner);
 let chain: TestChain;
+let removeFolder: () => void;
 
 const signed = async (...instructions: TransactionInstruction[]): Promise<Transaction> => {
   const { value } = await chain.call<{ value: { blockhash: string } }>('getLatestBlockhash', {
@@ -73,6 +74,8 @@ const advance = (slots: number) => chain.call('chain_advance', slots);
 
 beforeAll(async () => {
   chain = await startChain({ genesisMint: `${mint.toBase58()}:${payer.publicKey.toBase58()}` });
+  // A chain that is started again in this folder does not remove it.
+  removeFolder = chain.remove;
   await chain.call('chain_clock', { paused: true });
   await chain.call('requestAirdrop', payer.publicKey.toBase58(), 10 * LAMPORTS_PER_SOL);
   await advance(1);
@@ -90,7 +93,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await chain.stop();
-  chain.remove();
+  removeFolder();
 });
 
 test('a payment of another amount, and any payment at the chain’s own port, plays no scenario', async () => {

@@ -1,0 +1,101 @@
+// `npm run test:stress`: suites again and again, in another order each time and with little CPU.
+import { spawn } from 'node:child_process';
+import { closeSync, globSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { readCommandLine, refuse, wholeNumber } from '../../deploy/local/processes/command-line.ts';
+import { everFailed } from './ever-failed.ts';
+import { addRound, type JestRun, nothingYet, table } from './results.ts';
+import { slowDown } from './slow-down.ts';
+
+const usage = `Usage: npm run test:stress -- [pattern] [options]
+
+  pattern           a regular expression for the path of a suite
+                    (default: the suites of test/stress/ever-failed.ts)
+  --rounds 20       how often the suites are run
+  --cpu 0.5         cores that the run gets
+  --workers 2       suites at a time
+  --seed 1          the first round's order of the suites; the next round adds 1
+  --inside          shuffles the tests inside each suite too
+  --help            this text`;
+
+const { values, positionals } = readCommandLine(usage, {
+  allowPositionals: true,
+  options: {
+    rounds: { type: 'string', default: '20' },
+    cpu: { type: 'string', default: '0.5' },
+    workers: { type: 'string', default: '2' },
+    seed: { type: 'string', default: '1' },
+    inside: { type: 'boolean', default: false },
+  },
+});
+const rounds = wholeNumber('rounds', values.rounds);
+const workers = wholeNumber('workers', values.workers);
+const firstSeed = wholeNumber('seed', values.seed);
+const cpu = Number(values.cpu);
+if (!(cpu > 0)) refuse(`--cpu must be a number above 0, not "${values.cpu}"`);
+
+const root = path.resolve(import.meta.dirname, '../..');
+const [pattern] = positionals;
+const suites =
+  pattern === undefined
+    ? [...everFailed]
+    : globSync('**/*.test.ts', {
+        cwd: root,
+        exclude: (name) => name.includes('node_modules') || name.startsWith('.'),
+      }).filter((name) => new RegExp(pattern).test(name));
+if (suites.length === 0) refuse(`no suite has a path that matches ${pattern}`);
+
+const logs = path.join(root, '.local/stress');
+rmSync(logs, { recursive: true, force: true });
+mkdirSync(logs, { recursive: true });
+
+let endSlowness = () => {};
+/** Runs the suites once. Undefined if jest has written no result. */
+const runOnce = async (seed: number, log: string): Promise<JestRun | undefined> => {
+  const outputFile = log.replace(/\.log$/, '.json');
+  const output = openSync(log, 'w');
+  const child = spawn(
+    process.execPath,
+    [
+      '--experimental-vm-modules',
+      '--disable-warning=ExperimentalWarning',
+      path.join(root, 'node_modules/jest/bin/jest.js'),
+      ...['--testSequencer', path.join(root, 'test/stress/shuffled.js'), '--maxWorkers', `${workers}`],
+      ...['--json', '--outputFile', outputFile],
+      ...(values.inside ? ['--randomize', '--seed', `${seed}`] : []),
+      ...['--runTestsByPath', ...suites],
+    ],
+    { cwd: root, env: { ...process.env, STRESS_SEED: `${seed}` }, stdio: ['ignore', output, output] },
+  );
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  endSlowness = slowDown(child.pid!, cpu);
+  await exited;
+  endSlowness();
+  closeSync(output);
+  try {
+    return JSON.parse(readFileSync(outputFile, 'utf8')) as JestRun;
+  } catch {
+    return undefined;
+  }
+};
+let interrupted = false;
+process.on('SIGINT', () => {
+  // Jest gets the signal of the terminal too, and must run to handle it.
+  interrupted = true;
+  endSlowness();
+});
+
+const results = nothingYet(suites);
+console.log(`${suites.length} suites, ${rounds} rounds, ${cpu} cores`);
+for (let round = 1; round <= rounds && !interrupted; round += 1) {
+  const startedAt = performance.now();
+  const log = path.join(logs, `round-${round}.log`);
+  const run = await runOnce(firstSeed + round - 1, log);
+  if (interrupted) break;
+  const failed = addRound(results, run, { root, log: path.relative(root, log) });
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
+  const outcome = failed.length === 0 ? 'all passed' : `failed: ${failed.join(', ')}`;
+  console.log(`round ${round} of ${rounds}, ${seconds} s: ${outcome}`);
+}
+console.log(`\n${table(results.values())}`);
+process.exitCode = [...results.values()].some(({ failed }) => failed > 0) ? 1 : 0;
