@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cpuMsOf } from '../harness/process-figures.ts';
+import { type Benchmark, part, type Run } from '../harness/run.ts';
+import { type BenchStack, startBenchStack } from '../harness/stack.ts';
+import { summary } from '../harness/statistics.ts';
+
+/** The garbage of the start-up is collected, and what backs off has reached its longest pause. */
+const REST_MS = 60_000;
+const ROUND_MS = 60_000;
+
+const STACKS = [
+  { environments: ['test'], named: 'one environment', atMost: 50 },
+  { environments: ['test', 'live'], named: 'two environments', atMost: 100 },
+] as const;
+
+/** What a stack costs that nobody uses. */
+export const idle: Benchmark = {
+  about: 'CPU of each process of a stack that nobody uses, with one and two environments',
+  run: async (run) => {
+    for (const stack of STACKS) await part(run, (own) => measure(own, stack));
+  },
+};
+
+type Counters = { at: number; cpu: Record<string, number>; transactions: number };
+
+const readCounters = async ({ db, pids }: BenchStack): Promise<Counters> => {
+  // All databases, because each environment has one.
+  const { rows } = await db.query<{ transactions: string }>(
+    'select sum(xact_commit + xact_rollback) as transactions from pg_stat_database',
+  );
+  const cpu = Object.fromEntries(Object.entries(pids()).map(([name, pid]) => [name, cpuMsOf(pid)]));
+  return { at: performance.now(), cpu, transactions: Number(rows[0]!.transactions) };
+};
+
+const measure = async (run: Run, { environments, named, atMost }: (typeof STACKS)[number]): Promise<void> => {
+  const bench = await startBenchStack(run, `idle-${environments.length}`, { environments });
+  run.report.progress(`${named}: rests`);
+  await sleep(REST_MS);
+  const millicores: Record<string, number[]> = {};
+  const sums: number[] = [];
+  const transactions: number[] = [];
+  for (let round = 0; round < run.options.rounds; round += 1) {
+    run.report.progress(`${named}: minute ${round + 1} of ${run.options.rounds}`);
+    const before = await readCounters(bench);
+    await bench.profiled(() => sleep(ROUND_MS));
+    const after = await readCounters(bench);
+    const elapsedMs = after.at - before.at;
+    const each = Object.entries(after.cpu).map(([name, ms]): [string, number] => [
+      name,
+      ((ms - (before.cpu[name] ?? 0)) * 1000) / elapsedMs,
+    ]);
+    for (const [name, share] of each) millicores[name] = [...(millicores[name] ?? []), share];
+    sums.push(each.reduce((sum, [, share]) => sum + share, 0));
+    transactions.push(((after.transactions - before.transactions) * 1000) / elapsedMs);
+  }
+  const row = (name: string, values: number[]) => {
+    const { min, median, max } = summary(values);
+    return [name, min, median, max];
+  };
+  run.report.table(
+    `idle, ${named}: millicores, which are milliseconds of CPU a second`,
+    ['', 'min', 'median', 'max'],
+    [
+      row('all', sums),
+      ...Object.entries(millicores)
+        .toSorted(([, a], [, b]) => summary(b).median - summary(a).median)
+        .map(([name, values]) => row(name, values)),
+    ],
+  );
+  run.report.table(
+    `idle, ${named}: Postgres`,
+    ['', 'min', 'median', 'max'],
+    [row('transactions a second', transactions)],
+  );
+  run.report.data(`idle, ${named}`, { all: sums, ...millicores, transactions });
+  run.report.target({ what: `millicores of an idle stack, ${named}`, value: summary(sums).median, atMost });
+};
