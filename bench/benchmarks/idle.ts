@@ -1,23 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startPayingStack } from '../harness/paying-stack.ts';
 import { cpuMsOf } from '../harness/process-figures.ts';
 import { type Benchmark, part, type Run } from '../harness/run.ts';
 import { type BenchStack, startBenchStack } from '../harness/stack.ts';
 import { summary } from '../harness/statistics.ts';
 
-/** The garbage of the start-up is collected, and what backs off has reached its longest pause. */
+/** The garbage of the start-up is collected, and the processes are quiet. */
 const REST_MS = 60_000;
 const ROUND_MS = 60_000;
-
-const STACKS = [
-  { environments: ['test'], named: 'one environment', atMost: 50 },
-  { environments: ['test', 'live'], named: 'two environments', atMost: 100 },
-] as const;
+const PAYERS = 8;
 
 /** What a stack costs that nobody uses. */
 export const idle: Benchmark = {
   about: 'CPU of each process of a stack that nobody uses, with one and two environments',
   run: async (run) => {
-    for (const stack of STACKS) await part(run, (own) => measure(own, stack));
+    await part(run, async (own) => {
+      const bench = await startBenchStack(own, 'idle-1');
+      await measure(own, bench, { named: 'one environment', atMost: 50 });
+    });
+    await part(run, async (own) => {
+      const bench = await startBenchStack(own, 'idle-2', { environments: ['test', 'live'] });
+      await measure(own, bench, { named: 'two environments', atMost: 100 });
+    });
+    // The wallets of its payers are watched.
+    await part(run, async (own) => {
+      const { bench } = await startPayingStack(own, 'idle-paid', { payerCount: PAYERS });
+      await measure(own, bench, { named: `one environment, after a payment and ${PAYERS} sign-ups` });
+    });
   },
 };
 
@@ -32,8 +41,11 @@ const readCounters = async ({ db, pids }: BenchStack): Promise<Counters> => {
   return { at: performance.now(), cpu, transactions: Number(rows[0]!.transactions) };
 };
 
-const measure = async (run: Run, { environments, named, atMost }: (typeof STACKS)[number]): Promise<void> => {
-  const bench = await startBenchStack(run, `idle-${environments.length}`, { environments });
+const measure = async (
+  run: Run,
+  bench: BenchStack,
+  { named, atMost }: { named: string; atMost?: number },
+): Promise<void> => {
   run.report.progress(`${named}: rests`);
   await sleep(REST_MS);
   const millicores: Record<string, number[]> = {};
@@ -73,5 +85,6 @@ const measure = async (run: Run, { environments, named, atMost }: (typeof STACKS
     [row('transactions a second', transactions)],
   );
   run.report.data(`idle, ${named}`, { all: sums, ...millicores, transactions });
-  run.report.target({ what: `millicores of an idle stack, ${named}`, value: summary(sums).median, atMost });
+  if (atMost !== undefined)
+    run.report.target({ what: `millicores of an idle stack, ${named}`, value: summary(sums).median, atMost });
 };
