@@ -7,6 +7,7 @@ import { ed25519 } from './ed25519.ts';
 import { footprint } from './footprint.ts';
 import { consume, redeem, verify } from './gates.ts';
 import { growth } from './growth.ts';
+import { idle } from './idle.ts';
 import { paidRoute } from './paid-route.ts';
 import { prepaid } from './prepaid.ts';
 import { quote } from './quote.ts';
@@ -31,6 +32,7 @@ export const benchmarks: Record<string, Benchmark> = {
   declines,
   cost,
   footprint,
+  idle,
   'scale-out': scaleOut,
   soak,
   ed25519,

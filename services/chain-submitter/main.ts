@@ -41,7 +41,7 @@ import { createExecutor } from './intents/executor.ts';
 import { fund } from './intents/fund.ts';
 import { createGroupCommit } from './intents/group-commit.ts';
 import { settle } from './intents/settle.ts';
-import { sweep } from './intents/sweep.ts';
+import { SWEEP_EVERY_MS, sweep } from './intents/sweep.ts';
 import { startWorker } from './intents/worker.ts';
 import { createCosigning } from './limits/cosigning.ts';
 import { getCaps } from './limits/get-caps.ts';
@@ -135,7 +135,7 @@ const deps = { ...parts, executor: createExecutor(parts) };
 const signing = { pool, network, lamportsOf, numbers };
 const worker = await startWorker(deps, () => ({
   jobs: [
-    everyMs(SECOND_MS, 'sweep', () => sweep(deps), logger),
+    everyMs(SWEEP_EVERY_MS, 'sweep', (nextWithinMs) => sweep(deps, nextWithinMs), logger),
     everyMs(REBROADCAST_MS, 'rebroadcast', () => rebroadcast(deps), logger),
     everyMs(SECOND_MS, 'release-lapsed-reservations', () => releaseLapsedReservations(pool), logger),
     everyMs(SECOND_MS, 'expire', () => expireInFlight(deps), logger),

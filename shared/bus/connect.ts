@@ -7,6 +7,7 @@ import {
 } from 'nats';
 import { RequestOne } from 'nats/lib/nats-base-client/request.js';
 import type { BusUser } from '../contract/service.ts';
+import { noteActivity } from '../lib/activity.ts';
 import type { Logger } from '../lib/logger.ts';
 import './reconnect.ts';
 import { inboxPrefix } from './topology.ts';
@@ -101,7 +102,11 @@ export const connectBus = async (options: {
     for await (const status of nc.status()) {
       if (status.type === 'pingTimer') continue;
       if (status.type === 'disconnect') bus.connected = false;
-      if (status.type === 'reconnect') bus.connected = true;
+      if (status.type === 'reconnect') {
+        bus.connected = true;
+        // Rows may have waited for the connection.
+        noteActivity();
+      }
       const line = { event: status.type, data: String(status.data) };
       if (status.type === 'error') logger.error(line, 'nats');
       else logger.info(line, 'nats');
@@ -110,8 +115,11 @@ export const connectBus = async (options: {
   return bus;
 };
 
-/** Adds a promise to the set of open work until it settles. The promise must not reject. */
+/**
+ * Adds a call or a message to the set of open work until it settles. The promise must not reject.
+ */
 export const track = (bus: Bus, work: Promise<unknown>): void => {
+  noteActivity();
   bus.inFlight.add(work);
   void work.finally(() => bus.inFlight.delete(work));
 };

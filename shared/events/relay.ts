@@ -4,6 +4,7 @@ import type { Bus } from '../bus/connect.ts';
 import { publish, reachesBus } from '../bus/publish.ts';
 import { isEventSubject } from '../contract/service.ts';
 import { type Db, type Pool, sql } from '../db/pool.ts';
+import { currentPauseMs, noteActivity, rest } from '../lib/activity.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import type { Logger } from '../lib/logger.ts';
 import { eventList } from './event-list.ts';
@@ -11,7 +12,8 @@ import { type OutboxRow, outboxRow } from './outbox.ts';
 
 /**
  * Publishes the committed rows of the outbox. The fast path publishes immediately. The sweep
- * publishes rows that remain after a crash or while the bus is unavailable.
+ * publishes rows that remain after a crash or while the bus is unavailable. It runs every second,
+ * and every five seconds while the process is quiet (shared/lib/activity.ts).
  */
 
 /**
@@ -169,9 +171,10 @@ export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
     for (const rows of messagesOf(all)) {
       const work = send(bus, rows)
         .then(() => deletion.add(rows))
-        .catch((error: unknown) =>
-          logger.warn({ err: error, subject: rows[0].subject }, 'publish failed, left to the sweep'),
-        )
+        .catch((error: unknown) => {
+          noteActivity();
+          logger.warn({ err: error, subject: rows[0].subject }, 'publish failed, left to the sweep');
+        })
         .finally(() => sending.delete(work));
       sending.add(work);
     }
@@ -191,14 +194,18 @@ export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
     publishAll(rows);
   };
 
+  // A start finds what a crash has left.
+  noteActivity();
   const loop = async () => {
     while (!stopped.signal.aborted) {
       const swept = await sweep().catch((error: unknown) => {
         logger.warn({ err: error }, 'outbox sweep failed');
+        noteActivity();
         return 0;
       });
+      if (swept > 0) noteActivity();
       if (swept < SWEEP_BATCH)
-        await sleep(SWEEP_EVERY_MS, undefined, { signal: stopped.signal }).catch(() => {});
+        await rest(currentPauseMs(SWEEP_EVERY_MS), { pauseMs: SWEEP_EVERY_MS, signal: stopped.signal });
     }
   };
   const running = loop();

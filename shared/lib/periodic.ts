@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { currentPauseMs, noteActivity, rest } from './activity.ts';
 import type { Logger } from './logger.ts';
 import { count } from './metrics.ts';
 import { untraced } from './trace.ts';
@@ -6,28 +6,39 @@ import { untraced } from './trace.ts';
 export type Periodic = { stop: () => Promise<void> };
 
 /**
- * Runs a job repeatedly with a pause between runs. A failed run is logged, and the next one
- * follows. Any number of replicas may run it if the statement of the job allows that (SKIP LOCKED,
- * conditional update).
+ * Runs a job repeatedly with a pause between runs, which is longer while the process is quiet
+ * (activity.ts). A failed run is logged, and the next one follows. Any number of replicas may run
+ * it if the statement of the job allows that (SKIP LOCKED, conditional update).
+ * @param pauseMs while the process is active
+ * @param job gets the longest pause until its next run, and resolves with true if it has found work
+ *   or waits for some, which counts as activity
  */
 export const everyMs = (
   pauseMs: number,
   name: string,
-  job: () => Promise<unknown>,
+  job: (nextWithinMs: number) => Promise<unknown>,
   logger: Logger,
 ): Periodic => {
   const stopped = new AbortController();
   count('quittance_job_runs_total', 0, { task: name, outcome: 'error' });
+  // A start finds what a crash has left.
+  noteActivity();
   const loop = async () => {
     while (!stopped.signal.aborted) {
-      await untraced(job).then(
-        () => count('quittance_job_runs_total', 1, { task: name, outcome: 'ok' }),
+      const restMs = currentPauseMs(pauseMs);
+      await untraced(() => job(restMs)).then(
+        (found) => {
+          if (found === true) noteActivity();
+          count('quittance_job_runs_total', 1, { task: name, outcome: 'ok' });
+        },
         (error: unknown) => {
+          // It is tried again at the pace of an active process.
+          noteActivity();
           count('quittance_job_runs_total', 1, { task: name, outcome: 'error' });
           logger.error({ err: error, job: name }, 'job failed');
         },
       );
-      await sleep(pauseMs, undefined, { signal: stopped.signal }).catch(() => {});
+      await rest(Math.min(restMs, currentPauseMs(pauseMs)), { pauseMs, signal: stopped.signal });
     }
   };
   const running = loop();

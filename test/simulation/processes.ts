@@ -51,7 +51,7 @@ export const loggerOf = (harness: Harness, process: Process): Logger => {
 };
 
 /** A periodic job of a service: one round after another. Errors are left to the next round. */
-export const every = (harness: Harness, process: Process, ms: number, round: () => Promise<void>): void =>
+export const every = (harness: Harness, process: Process, ms: number, round: () => Promise<unknown>): void =>
   harness.inside(process, ms, () => {
     void round()
       .catch((error: unknown) => {
@@ -122,7 +122,7 @@ export const startSubmitter = (
   const deps = { ...parts, executor: createExecutor(parts) };
   const start = async (): Promise<void> => {
     try {
-      await upsertWorker(deps.pool, deps.workerId);
+      await upsertWorker(deps.pool, deps.workerId, SECOND_MS);
     } catch {
       return harness.inside(process, 200, () => void start());
     }

@@ -50,6 +50,18 @@ export const createBank = () => {
   const changedIn = new Map<number, Set<string>>();
   const touched = new Set<string>();
 
+  let clock = { slot: 0, unixSeconds: 0 };
+  let isClockSet = true;
+
+  /** Called before the runtime is used, because nothing happens in most slots of an idle chain. */
+  const applyClock = (): void => {
+    if (isClockSet) return;
+    const old: NativeClock = svm.getClock();
+    const [slot, time] = [BigInt(clock.slot), BigInt(clock.unixSeconds)];
+    svm.setClock(new Clock(slot, old.epochStartTimestamp, old.epoch, old.leaderScheduleEpoch, time));
+    isClockSet = true;
+  };
+
   const bytesOf = (name: string): Uint8Array => keyNamed(name)!.bytes;
 
   const put = (name: string, account: Account | null): void => {
@@ -79,7 +91,10 @@ export const createBank = () => {
 
   const accountAt = (key: Key, slot: number): Account | null => {
     const entry = undo.get(key.name)?.find((one) => one.slot > slot);
-    return entry ? entry.before : svm.getAccount(key.bytes);
+    if (entry) return entry.before;
+    // The clock is an account, too.
+    applyClock();
+    return svm.getAccount(key.bytes);
   };
 
   const resolveKeys = ({ message }: Transaction): Keys => {
@@ -108,11 +123,8 @@ export const createBank = () => {
   return {
     /** Sets what programs see as the current slot and time (Unix seconds). */
     setClock: (slot: number, unixSeconds: number): void => {
-      const old: NativeClock = svm.getClock();
-      const time = BigInt(unixSeconds);
-      svm.setClock(
-        new Clock(BigInt(slot), old.epochStartTimestamp, old.epoch, old.leaderScheduleEpoch, time),
-      );
+      clock = { slot, unixSeconds };
+      isClockSet = false;
     },
 
     /** The account at the end of `slot`, exact for every slot from the finalized one on. */
@@ -130,6 +142,7 @@ export const createBank = () => {
       slot: number,
       { verify = true, staged }: { verify?: boolean; staged?: Staged | undefined } = {},
     ): Outcome | undefined => {
+      applyClock();
       const { message, bytes } = transaction;
       const keys = resolveKeys(transaction);
       const read = (key: Key) => svm.getAccount(key.bytes);
@@ -151,6 +164,7 @@ export const createBank = () => {
 
     /** Runs a transaction without effects. */
     simulate: ({ message, bytes }: Transaction, verify: boolean, staged?: Staged) => {
+      applyClock();
       svm.setSigverify(verify);
       const unstage = stage(staged);
       const result =

@@ -86,7 +86,7 @@ export const openChain = ({
   let unixSeconds = 0;
   /** The smallest price per compute unit that a block takes, micro-lamports. */
   let floor = 0n;
-  let recentFees: { slot: number; prioritizationFee: number }[] = [];
+  const recentFees: { slot: number; prioritizationFee: number }[] = [];
   let snapshotSlot = 0;
   let snapshotCount = 0;
 
@@ -122,10 +122,8 @@ export const openChain = ({
     ledger.advance();
     setClock();
     bank.finalize(finalSlot());
-    recentFees = [
-      ...recentFees.slice(1 - RECENT_FEES),
-      { slot: ledger.slot(), prioritizationFee: Number(floor) },
-    ];
+    recentFees.push({ slot: ledger.slot(), prioritizationFee: Number(floor) });
+    if (recentFees.length > RECENT_FEES) recentFees.shift();
     tip.write(ledger.slot());
     if (ledger.slot() - snapshotSlot >= SNAPSHOT_EVERY_SLOTS && journal.end() > snapshotCount) snapshot();
     emit({ type: 'slot' });
@@ -192,7 +190,7 @@ export const openChain = ({
     simulate,
     unixSeconds: () => unixSeconds,
     /** The smallest price that each of the last slots took, oldest first. */
-    recentFees: () => recentFees,
+    recentFees: () => [...recentFees],
     setFloor: (microLamports: bigint): void => {
       floor = microLamports;
     },

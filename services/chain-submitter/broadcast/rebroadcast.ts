@@ -36,16 +36,18 @@ const publishSigned = async ({ inFlight, pool, relay }: Deps): Promise<void> => 
 /**
  * Sends the same bytes to every provider again every 2 s, until they are confirmed or expired (rule
  * 10).
+ * @returns whether bytes are in flight
  */
-export const rebroadcast = async (deps: Deps): Promise<void> => {
+export const rebroadcast = async (deps: Deps): Promise<boolean> => {
   const { inFlight, rpc } = deps;
   const now = performance.now();
-  const due = inFlight
-    .list()
-    .filter(({ phase, wire, sendAt }) => phase === 'sent' && wire.length > 0 && sendAt <= now);
+  const all = inFlight.list();
+  if (all.length === 0) return false;
+  const due = all.filter(({ phase, wire, sendAt }) => phase === 'sent' && wire.length > 0 && sendAt <= now);
   for (const transaction of due) {
     transaction.sendAt = now + REBROADCAST_MS;
     void inTraceOf(transaction.intent.traceparent, () => rpc.broadcast(transaction.wire));
   }
   await publishSigned(deps);
+  return true;
 };

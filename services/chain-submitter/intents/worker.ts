@@ -2,6 +2,7 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import type { Periodic } from '../../../shared/lib/periodic.ts';
 import type { Executor } from './executor.ts';
 import { deleteWorker, upsertWorker } from './store/workers.ts';
+import { SWEEP_EVERY_MS } from './sweep.ts';
 
 /**
  * Registers this process as a worker and starts its loops. Stopping ends the loops, lets each
@@ -14,7 +15,7 @@ export const startWorker = async (
   { pool, workerId, executor }: { pool: Pool; workerId: string; executor: Pick<Executor, 'idle'> },
   start: () => { jobs: readonly Periodic[]; poller: Periodic },
 ): Promise<Periodic> => {
-  await upsertWorker(pool, workerId);
+  await upsertWorker(pool, workerId, SWEEP_EVERY_MS);
   const { jobs, poller } = start();
   return {
     stop: async () => {

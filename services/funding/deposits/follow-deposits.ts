@@ -119,9 +119,11 @@ const follow = async (deps: Deps, deposit: DepositRow): Promise<void> => {
  * polls the chain for the transfer, and expires deposits that nobody paid. Any number of replicas
  * may run it.
  */
-export const followDeposits = (deps: Deps) => async (): Promise<void> => {
+export const followDeposits = (deps: Deps) => async (): Promise<boolean> => {
+  let found = false;
   for (;;) {
     const due = await claimDueDeposits(deps.pool, BATCH);
+    found ||= due.length > 0;
     await Promise.all(
       due.map((deposit) =>
         follow(deps, deposit).catch((error: unknown) =>
@@ -132,6 +134,6 @@ export const followDeposits = (deps: Deps) => async (): Promise<void> => {
         ),
       ),
     );
-    if (due.length < BATCH) return;
+    if (due.length < BATCH) return found;
   }
 };

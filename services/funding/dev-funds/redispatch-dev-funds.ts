@@ -11,11 +11,12 @@ import { claimStalledDevFunds } from './store.ts';
  */
 export const redispatchDevFunds =
   ({ pool, relay }: { pool: Pool; relay: Pick<Relay, 'dispatch'> }) =>
-  async (): Promise<void> => {
+  async (): Promise<boolean> => {
     const jobs = await pool.transaction(async (tx) => {
       const stalled = await claimStalledDevFunds(tx);
       return insertOutbox(tx, stalled.map(fundJob));
     });
     count('quittance_redispatches_total', jobs.length);
     relay.dispatch(jobs);
+    return jobs.length > 0;
   };

@@ -37,10 +37,13 @@ const refresh = async (deps: Deps, kind: TransferKind, id: string): Promise<void
  * Expires the transfers whose life is over, and refreshes those that make no progress
  * (docs/design/settle.md, rule 16).
  */
-export const sweepTransfers = (deps: Deps) => async (): Promise<void> => {
+export const sweepTransfers = (deps: Deps) => async (): Promise<boolean> => {
+  let found = false;
   for (const kind of KINDS) {
     for (const { id, waiting } of await claimDueTransfers(deps.pool, kind, BATCH)) {
+      found = true;
       await (waiting ? expire : refresh)(deps, kind, id);
     }
   }
+  return found;
 };

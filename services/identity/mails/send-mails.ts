@@ -48,8 +48,11 @@ export const startSendMails = (deps: Deps): MailSending => {
     await Promise.all(claimed.map((row) => sendMail(deps, row)));
     return claimed.length;
   };
-  const sendAll = async (): Promise<void> => {
-    while (!stopping && (await sendBatch()) === BATCH);
+  const sendAll = async (): Promise<boolean> => {
+    let sent = await sendBatch();
+    const found = sent > 0;
+    while (!stopping && sent === BATCH) sent = await sendBatch();
+    return found;
   };
 
   const sweep = everyMs(SWEEP_EVERY_MS, 'sendMails', sendAll, logger);

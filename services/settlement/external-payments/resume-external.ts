@@ -24,7 +24,7 @@ export const resumeExternal =
     closeExternal: (payment: z.infer<CloseExternal>) => Promise<Progress>;
     applyProgress: (progress: Progress) => Promise<void>;
   }) =>
-  async (): Promise<void> => {
+  async (): Promise<boolean> => {
     const stalled = await claimStalledExternal(pool, BATCH);
     const results = await Promise.allSettled(
       stalled.map(async (payment) => applyProgress(await closeExternal(payment))),
@@ -35,4 +35,5 @@ export const resumeExternal =
           { err: result.reason, settlement_id: stalled[index]!.settlement_id },
           'outgoing payment without progress: chain-submitter did not answer, asking again later',
         );
+    return stalled.length > 0;
   };

@@ -24,7 +24,7 @@ export const resumeForeign =
     closeForeign: (payment: z.infer<CloseForeign>) => Promise<Progress>;
     applyProgress: (progress: Progress) => Promise<void>;
   }) =>
-  async (): Promise<void> => {
+  async (): Promise<boolean> => {
     const stalled = await claimStalledForeign(pool, BATCH);
     const results = await Promise.allSettled(
       stalled.map(async ({ settlement_id, message_hash }) =>
@@ -37,4 +37,5 @@ export const resumeForeign =
           { err: result.reason, settlement_id: stalled[index]!.settlement_id },
           'payment without progress: chain-submitter did not answer, asking again later',
         );
+    return stalled.length > 0;
   };

@@ -13,7 +13,7 @@ const BATCH = 50;
  */
 export const resumeSettlements =
   ({ pool, relay }: { pool: Pool; relay: Relay }) =>
-  async (): Promise<void> => {
+  async (): Promise<boolean> => {
     const rows = await pool.transaction(async (tx) => {
       const stalled = await claimStalled(tx, BATCH);
       return stalled.length === 0
@@ -25,4 +25,5 @@ export const resumeSettlements =
     });
     count('quittance_redispatches_total', rows.length);
     relay.dispatch(rows);
+    return rows.length > 0;
   };

@@ -11,7 +11,7 @@ import { claimStalledTokenAccounts } from './store.ts';
  */
 export const redispatchTokenAccounts =
   ({ pool, relay }: { pool: Pool; relay: Pick<Relay, 'dispatch'> }) =>
-  async (): Promise<void> => {
+  async (): Promise<boolean> => {
     const jobs = await pool.transaction(async (tx) => {
       const stalled = await claimStalledTokenAccounts(tx);
       return insertOutbox(
@@ -21,4 +21,5 @@ export const redispatchTokenAccounts =
     });
     count('quittance_redispatches_total', jobs.length);
     relay.dispatch(jobs);
+    return jobs.length > 0;
   };

@@ -61,7 +61,15 @@ export const startDeliver = (deps: DeliveryAttempter): Deliveries => {
     );
   };
 
-  const periodic = everyMs(SWEEP_EVERY_MS, 'deliver', sweep, logger);
+  const periodic = everyMs(
+    SWEEP_EVERY_MS,
+    'deliver',
+    async () => {
+      await sweep();
+      return inFlight.size > 0;
+    },
+    logger,
+  );
   return {
     poke,
     stop: async () => {

@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { noteActivity, QUIET_PAUSE_MS } from './activity.ts';
+import type { Logger } from './logger.ts';
+import { everyMs, type Periodic } from './periodic.ts';
+
+const logger = { error: () => {} } as unknown as Logger;
+let running: Periodic | undefined;
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(async () => {
+  await running?.stop();
+  jest.useRealTimers();
+});
+
+/** The number of runs of a job in each of the given periods. */
+const start = (job: (nextWithinMs: number) => Promise<unknown> = () => Promise.resolve()) => {
+  let runs = 0;
+  running = everyMs(
+    1000,
+    'clock',
+    (nextWithinMs) => {
+      runs += 1;
+      return job(nextWithinMs);
+    },
+    logger,
+  );
+  return async (seconds: number): Promise<number> => {
+    const before = runs;
+    await jest.advanceTimersByTimeAsync(seconds * 1000);
+    return runs - before;
+  };
+};
+
+test('a job of an active process keeps its pace', async () => {
+  const runsIn = start();
+  for (let minute = 0; minute < 3; minute += 1) {
+    noteActivity();
+    expect(await runsIn(25)).toBe(25);
+  }
+});
+
+test('a job of a quiet process runs every five seconds, and a start counts as activity', async () => {
+  const runsIn = start();
+  expect(await runsIn(29)).toBe(29);
+  await runsIn(6);
+  expect(await runsIn(100)).toBe(20);
+});
+
+test('activity ends the long pause, and the job follows after its own pause and not at once', async () => {
+  const runsIn = start();
+  await runsIn(60);
+  noteActivity();
+  expect(await runsIn(0.9)).toBe(0);
+  expect(await runsIn(0.2)).toBe(1);
+  expect(await runsIn(20)).toBe(20);
+});
+
+test('a job that finds work or fails keeps its pace', async () => {
+  let outcome: () => Promise<unknown> = () => Promise.resolve(true);
+  const runsIn = start(() => outcome());
+  expect(await runsIn(100)).toBe(100);
+  outcome = () => Promise.reject(new Error('unavailable'));
+  expect(await runsIn(100)).toBe(100);
+  outcome = () => Promise.resolve(false);
+  await runsIn(60);
+  expect(await runsIn(100)).toBe(20);
+});
+
+test('a job is told the longest pause until its next run', async () => {
+  const told: number[] = [];
+  const runsIn = start((nextWithinMs) => {
+    told.push(nextWithinMs);
+    return Promise.resolve();
+  });
+  await runsIn(100);
+  expect(told[0]).toBe(1000);
+  expect(told.at(-1)).toBe(QUIET_PAUSE_MS);
+});
+
+test('a job ends at once in a long pause', async () => {
+  const runsIn = start();
+  await runsIn(60);
+  await running!.stop();
+  expect(await runsIn(100)).toBe(0);
+});
