@@ -13,7 +13,7 @@ import {
 import { createApi } from '../../deploy/local/seed/api.ts';
 import { createClient, NoAnswerError, PaymentUndecidedError } from '../../sdk/src/main.ts';
 import { chainOf } from '../support/chain.ts';
-import { installSdk } from '../support/sdk-package.ts';
+import { type InstalledPackage, packages } from '../support/packages.ts';
 import { atOnce, runningStack } from '../support/stack.ts';
 
 const stack = runningStack();
@@ -23,10 +23,10 @@ const run = promisify(execFile);
 
 let vendor: Vendor;
 let consumer: Consumer;
-let sdk: ReturnType<typeof installSdk>;
+let sdk: InstalledPackage;
 
 beforeAll(async () => {
-  sdk = installSdk();
+  sdk = (await packages()).install('sdk');
   [vendor, consumer] = await Promise.all([createVendor(api, stack), createConsumer(api, stack)]);
 }, 60_000);
 afterAll(() => sdk?.remove());

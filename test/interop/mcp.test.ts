@@ -25,7 +25,7 @@ import {
   startInterop,
 } from '../support/interop.ts';
 import { interopStack } from '../support/interop-stack.ts';
-import { packMcp } from '../support/mcp-package.ts';
+import { type InstalledPackage, packages } from '../support/packages.ts';
 import { runningStack } from '../support/stack.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -48,7 +48,15 @@ let deliveries = 0;
 let interop: ReturnType<typeof interopStack>;
 let facilitator: InteropServer;
 let stock: { server: InteropServer; payTo: string };
-let packed: Awaited<ReturnType<typeof packMcp>>;
+let mcp: InstalledPackage;
+type Started = { command: string; args: string[] };
+/**
+ * The command line of a host. npx installs the package once for its path, and takes what it depends
+ * on from npm's cache if it has it.
+ */
+let byNpx: Started;
+/** The same without npx, which takes seconds and does not pass signals on. */
+let byNode: Started;
 
 /** A shop behind our paywall. */
 const startShop = async () => {
@@ -88,7 +96,11 @@ const startStock = async () => {
 };
 
 beforeAll(async () => {
-  [packed] = await Promise.all([packMcp(), installInterop('mcp')]);
+  const [packed] = await Promise.all([packages(), installInterop('mcp')]);
+  mcp = packed.install('mcp');
+  const options = ['--yes', '--prefer-offline', '--no-audit', '--no-fund'];
+  byNpx = { command: 'npx', args: [...options, `--package=${packed.tarball('mcp')}`, 'quittance-mcp'] };
+  byNode = { command: process.execPath, args: [path.join(mcp.installed, 'dist/quittance-mcp.js')] };
   api = createApi(stack.gateway_url);
   interop = interopStack(stack, path.dirname(process.env.STACK_FILE!));
   owner = await createConsumer(api, stack);
@@ -106,14 +118,14 @@ afterAll(async () => {
   await facilitator?.stop();
   shop?.closeAllConnections();
   shop?.close();
-  packed?.remove();
+  mcp?.remove();
 }, 60_000);
 
 const environment = (more: Record<string, string> = {}, key = delegate.api_key) => ({
   PATH: process.env.PATH!,
   HOME: process.env.HOME!,
   // Of the payments that are not delivered yet.
-  XDG_CONFIG_HOME: packed.folder,
+  XDG_CONFIG_HOME: mcp.project,
   QUITTANCE_URL: stack.gateway_url,
   QUITTANCE_KEY: key,
   ...more,
@@ -133,7 +145,7 @@ const newClient = (era: (typeof ERAS)[number], asks: boolean) => {
 const overStdio = async (
   era: (typeof ERAS)[number],
   more: Record<string, string> = {},
-  { key, started = packed.installed }: { key?: string; started?: typeof packed.installed } = {},
+  { key, started = byNode }: { key?: string; started?: Started } = {},
 ) => {
   const client = newClient(era, more.QUITTANCE_ASK_ABOVE !== undefined);
   const asked: string[] = [];
@@ -143,9 +155,8 @@ const overStdio = async (
       asked.push(params.message);
       return answers.shift() as never;
     });
-  const { folder } = packed;
   const env = environment(more, key);
-  await client.connect(new StdioClientTransport({ ...started, cwd: folder, env, stderr: 'ignore' }), {
+  await client.connect(new StdioClientTransport({ ...started, cwd: mcp.project, env, stderr: 'ignore' }), {
     timeout: 120_000,
   });
   return { client, asked, answers };
@@ -159,7 +170,7 @@ const errorOf = ({ content }: Result) => JSON.parse(content[0].text).error;
 describe.each(ERAS)('over stdio, %s', (era) => {
   let client: Client;
   beforeAll(async () => {
-    ({ client } = await overStdio(era, {}, { started: packed.npx }));
+    ({ client } = await overStdio(era, {}, { started: byNpx }));
   }, 180_000);
 
   test('asks our paywall for its price, pays it once, and reads the receipt', async () => {
@@ -240,9 +251,9 @@ test('a payment above the delegate’s threshold waits for its owner, whose deni
 
 test('over HTTP: one server for clients of both eras, with its token', async () => {
   const token = 'the-token-of-this-test';
-  const { command, args } = packed.installed;
+  const { command, args } = byNode;
   const env = environment({ QUITTANCE_MCP_TOKEN: token });
-  const child = spawn(command, [...args, '--http', '--port', '0'], { cwd: packed.folder, env });
+  const child = spawn(command, [...args, '--http', '--port', '0'], { cwd: mcp.project, env });
   try {
     let said = '';
     child.stderr.on('data', (chunk) => {
@@ -269,7 +280,7 @@ test('over HTTP: one server for clients of both eras, with its token', async () 
 }, 180_000);
 
 test('version 1 of the MCP SDK pays', async () => {
-  const { command, args } = packed.installed;
+  const { command, args } = byNode;
   const calls = [
     { name: 'fetch_paid', arguments: { url, max_amount: PRICE } },
     { name: 'fetch_paid', arguments: { url, max_amount: '1' } },
@@ -286,7 +297,7 @@ test('the inspector’s command line pays', async () => {
     folder,
     'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
   );
-  const { command, args } = packed.installed;
+  const { command, args } = byNode;
   const env = environment();
   const variables = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
   const tool = ['--method', 'tools/call', '--tool-name', 'fetch_paid'];

@@ -1,22 +1,21 @@
-import path from 'node:path';
 import { type RunningStack, startStack } from '../../deploy/local/stack/stack.ts';
 import { externalServers } from './external-servers.ts';
 import { totals } from './last-line.ts';
-import { packSdk } from './sdk-package.ts';
+import { packages } from './packages.ts';
 import { testStateDir } from './test-state.ts';
 
 export type WithStack = typeof globalThis & { testStack?: RunningStack };
 
 /**
- * Starts the whole stack once for all end-to-end tests, and packs the SDK for them. They find the
+ * Starts the whole stack once for all end-to-end tests, and packs our packages for them. They find the
  * stack through the file that STACK_FILE names. If one of both fails, the tests that need it fail
  * and all others run.
  */
 export default async function setUp(): Promise<void> {
   totals();
   const stateDir = testStateDir('e2e');
-  const packing = packSdk(path.join(stateDir, 'sdk')).catch((error: Error) =>
-    console.error(`The SDK of the end-to-end tests could not be packed: ${error.message}`),
+  const packing = packages().catch((error: Error) =>
+    console.error(`The packages could not be packed: ${error.message}`),
   );
   try {
     const running = await startStack({

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createPortPicker } from '../../deploy/local/servers/ports.ts';
-import { publishedSdk } from './sdk-package.ts';
+import { packages } from './packages.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
@@ -40,7 +40,7 @@ export const createShopProject = async () => {
   writeFileSync(path.join(project, 'package.json'), JSON.stringify({ type: 'module', private: true }));
   const sdk = path.join(project, 'node_modules/@quittance/sdk');
   mkdirSync(path.dirname(sdk), { recursive: true });
-  cpSync(publishedSdk(), sdk, { recursive: true });
+  cpSync((await packages()).files('sdk'), sdk, { recursive: true });
   for (const name of ['express', 'fastify', 'hono', '@hono', 'ioredis'])
     symlinkSync(path.join(root, 'node_modules', name), path.join(project, 'node_modules', name));
   const children: ChildProcess[] = [];

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type InstalledPackage, packages } from '../test/support/packages.ts';
 
 /**
  * The package as it is published: packed, and installed without a network into an empty project.
@@ -18,32 +18,18 @@ const manifest = (folder: string) =>
     devDependencies: Record<string, string>;
   };
 
-let project: string;
+let cli: InstalledPackage;
 let tarball: string;
 beforeAll(async () => {
-  project = mkdtempSync(path.join(tmpdir(), 'quittance-cli-package-'));
-  // From a copy beside the packages of the root, because packing builds.
-  const copy = path.join(ROOT, '.local', `cli-package-${process.pid}`);
-  for (const folder of ['cli', 'sdk'])
-    cpSync(path.join(ROOT, folder), path.join(copy, folder), {
-      recursive: true,
-      filter: (file) => !/\/(dist|node_modules)$/.test(file),
-    });
-  const npm = (args: string[]) => run('npm', [...args, '--no-audit', '--no-fund'], { cwd: project, env });
-  await npm(['pack', path.join(copy, 'cli'), '--pack-destination', project]);
-  tarball = readdirSync(project).find((name) => name.endsWith('.tgz'))!;
-  await npm(['pack', path.join(ROOT, 'node_modules/commander'), '--ignore-scripts']);
-  rmSync(copy, { recursive: true, force: true });
-  writeFileSync(path.join(project, 'package.json'), JSON.stringify({ private: true }));
-  const tarballs = readdirSync(project).filter((name) => name.endsWith('.tgz'));
-  await npm(['install', '--offline', ...tarballs.map((name) => `./${name}`)]);
+  const packed = await packages();
+  [cli, tarball] = [packed.install('cli'), packed.tarball('cli')];
 }, 300_000);
-afterAll(() => rmSync(project, { recursive: true, force: true }));
+afterAll(() => cli?.remove());
 
 const quittance = (...args: string[]) =>
   run('npx', ['--no-install', 'quittance', ...args], {
-    cwd: project,
-    env: { ...env, XDG_CONFIG_HOME: project, QUITTANCE_KEY: '', QUITTANCE_URL: '' },
+    cwd: cli.project,
+    env: { ...env, XDG_CONFIG_HOME: cli.project, QUITTANCE_KEY: '', QUITTANCE_URL: '' },
   }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
@@ -63,10 +49,9 @@ test('the tarball works by npx alone', async () => {
 }, 120_000);
 
 test('the tarball has the bundle, the README and the licence only, and is small', async () => {
-  const installed = path.join(project, 'node_modules/@quittance/cli');
-  const files = readdirSync(installed, { recursive: true, encoding: 'utf8' });
+  const files = readdirSync(cli.installed, { recursive: true, encoding: 'utf8' });
   expect(files.sort()).toEqual(['LICENSE', 'README.md', 'dist', 'dist/quittance.js', 'package.json']);
-  const bytes = statSync(path.join(project, tarball)).size;
+  const bytes = statSync(tarball).size;
   console.log(`cli: the packed tarball has ${(bytes / 1000).toFixed(1)} kB`);
   expect(bytes).toBeLessThan(100_000);
 });
@@ -76,7 +61,7 @@ test('its dependencies have the versions of the root, and the bundle imports not
   const { dependencies } = manifest('cli');
   for (const [name, version] of Object.entries(dependencies))
     expect([name, version]).toEqual([name, devDependencies[name]]);
-  const bundle = readFileSync(path.join(project, 'node_modules/@quittance/cli/dist/quittance.js'), 'utf8');
+  const bundle = readFileSync(path.join(cli.installed, 'dist/quittance.js'), 'utf8');
   const imported = [...bundle.matchAll(/^import .* from "([^"]+)";$/gm)].map(([, name]) => name!);
   const packages = new Set(imported.filter((name) => !name.startsWith('node:')));
   expect([...packages]).toEqual(['commander']);
