@@ -3,12 +3,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { getAssociatedTokenAddressSync, getMint } from '@solana/spl-token';
 import { Connection, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { connect } from 'nats';
 import pg from 'pg';
+import { waitFor, waitUntil } from '../../../test/support/wait.ts';
 import { identify } from '../processes/process-identity.ts';
 import { seedChain } from '../seed/seed-chain.ts';
 import { outsideFolder } from '../servers/postgres-server.ts';
@@ -72,12 +72,11 @@ function environmentOf(name: string): Record<string, string> {
 }
 
 async function replaced(name: string, pid: number): Promise<number> {
-  for (let tries = 0; tries < 500; tries++) {
-    const now = stack().processes[name];
-    if (now !== undefined && now !== pid && identify(now)) return now;
-    await sleep(20);
-  }
-  throw new Error(`${name} did not start again`);
+  const now = await waitFor(
+    () => stack().processes[name],
+    (each) => each !== undefined && each !== pid && Boolean(identify(each)),
+  );
+  return now!;
 }
 
 test('stack.json names every process that runs, and only its owner can read it', () => {
@@ -186,7 +185,7 @@ test('a service that exceeds its rights is refused here as in a cluster', async 
     bus.publish(subject, '{}');
   bus.subscribe('rpc.settlement.*', { callback: () => {} });
   await bus.flush();
-  for (let tries = 0; tries < 100 && refused.length < 3; tries++) await sleep(20);
+  await waitUntil(() => refused.length >= 3, { withinMs: 30_000 });
   await bus.close();
   expect(new Set(refused)).toEqual(
     new Set([

@@ -9,6 +9,7 @@ import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { inherited } from '../../test/support/inherited.ts';
+import { waitUntil } from '../../test/support/wait.ts';
 import { composeFiles } from '../compose/init.ts';
 import { createPortPicker } from '../local/servers/ports.ts';
 import { bundled } from './bundle.ts';
@@ -223,7 +224,7 @@ const waiting = [...products, ...sandboxes.filter(({ name }) => name === 'seed')
 test.each(waiting)('$name ends on one SIGTERM while it waits for its servers', async (program) => {
   const before = connected.size;
   const running = await run(program);
-  for (let tries = 0; tries < 1000 && connected.size === before; tries += 1) await sleep(10);
+  await waitUntil(() => connected.size > before, { withinMs: 30_000 });
   running.send('SIGTERM');
   expect({ end: await within(10_000, running), output: running.output() }).toMatchObject({
     end: { code: 143, signal: null },
@@ -233,8 +234,7 @@ test.each(waiting)('$name ends on one SIGTERM while it waits for its servers', a
 const gateway = products.find(({ name }) => name === 'gateway')!;
 const listening = async () => {
   const running = await run(gateway, { DRAIN_SECONDS: '3' });
-  for (let tries = 0; tries < 1000 && !running.output().includes('"msg":"listening"'); tries += 1)
-    await sleep(25);
+  await waitUntil(() => running.output().includes('"msg":"listening"'), { withinMs: 30_000 });
   return running;
 };
 
