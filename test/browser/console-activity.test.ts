@@ -7,6 +7,7 @@ import { exportCsv } from '../support/console-csv.ts';
 import { again, signInPayer } from '../support/console-payer.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
+import { waitFor } from '../support/wait.ts';
 
 /**
  * The activity page in real Chromium: filters, spending, the export; empty, with many rows, failing
@@ -45,10 +46,12 @@ test('filters narrow the list and are in the URL, spending is shown by day, serv
 
   const page = await opened({ person: payer });
   // The projection is updated after the payments.
-  for (let tries = 0; tries < 100; tries += 1) {
-    await page.go('/activity');
-    if ((await rows(page).count()) === 4) break;
-  }
+  await waitFor(
+    async () =>
+      (await api<{ data: object[] }>('GET /v1/transactions', { token: payer.token })).body.data.length,
+    (length) => length === 4,
+  );
+  await page.go('/activity');
   expect(await rows(page).count()).toBe(4);
   await page.page.getByText('4.500001').first().waitFor();
   await page.page.locator('.recharts-bar-rectangle').first().waitFor();
@@ -118,13 +121,13 @@ test('filters narrow the list and are in the URL, spending is shown by day, serv
   await expectRows(page, 1);
   await page.page.getByLabel('Find').fill('stl_unknown');
   await page.page.getByText('No transaction matches these filters').waitFor();
-}, 180_000);
+});
 
-const expectRows = async (console: ConsolePage, count: number) => {
-  for (let tries = 0; tries < 100 && (await rows(console).count()) !== count; tries += 1)
-    await console.page.waitForTimeout(50);
-  expect(await rows(console).count()).toBe(count);
-};
+const expectRows = (console: ConsolePage, count: number) =>
+  waitFor(
+    () => rows(console).count(),
+    (shown) => shown === count,
+  );
 
 /**
  * A list of this length in the API's pages. It is generated, because so many real payments would
@@ -240,7 +243,7 @@ test('a long list is read by the page at desktop and phone width, and the export
   await page.page.getByText('The export is cancelled').waitFor();
   await button(page, 'Export as CSV').waitFor();
   expect(files).toBe(0);
-}, 180_000);
+});
 
 test('the page shows empty, failed and slow lists', async () => {
   const person = await signInPerson(stack);
@@ -284,4 +287,4 @@ test('the page shows empty, failed and slow lists', async () => {
   await page.page.getByText('This takes longer than expected').first().waitFor();
   await page.page.getByText('Loading the spending…').waitFor();
   await page.shoot('activity-slow');
-}, 180_000);
+});

@@ -96,7 +96,7 @@ test('a payment that waits is shown with amount and payee, and is approved with 
   await page.go('/approvals');
   await page.page.getByText('Nothing waits').waitFor();
   await page.page.getByText('used', { exact: true }).waitFor();
-}, 180_000);
+});
 
 test('a payment is denied, also after its approval, and an expired one cannot be approved', async () => {
   const payer = await signInPayer(stack);
@@ -128,7 +128,7 @@ test('a payment is denied, also after its approval, and an expired one cannot be
 
   await page.go('/approvals/apr_01kaj5w0c0e8h9x2m4n6p8q0rs');
   await page.page.getByText('No such approval').waitFor();
-}, 180_000);
+});
 
 /** An outgoing payment that asks, as the API shows it: its texts are the delegate's own words. */
 const OUTGOING = {
@@ -167,7 +167,7 @@ test('what a delegate says is marked as its own word and shown as text, on a pho
     expect(await page.findings()).toEqual([]);
     if (width === 'phone') await button(page, 'All pages (1)').waitFor();
   }
-}, 180_000);
+});
 
 test('a delegate gets the right to pay other vendors and an amount to ask from, and loses them again', async () => {
   const payer = await signInPayer(stack);
@@ -211,7 +211,7 @@ test('a delegate gets the right to pay other vendors and an amount to ask from, 
     await page.page.getByText('The delegate is changed.').waitFor();
     expect(await own()).toMatchObject({ external: null, approval_above: '1000000' });
   }
-}, 180_000);
+});
 
 test('an outgoing payment: signed while it may be used, paid once it is on the chain', async () => {
   const payer = await signInPayer(stack);
@@ -244,4 +244,4 @@ test('an outgoing payment: signed while it may be used, paid once it is on the c
   await page.shoot('activity-outgoing');
   expect(await page.findings()).toEqual([]);
   expect(await page.wider()).toEqual([]);
-}, 120_000);
+});

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { createVendor, quoteOf, settleWith } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { linkToken } from '../../deploy/local/seed/sign-in.ts';
-import { type ConsolePage, signInPerson } from '../support/console.ts';
+import { type ConsolePage, signInPerson, visit } from '../support/console.ts';
 import { again, signInPayer } from '../support/console-payer.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { atOnce, runningStack } from '../support/stack.ts';
@@ -59,8 +59,7 @@ test('a delegate is created with limits, its key is shown once and pays, an edit
   expect(snippet).toContain('maxAmount: 5000000n');
   await page.page.keyboard.press('Escape');
   await heading(page, 'The key of “Research agent”').waitFor();
-  await page.page.getByRole('button', { name: 'Copy the snippet' }).click();
-  expect(await page.page.evaluate('navigator.clipboard.readText()')).toBe(snippet);
+  expect(await page.copied(page.page.getByRole('button', { name: 'Copy the snippet' }))).toBe(snippet);
   await page.shoot('delegates-key');
   expect(await page.findings()).toEqual([]);
   await button(page, 'I have stored it').click();
@@ -114,7 +113,7 @@ test('a delegate is created with limits, its key is shown once and pays, an edit
   await page.page.getByText('A link is on its way').waitFor();
   const token = await linkToken(stack.mail_url, payer.email, 'test', since);
   const tab = await page.context.newPage();
-  await tab.goto(`${stack.console_url}/sign-in/link#token=${token}`, { waitUntil: 'networkidle' });
+  await visit(tab, `${stack.console_url}/sign-in/link#token=${token}`);
   await tab.getByRole('button', { name: 'Sign in' }).click();
   await tab.getByRole('heading', { name: 'Home' }).waitFor();
   await tab.close();
@@ -171,7 +170,7 @@ test('a delegate is created with limits, its key is shown once and pays, an edit
   await revoked.getByRole('link', { name: 'Research agent' }).click();
   await heading(page, 'Activity').waitFor();
   await page.page.getByText('Research agent (revoked)').first().waitFor();
-}, 180_000);
+});
 
 test('many delegates with long names, caps and spending fit a phone in dark colours, with more pages', async () => {
   const payer = await signInPayer(stack);
@@ -210,7 +209,7 @@ test('many delegates with long names, caps and spending fit a phone in dark colo
     await page.shoot('delegates-overfull');
     expect(await page.findings()).toEqual([]);
   }
-}, 180_000);
+});
 
 test('the page shows a missing wallet, a failing API and a slow one', async () => {
   const payer = await signInPerson(stack);
@@ -253,4 +252,4 @@ test('the page shows a missing wallet, a failing API and a slow one', async () =
   await page.shoot('delegates-slow');
   release();
   await page.page.getByText('A wallet is needed first').waitFor();
-}, 120_000);
+});

@@ -1,4 +1,4 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { linkWallet } from '../../deploy/local/seed/wallet.ts';
@@ -15,9 +15,6 @@ const api = createApi(stack.gateway_url);
 
 /** Requests of the list, with any query. */
 const LIST = /\/v1\/deposits(\?.*)?$/;
-
-// Time for the chain, and for a busy machine.
-jest.setTimeout(150_000);
 
 // The provider's page is another origin. The browser opens it, and the page sends no request to it.
 const provider = /^foreign: http:\/\/(localhost|127\.0\.0\.1):\d+\/(moonpay|coinbase)?/;

@@ -1,4 +1,4 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createConsumer, createVendor, quoteOf, settleWith } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { signInPerson } from '../support/console.ts';
@@ -9,8 +9,6 @@ import { waitUntil } from '../support/wait.ts';
 /** The page for developers: its documents exist, and events appear by themselves. */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
-jest.setTimeout(90_000);
-
 const { opened } = consoleSuite(stack);
 
 test('every document that it links to exists, and the state of the system is shown', async () => {

@@ -1,4 +1,4 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { type ConsolePage, type Person, signInPerson } from '../support/console.ts';
 import { signInPayer } from '../support/console-payer.ts';
@@ -13,8 +13,6 @@ import { runningStack } from '../support/stack.ts';
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
-jest.setTimeout(150_000);
-
 const { opened } = consoleSuite(stack);
 const button = ({ page }: ConsolePage, name: string) => page.getByRole('button', { name, exact: true });
 const heading = ({ page }: ConsolePage, name: string) => page.getByRole('heading', { name });

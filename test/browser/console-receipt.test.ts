@@ -12,6 +12,7 @@ import type { ConsolePage } from '../support/console.ts';
 import { again, type Payer, signInPayer } from '../support/console-payer.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
+import { waitFor } from '../support/wait.ts';
 
 /**
  * The receipt of one payment in real Chromium: its content, its tokens verified in the page,
@@ -30,14 +31,13 @@ beforeAll(async () => {
   delegateId = robot.delegate_id;
   const quote = await quoteOf(api, vendor, { scope: { resource: 'https://weather.example/report' } });
   paid = await must(settleWith(api, robot.api_key, quote), 'settle');
-  for (let tries = 0; tries < 200; tries += 1) {
-    const { body } = await api<{ chain_status: string }>(`GET /v1/settlements/${paid.settlement_id}`, {
-      token: payer.token,
-    });
-    if (body.chain_status === 'finalized') break;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}, 120_000);
+  const path = `GET /v1/settlements/${paid.settlement_id}` as const;
+  await waitFor(
+    async () => (await api<{ chain_status: string }>(path, { token: payer!.token })).body.chain_status,
+    (status) => status === 'finalized',
+    60_000,
+  );
+});
 
 const opened = async (options: Parameters<typeof suite.opened>[0] = {}): Promise<ConsolePage> =>
   suite.opened({ person: await again(stack, payer!), ...options });
@@ -172,7 +172,7 @@ test('keys that are not published, or cannot be read, make no token genuine', as
   expect(await text(page)).not.toContain('is genuine');
   await page.shoot('receipt-unchecked');
   expect(await page.findings()).toEqual([]);
-}, 120_000);
+});
 
 test('the vendor sees no token and a stranger no payment, and the API does not return the quote token to them', async () => {
   const show = (token: string) => api(`GET /v1/settlements/${paid!.settlement_id}`, { token });

@@ -1,4 +1,4 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createConsumer, createVendor, quoteOf, settleWith } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { chainOf } from '../support/chain.ts';
@@ -11,8 +11,6 @@ import { runningStack } from '../support/stack.ts';
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 const chain = chainOf(stack.environments.test!);
-jest.setTimeout(150_000);
-
 const { opened } = consoleSuite(stack);
 const button = ({ page }: ConsolePage, name: string) => page.getByRole('button', { name, exact: true });
 type Service = { service_id: string; api_key: string; payout_address: string };

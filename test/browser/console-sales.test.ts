@@ -27,7 +27,7 @@ const chain = chainOf(stack.environments.test!);
 let consumer: Consumer;
 beforeAll(async () => {
   consumer = await createConsumer(api, stack);
-}, 90_000);
+});
 
 const { opened } = consoleSuite(stack);
 const button = (console: ConsolePage, name: string) =>
@@ -88,7 +88,7 @@ test('an empty page shows a new quote by itself, then its payment, its delivery 
   await page.shoot('sales-one');
   await rows(page).getByRole('link').first().click();
   await page.page.getByRole('heading', { name: 'What happened' }).waitFor();
-}, 90_000);
+});
 
 test('every kind of sale is shown, with filters of state, service and time that are in the URL', async () => {
   const vendor = await seller();
@@ -142,7 +142,7 @@ test('every kind of sale is shown, with filters of state, service and time that 
   await phone.shoot('sales');
   expect(await phone.findings()).toEqual([]);
   expect(await phone.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
-}, 120_000);
+});
 
 test('1,300 quotes are read by the page up to the shown time, and further on request', async () => {
   const vendor = await seller();
@@ -160,7 +160,7 @@ test('1,300 quotes are read by the page up to the shown time, and further on req
   expect(await step(page, 'Quoted')).toBe('1,300');
   await button(page, 'Show more').click();
   expect(await rows(page).count()).toBe(125);
-}, 180_000);
+});
 
 test('the page shows failures and loading, and keeps what was read', async () => {
   const vendor = await seller();
@@ -198,7 +198,7 @@ test('the page shows failures and loading, and keeps what was read', async () =>
   // A figure from incomplete data would be wrong.
   expect(await page.page.locator('.funnel').count()).toBe(0);
   await page.shoot('sales-failing-first');
-}, 60_000);
+});
 
 /** Settles x402 payments of the consumer to a vendor whose payout address has a token account. */
 const x402Sales = async (vendor: Vendor) => {
@@ -334,4 +334,4 @@ test('x402 sales have a rail, a payer and a resource, are handed out again, and 
     .getByText(/confirmed|finalized/)
     .waitFor();
   await button(page, 'Hand out again').waitFor({ state: 'hidden' });
-}, 180_000);
+});

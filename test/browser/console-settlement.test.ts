@@ -30,7 +30,7 @@ beforeAll(async () => {
   const made = await createVendor(api, stack, { email });
   vendor = { ...made, person: await signInPerson(stack, { email }) };
   consumer = await createConsumer(api, stack);
-}, 90_000);
+});
 
 /** A console of the vendor, in a separate sign-in. */
 const opened = async (options: Parameters<typeof suite.opened>[0] = {}): Promise<ConsolePage> => {
@@ -149,7 +149,7 @@ test('a partial refund is prepared, refused in the wallet, signed and paid, and 
   );
   await page.shoot('settlement-refunded');
   expect(await page.findings()).toEqual([]);
-}, 90_000);
+});
 
 /** The transaction of a refund as an attacker with access to the API's answers would make it. */
 const tampered = (
@@ -177,36 +177,32 @@ test.each<[string, Parameters<typeof tampered>[1] & object, { amount?: string },
     /The API returned a different refund/,
   ],
   ['another mint', { mint: stranger }, {}, /another token/],
-])(
-  'a refund’s transaction with %s reaches no wallet',
-  async (_name, change, answer, why) => {
-    const paid = await pay();
-    const page = await opened();
-    const wallet = await addWallet(page, 'Payout Wallet', vendor.payout);
-    await page.page.route(/\/v1\/refunds(\/[^/]+\/submit)?$/, async (route) => {
-      const response = await route.fetch();
-      const json = (await response.json()) as { transaction?: string };
-      if (json.transaction === undefined) return route.fulfill({ response, json });
-      await route.fulfill({
-        response,
-        json: { ...json, ...answer, transaction: tampered(json.transaction, change) },
-      });
+])('a refund’s transaction with %s reaches no wallet', async (_name, change, answer, why) => {
+  const paid = await pay();
+  const page = await opened();
+  const wallet = await addWallet(page, 'Payout Wallet', vendor.payout);
+  await page.page.route(/\/v1\/refunds(\/[^/]+\/submit)?$/, async (route) => {
+    const response = await route.fetch();
+    const json = (await response.json()) as { transaction?: string };
+    if (json.transaction === undefined) return route.fulfill({ response, json });
+    await route.fulfill({
+      response,
+      json: { ...json, ...answer, transaction: tampered(json.transaction, change) },
     });
-    await page.go(`/sales/${paid.settlement_id}`);
-    await button(page, 'Refund').click();
-    await page.page.getByRole('textbox', { name: 'Amount' }).fill('1');
-    await button(page, 'Prepare it').click();
-    const refused = page.page.getByRole('alert');
-    const signing = button(page, 'Sign with Payout Wallet');
-    await refused.or(signing).first().waitFor();
-    if (await signing.isVisible()) await signing.click();
-    await refused.waitFor({ timeout: 5000 }).catch(() => undefined);
-    const messages = await refused.allTextContents();
-    expect({ asked: wallet.asked, messages }).toEqual({ asked: 0, messages: [expect.stringMatching(why)] });
-    expect(await page.page.locator('code').allTextContents()).not.toContain(stranger.toBase58());
-  },
-  60_000,
-);
+  });
+  await page.go(`/sales/${paid.settlement_id}`);
+  await button(page, 'Refund').click();
+  await page.page.getByRole('textbox', { name: 'Amount' }).fill('1');
+  await button(page, 'Prepare it').click();
+  const refused = page.page.getByRole('alert');
+  const signing = button(page, 'Sign with Payout Wallet');
+  await refused.or(signing).first().waitFor();
+  if (await signing.isVisible()) await signing.click();
+  await refused.waitFor({ timeout: 5000 }).catch(() => undefined);
+  const messages = await refused.allTextContents();
+  expect({ asked: wallet.asked, messages }).toEqual({ asked: 0, messages: [expect.stringMatching(why)] });
+  expect(await page.page.locator('code').allTextContents()).not.toContain(stranger.toBase58());
+});
 
 test('a waiting refund is signed later by the right account only, or cancelled', async () => {
   const paid = await pay();
@@ -259,7 +255,7 @@ test('a waiting refund is signed later by the right account only, or cancelled',
   expect(redeemed.status).toBe(200);
   await text(page, 'Redeemed: delivered').waitFor();
   await text(page, 'replica-7').waitFor();
-}, 90_000);
+});
 
 test('a refund is signed elsewhere: the transaction is copied as text and pasted back signed', async () => {
   const paid = await pay();
@@ -283,7 +279,7 @@ test('a refund is signed elsewhere: the transaction is copied as text and pasted
   await page.page.getByLabel('Signed transaction').fill(signed);
   await button(page, 'Submit it').click();
   await text(page, /^The refund is (paid|on its way)\.$/).waitFor();
-}, 90_000);
+});
 
 test('prepaid units and a scope fit a phone in dark colours', async () => {
   const paid = await pay({
@@ -306,7 +302,7 @@ test('prepaid units and a scope fit a phone in dark colours', async () => {
   await text(page, 'no units can be consumed').waitFor();
   await page.shoot('refund-prepare');
   expect(await page.findings()).toEqual([]);
-}, 60_000);
+});
 
 test('the page shows a payment that does not exist or belongs to another account, and a list that fails', async () => {
   const paid = await pay();
@@ -328,4 +324,4 @@ test('the page shows a payment that does not exist or belongs to another account
   expect(await region(own, 'Amounts').textContent()).toContain('its refunds are not known');
   await own.shoot('settlement-failing');
   expect(await own.findings()).toEqual([]);
-}, 60_000);
+});

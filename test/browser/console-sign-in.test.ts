@@ -1,11 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { createVendor } from '../../deploy/local/seed/actors.ts';
 import { createApi } from '../../deploy/local/seed/api.ts';
 import { linkToken } from '../../deploy/local/seed/sign-in.ts';
-import { type ConsolePage, signInPerson } from '../support/console.ts';
+import { type ConsolePage, signInPerson, visit } from '../support/console.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
+import { waitFor } from '../support/wait.ts';
 
 /**
  * Signing in and out of the console in real Chromium: by link, by passkey, and by step-up for
@@ -18,17 +18,16 @@ const { opened } = consoleSuite(stack);
 const newAddress = () => `door-${crypto.randomUUID().slice(0, 8)}@example.com`;
 /** The newest link that was mailed to an address since, with this text in its URL. */
 const mailedLink = async (email: string, since: number, part: string): Promise<string> => {
-  for (let tries = 0; tries < 200; tries += 1) {
+  const read = async () => {
     const response = await fetch(`${stack.mail_url}/messages?to=${encodeURIComponent(email)}`);
     const messages = (await response.json()) as { text: string; received_at: string }[];
     const [link] = messages
       .filter(({ received_at }) => Date.parse(received_at) >= since)
       .flatMap(({ text }) => text.match(/https?:\S+#token=\S+/g) ?? [])
       .filter((each) => each.includes(part));
-    if (link !== undefined) return link;
-    await sleep(50);
-  }
-  throw new Error(`no link arrived for ${email}`);
+    return link ?? null;
+  };
+  return (await waitFor(read, (link) => link !== null))!;
 };
 const asked = (console: ConsolePage): string[] => {
   const urls: string[] = [];
@@ -54,13 +53,13 @@ test('a link is requested on the page, opened in another tab, consumed by the cl
 
   // The requests of a mail scanner with a browser, and of one without.
   const scanner = await opened();
-  await scanner.page.goto(link, { waitUntil: 'networkidle' });
+  await visit(scanner.page, link);
   await fetch(`${stack.gateway_url}/v1/auth/magic-link/verify?token=${token}`);
 
   const tab = await first.context.newPage();
   const urls: string[] = [];
   tab.on('request', (request) => urls.push(request.url()));
-  await tab.goto(link, { waitUntil: 'networkidle' });
+  await visit(tab, link);
   expect(tab.url()).toBe(`${stack.console_url}/sign-in/link`);
   expect(urls.filter((each) => each.includes(token) && !each.includes('#'))).toEqual([]);
   // Its requests consume nothing.
@@ -78,7 +77,7 @@ test('a link is requested on the page, opened in another tab, consumed by the cl
   await heading(first, 'Open sign-ins').waitFor();
 
   const again = await opened();
-  await again.page.goto(link, { waitUntil: 'networkidle' });
+  await visit(again.page, link);
   await heading(again, 'This link no longer works').waitFor();
 });
 
@@ -87,7 +86,7 @@ test('a link that another browser requested names its account and signs in only 
   await api('POST /v1/auth/magic-link', { body: { email: stranger, environment: 'test' } });
   const link = await mailedLink(stranger, since, '/console/sign-in/link');
   const page = await opened({ person: victim });
-  await page.page.goto(link, { waitUntil: 'networkidle' });
+  await visit(page.page, link);
   await heading(page, 'Is this your account?').waitFor();
   const text = (await page.page.textContent('main')) ?? '';
   expect(text).toContain(stranger);
@@ -103,7 +102,7 @@ test('a link that another browser requested names its account and signs in only 
 
   // A user who requested the link on another device confirms, and is signed in here.
   const own = await opened();
-  await own.page.goto(link, { waitUntil: 'networkidle' });
+  await visit(own.page, link);
   await button(own, `Sign in here as ${stranger}`).click();
   await heading(own, 'Welcome').waitFor();
   expect(own.trouble()).toEqual([]);
@@ -135,7 +134,7 @@ test('the page of a link to a new key names its owner and environment, and the c
   const secret = new URL(link).hash.slice('#token='.length);
   const page = await opened();
   const urls = asked(page);
-  await page.page.goto(link, { waitUntil: 'networkidle' });
+  await visit(page.page, link);
   expect(page.page.url()).toBe(`${stack.console_url}/reveal`);
   expect(urls.filter((each) => each.includes(secret) && !each.includes('#'))).toEqual([]);
   expect(await page.page.textContent('main')).toContain(serviceId);
@@ -151,7 +150,7 @@ test('the page of a link to a new key names its owner and environment, and the c
   expect(await page.findings()).toEqual([]);
 
   const again = await opened();
-  await again.page.goto(link, { waitUntil: 'networkidle' });
+  await visit(again.page, link);
   await button(again, 'Create the new key').click();
   await heading(again, 'This link no longer works').waitFor();
 });
@@ -234,7 +233,7 @@ test('an action that needs a fresh sign-in asks for one, by passkey or link, and
   await button(page, 'Mail me a link').click();
   await page.page.getByText('A link is on its way').waitFor();
   const tab = await page.context.newPage();
-  await tab.goto(await mailedLink(person.email, since, '/sign-in/link'), { waitUntil: 'networkidle' });
+  await visit(tab, await mailedLink(person.email, since, '/sign-in/link'));
   await tab.getByRole('button', { name: 'Sign in' }).click();
   await tab.getByRole('heading', { name: 'Welcome' }).waitFor();
   await tab.close();
@@ -258,7 +257,7 @@ test('after a sign-in with another account in another tab, this tab shows that a
   const since = Date.now();
   await api('POST /v1/auth/magic-link', { body: { email: second, environment: 'test' } });
   const tab = await page.context.newPage();
-  await tab.goto(await mailedLink(second, since, '/sign-in/link'), { waitUntil: 'networkidle' });
+  await visit(tab, await mailedLink(second, since, '/sign-in/link'));
   await tab.getByRole('button', { name: `Sign in here as ${second}` }).click();
   await page.page.getByText(second).first().waitFor();
   expect(await page.page.textContent('body')).not.toContain(first.email);
@@ -281,7 +280,7 @@ test('test and live are distinct on every page, and each has a separate sign-in'
   await button(page, 'Mail me a link').click();
   const token = await linkToken(stack.mail_url, email, 'live', since);
   const tab = await page.context.newPage();
-  await tab.goto(`${stack.console_url}/sign-in/link#token=${token}`, { waitUntil: 'networkidle' });
+  await visit(tab, `${stack.console_url}/sign-in/link#token=${token}`);
   await tab.getByRole('button', { name: 'Sign in' }).click();
   await tab.getByRole('heading', { name: 'Welcome' }).waitFor();
   await tab.close();

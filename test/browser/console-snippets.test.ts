@@ -18,32 +18,26 @@ const source = (file: string) => readFileSync(path.join(root, file), 'utf8');
 
 const { opened } = consoleSuite(stack);
 /** The text that the button of a snippet copies. */
-const copied = async ({ page }: ConsolePage, label: string): Promise<string> => {
-  await page.getByRole('button', { name: `Copy: ${label}`, exact: true }).click();
-  return page.evaluate<string>('navigator.clipboard.readText()');
-};
+const copied = (console: ConsolePage, label: string): Promise<string> =>
+  console.copied(console.page.getByRole('button', { name: `Copy: ${label}`, exact: true }));
 
 test.each([
   ['Express', 'examples/express.ts', 'express.ts'],
   ['Fastify', 'examples/fastify.ts', 'fastify.ts'],
   ['Hono', 'examples/hono.ts', 'hono.ts'],
   ['Next', 'examples/next/app/report/route.ts', 'app/report/route.ts'],
-])(
-  '%s: the lines of the manual and the whole example, unchanged',
-  async (name, file, label) => {
-    const page = await opened({ person: await signInPerson(stack) });
-    await page.go('/integrate');
-    await page.page.getByRole('tab', { name, exact: true }).click();
-    const route = await copied(page, `The route, in ${name}`);
-    expect(route).toContain(`@quittance/sdk/${name.toLowerCase()}`);
-    expect(source('sdk/README.md')).toContain(route);
-    await page.page.getByText(`A whole vendor in ${name}`).click();
-    expect(await copied(page, label)).toBe(source(file));
-    expect(await copied(page, 'paywall.ts, by the environment')).toBe(source('examples/paywall.ts'));
-    expect(await page.findings()).toEqual([]);
-  },
-  60_000,
-);
+])('%s: the lines of the manual and the whole example, unchanged', async (name, file, label) => {
+  const page = await opened({ person: await signInPerson(stack) });
+  await page.go('/integrate');
+  await page.page.getByRole('tab', { name, exact: true }).click();
+  const route = await copied(page, `The route, in ${name}`);
+  expect(route).toContain(`@quittance/sdk/${name.toLowerCase()}`);
+  expect(source('sdk/README.md')).toContain(route);
+  await page.page.getByText(`A whole vendor in ${name}`).click();
+  expect(await copied(page, label)).toBe(source(file));
+  expect(await copied(page, 'paywall.ts, by the environment')).toBe(source('examples/paywall.ts'));
+  expect(await page.findings()).toEqual([]);
+});
 
 test('the account’s service and this gateway are filled in, and unknown values stay as in the manual', async () => {
   const email = `snippets-${crypto.randomUUID().slice(0, 8)}@example.com`;
@@ -68,7 +62,7 @@ test('the account’s service and this gateway are filled in, and unknown values
   expect(await page.page.textContent('body')).not.toContain(apiKey);
   await page.shoot('integrate');
   expect(await page.findings()).toEqual([]);
-}, 60_000);
+});
 
 test('the page fits a phone, and works without a service', async () => {
   const page = await opened({ person: await signInPerson(stack), width: 'phone', colours: 'dark' });
@@ -78,4 +72,4 @@ test('the page fits a phone, and works without a service', async () => {
   await page.shoot('integrate-empty');
   expect(await page.findings()).toEqual([]);
   expect(await page.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
-}, 60_000);
+});

@@ -1,4 +1,4 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import {
   createConsumer,
   createDelegate,
@@ -8,7 +8,7 @@ import {
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { refund } from '../../deploy/local/seed/transfers.ts';
-import { type ConsolePage, signInPerson } from '../support/console.ts';
+import { type ConsolePage, reload, signInPerson } from '../support/console.ts';
 import { exportCsv } from '../support/console-csv.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
@@ -16,8 +16,6 @@ import { runningStack } from '../support/stack.ts';
 /** Sales are found, exported and summed by month, less their refunds, and show their declines. */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
-jest.setTimeout(120_000);
-
 const { opened } = consoleSuite(stack);
 const button = ({ page }: ConsolePage, name: string) => page.getByRole('button', { name, exact: true });
 const rows = ({ page }: ConsolePage) =>
@@ -48,7 +46,7 @@ test('a vendor finds a sale, sees its refund and its declines, and exports the s
   await page.shoot('sales-found');
   expect(await page.findings()).toEqual([]);
   // The filter is in the URL.
-  await page.page.reload({ waitUntil: 'networkidle' });
+  await reload(page.page);
   await rows(page).getByText('partly refunded').waitFor();
   expect(await rows(page).count()).toBe(1);
   await page.page.getByLabel('Find').fill('');

@@ -1,11 +1,10 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import type { Browser } from 'playwright-core';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { linkWallet, type WalletView } from '../../deploy/local/seed/wallet.ts';
-import { startBrowser } from '../support/browser.ts';
 import { walletScript } from '../support/browser-wallet.ts';
 import { type ConsolePage, openConsole, type Person, signInPerson } from '../support/console.ts';
+import { consoleSuite } from '../support/console-suite.ts';
 import { fillGroups, makeWallet } from '../support/console-wallet.ts';
 import { runningStack } from '../support/stack.ts';
 
@@ -19,25 +18,11 @@ const api = createApi(stack.gateway_url);
 /** Requests of the list, with any query. */
 const LIST = /\/v1\/wallets(\?.*)?$/;
 
-let browser: Browser;
-let open: ConsolePage[] = [];
-beforeAll(async () => {
-  browser = await startBrowser();
-}, 60_000);
-// Time for the chain, and for a busy machine.
-jest.setTimeout(150_000);
-afterEach(async () => {
-  const trouble = open.flatMap((each) => each.trouble());
-  await Promise.all(open.map((each) => each.close()));
-  open = [];
-  expect(trouble).toEqual([]);
-});
-afterAll(() => browser?.close());
+const suite = consoleSuite(stack);
 
 type Options = Parameters<typeof openConsole>[2] & { wallet?: Keypair };
 const opened = async ({ wallet, ...options }: Options = {}): Promise<ConsolePage> => {
-  const page = await openConsole(browser, stack, options);
-  open.push(page);
+  const page = await suite.opened(options);
   if (wallet !== undefined) await page.context.addInitScript(walletScript(wallet));
   return page;
 };
@@ -301,8 +286,8 @@ test('nothing else than the request is signed: not another transaction, another 
 });
 
 test('an injected script can start no worker, and create no policy for one', async () => {
-  // Not among `open`, because its violations are expected.
-  const page = await openConsole(browser, stack, { person: await signInPerson(stack) });
+  // Not opened by the suite, because its violations are expected.
+  const page = await openConsole(suite.browser(), stack, { person: await signInPerson(stack) });
   await page.go('/wallet');
   const tried = (script: string) =>
     page.page.evaluate(

@@ -15,7 +15,7 @@ let receiver: Receiver;
 let behave: Answer;
 beforeAll(async () => {
   receiver = await startReceiver((response, request) => behave(response, request));
-}, 60_000);
+});
 afterAll(() => receiver?.stop());
 
 const { opened } = consoleSuite(stack);
@@ -134,7 +134,7 @@ test('an endpoint is created with a secret shown once, tested, redelivered to, r
   expect(await api('GET /v1/webhook-endpoints', { token: person.token })).toMatchObject({
     body: { data: [] },
   });
-}, 90_000);
+});
 
 test('a failing receiver has its answers and the next attempt in the log, and gets all events since a time once it works', async () => {
   behave = answer(500, {}, 'database is away');
@@ -169,7 +169,7 @@ test('a failing receiver has its answers and the next attempt in the log, and ge
   await page.page.getByRole('button', { name: /^all deliveries/ }).click();
   await page.page.getByRole('option', { name: 'failed' }).click();
   await seen(page, 'None is failed');
-}, 90_000);
+});
 
 test('an endpoint that answered 410 Gone is off, and the page shows why', async () => {
   behave = answer(410);
@@ -185,7 +185,7 @@ test('an endpoint that answered 410 Gone is off, and the page shows why', async 
   expect(await page.findings()).toEqual([]);
   await page.go('/webhooks');
   await seen(page, 'off: gone');
-}, 90_000);
+});
 
 test('many endpoints and deliveries with long names fit a phone in dark colours', async () => {
   behave = answer(200, {}, 'x'.repeat(400));
@@ -230,7 +230,7 @@ test('many endpoints and deliveries with long names fit a phone in dark colours'
     expect(await page.findings()).toEqual([]);
     expect(await page.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
   }
-}, 120_000);
+});
 
 test('the page shows what it loads from a slow API, and the error of a failed call', async () => {
   const page = await opened({ person: await signInPerson(stack) });
@@ -252,4 +252,4 @@ test('the page shows what it loads from a slow API, and the error of a failed ca
   await page.page.getByRole('alert').getByText('validation_error').waitFor();
   await page.shoot('webhooks-failed');
   expect(await page.findings()).toEqual([]);
-}, 90_000);
+});

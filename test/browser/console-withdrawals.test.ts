@@ -1,4 +1,4 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { fund, linkWallet } from '../../deploy/local/seed/wallet.ts';
@@ -18,8 +18,6 @@ const api = createApi(stack.gateway_url);
 /** Requests of the list, with any query. */
 const LIST = /\/v1\/withdrawals(\?.*)?$/;
 
-// Time for the chain, and for a busy machine.
-jest.setTimeout(150_000);
 const { opened } = consoleSuite(stack);
 
 const button = ({ page }: ConsolePage, name: string) => page.getByRole('button', { name, exact: true });

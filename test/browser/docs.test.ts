@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Browser } from 'playwright-core';
+import { expect, test } from '@jest/globals';
 import { contractList } from '../../shared/contract/index.ts';
 import { operationId } from '../../shared/contract/openapi.ts';
 import { TAGS } from '../../shared/contract/tags.ts';
-import { startBrowser } from '../support/browser.ts';
+import { browserOfSuite } from '../support/browser-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
 /**
@@ -12,15 +11,11 @@ import { runningStack } from '../support/stack.ts';
  */
 const stack = runningStack();
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await startBrowser();
-}, 60_000);
-afterAll(() => browser?.close());
+const browser = browserOfSuite();
 
 test('the reference page shows the operations and calls no other origin', async () => {
   expect(stack.docs_url).toBe(`${stack.gateway_url}/docs`);
-  const page = await browser.newPage();
+  const page = await browser().newPage();
   const asked: string[] = [];
   const complaints: string[] = [];
   page.on('request', (request) => asked.push(request.url()));
@@ -56,7 +51,7 @@ test('the reference page shows the operations and calls no other origin', async 
   );
   expect(complaints).toEqual([]);
   await page.close();
-}, 60_000);
+});
 
 test('script and document are gzipped for clients that accept it, and the page for language models is text', async () => {
   for (const path of ['/docs.js', '/openapi.json']) {

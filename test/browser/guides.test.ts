@@ -11,20 +11,16 @@ const suite = consoleSuite(stack);
 test.each([
   ['phone', 'dark'],
   ['desktop', 'light'],
-] as const)(
-  'every guide fits a %s in %s colours, and axe finds nothing serious',
-  async (width, colours) => {
-    const opened = await suite.opened({ width, colours });
-    for (const path of ['', ...GUIDES.map(({ name }) => `/${name}`)]) {
-      await opened.page.goto(`${origin}/docs/guides${path}`);
-      expect([path, await opened.wider()]).toEqual([path, []]);
-      expect([path, await opened.findings()]).toEqual([path, []]);
-      if (['', '/quickstart-vendor', '/limits'].includes(path))
-        await opened.shoot(`guides${path.replace('/', '-')}`);
-    }
-  },
-  120_000,
-);
+] as const)('every guide fits a %s in %s colours, and axe finds nothing serious', async (width, colours) => {
+  const opened = await suite.opened({ width, colours });
+  for (const path of ['', ...GUIDES.map(({ name }) => `/${name}`)]) {
+    await opened.page.goto(`${origin}/docs/guides${path}`);
+    expect([path, await opened.wider()]).toEqual([path, []]);
+    expect([path, await opened.findings()]).toEqual([path, []]);
+    if (['', '/quickstart-vendor', '/limits'].includes(path))
+      await opened.shoot(`guides${path.replace('/', '-')}`);
+  }
+});
 
 test('a reader goes from the start page to a guide, and on to the next and the reference', async () => {
   const { page } = await suite.opened();

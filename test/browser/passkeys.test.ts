@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import type { Browser } from 'playwright-core';
+import { afterEach, expect, test } from '@jest/globals';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { type SignIn, signIn } from '../../deploy/local/seed/sign-in.ts';
-import { openPage, type PasskeyPage, startBrowser } from '../support/browser.ts';
+import { openPage, type PasskeyPage } from '../support/browser.ts';
+import { browserOfSuite } from '../support/browser-suite.ts';
 import { runningStack } from '../support/stack.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -14,19 +14,15 @@ const stack = runningStack();
 const api = createApi(stack.gateway_url);
 const origin = `http://localhost:${new URL(stack.gateway_url).port}`;
 
-let browser: Browser;
+const browser = browserOfSuite();
 let open: PasskeyPage[] = [];
-beforeAll(async () => {
-  browser = await startBrowser();
-}, 60_000);
 afterEach(async () => {
   await Promise.all(open.map((page) => page.close()));
   open = [];
 });
-afterAll(() => browser?.close());
 
 const newPage = async (at = origin): Promise<PasskeyPage> => {
-  const page = await openPage(browser, at);
+  const page = await openPage(browser(), at);
   open.push(page);
   return page;
 };

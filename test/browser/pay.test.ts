@@ -1,8 +1,8 @@
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
-import type { Browser, Route } from 'playwright-core';
-import { startBrowser } from '../support/browser.ts';
+import type { Route } from 'playwright-core';
+import { browserOfSuite } from '../support/browser-suite.ts';
 import { bill, KEYS, SIGNERS, tokenFor } from '../support/scripted-vendors.ts';
 
 /**
@@ -11,11 +11,10 @@ import { bill, KEYS, SIGNERS, tokenFor } from '../support/scripted-vendors.ts';
  */
 
 const ORIGIN = 'https://shop.example';
-let browser: Browser;
+const browser = browserOfSuite();
 let script: string;
 
 beforeAll(async () => {
-  browser = await startBrowser();
   const built = await build({
     entryPoints: [path.join(import.meta.dirname, '../../sdk/src/pay/main.ts')],
     bundle: true,
@@ -24,8 +23,7 @@ beforeAll(async () => {
     globalName: 'pay',
   });
   script = built.outputFiles[0]!.text;
-}, 60_000);
-afterAll(() => browser?.close());
+});
 
 const RUN = `
 const run = async () => {
@@ -60,26 +58,17 @@ const answerTo = (route: Route, settles: unknown[]): Promise<void> => {
   return json(200, { sent: request.postData() });
 };
 
-test.each(['a page', 'a worker'])(
-  'in %s it pays, and refuses invalid bills',
-  async (where) => {
-    const page = await browser.newPage();
-    const settles: unknown[] = [];
-    await page.context().route(`${ORIGIN}/**`, (route) => answerTo(route, settles));
-    await page.goto(`${ORIGIN}/page`);
-    const said = await page.evaluate<string[]>(
-      where === 'a page'
-        ? `(async () => { ${script}${RUN} return run(); })()`
-        : `new Promise((resolve) => { new Worker('/worker.js').onmessage = ({ data }) => resolve(data); })`,
-    );
-    expect(said).toEqual([
-      '{"sent":"Berlin"}',
-      'ResourceMismatchError',
-      'BadTokenError',
-      'PaidRedirectError',
-    ]);
-    expect(settles).toHaveLength(2);
-    await page.close();
-  },
-  60_000,
-);
+test.each(['a page', 'a worker'])('in %s it pays, and refuses invalid bills', async (where) => {
+  const page = await browser().newPage();
+  const settles: unknown[] = [];
+  await page.context().route(`${ORIGIN}/**`, (route) => answerTo(route, settles));
+  await page.goto(`${ORIGIN}/page`);
+  const said = await page.evaluate<string[]>(
+    where === 'a page'
+      ? `(async () => { ${script}${RUN} return run(); })()`
+      : `new Promise((resolve) => { new Worker('/worker.js').onmessage = ({ data }) => resolve(data); })`,
+  );
+  expect(said).toEqual(['{"sent":"Berlin"}', 'ResourceMismatchError', 'BadTokenError', 'PaidRedirectError']);
+  expect(settles).toHaveLength(2);
+  await page.close();
+});

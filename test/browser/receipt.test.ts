@@ -34,7 +34,7 @@ beforeAll(async () => {
   const robot = await createDelegate(api, consumer, {});
   paid = await must(settleWith(api, robot.api_key, await quoteOf(api, vendor)), 'settle');
   await refund(api, vendor, paid.settlement_id, 1_000_000n);
-}, 120_000);
+});
 
 const linkOf = async (): Promise<string> => {
   const { receipt_url } = await must(
@@ -125,7 +125,7 @@ test('a receipt is shown with its amounts, refund and key, at both widths, in th
     expect(await page.getByText('Signature valid').isVisible()).toBe(true);
     await opened.shoot('signed-receipt-print');
   }
-}, 120_000);
+});
 
 test('no forged receipt is valid, and nothing of it is shown', async () => {
   const opened = await withKeys();
@@ -141,7 +141,7 @@ test('no forged receipt is valid, and nothing of it is shown', async () => {
   expect(accepted).toEqual([]);
   await opened.shoot('signed-receipt-forged');
   expect(await opened.findings()).toEqual([]);
-}, 120_000);
+});
 
 test('a link that is opened after another one shows its own receipt', async () => {
   const opened = await withKeys();

@@ -3,15 +3,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { type Consumer, createConsumer, createVendor, type Vendor } from '../../deploy/local/seed/actors.ts';
 import { createApi } from '../../deploy/local/seed/api.ts';
 import { linkToken } from '../../deploy/local/seed/sign-in.ts';
 import { signAccessToken } from '../../shared/lib/access-token.ts';
 import { newId } from '../../shared/lib/id.ts';
-import { startBrowser } from '../support/browser.ts';
+import { browserOfSuite } from '../support/browser-suite.ts';
 import { newSigningKey, startGatewayFixture } from '../support/gateway.ts';
-import { installSdk } from '../support/sdk-package.ts';
+import { type InstalledPackage, packages } from '../support/packages.ts';
 import { runningStack } from '../support/stack.ts';
 
 /**
@@ -23,22 +23,15 @@ const stack = runningStack();
 const api = createApi(stack.gateway_url);
 const origin = `http://localhost:${new URL(stack.gateway_url).port}`;
 
-let browser: Browser;
-let sdk: ReturnType<typeof installSdk>;
+const browser = browserOfSuite();
+let sdk: InstalledPackage;
 let vendor: Vendor;
 let consumer: Consumer;
 beforeAll(async () => {
-  sdk = installSdk();
-  [browser, vendor, consumer] = await Promise.all([
-    startBrowser(),
-    createVendor(api, stack),
-    createConsumer(api, stack),
-  ]);
-}, 60_000);
-afterAll(async () => {
-  await browser?.close();
-  sdk?.remove();
+  sdk = (await packages()).install('sdk');
+  [vendor, consumer] = await Promise.all([createVendor(api, stack), createConsumer(api, stack)]);
 });
+afterAll(() => sdk?.remove());
 
 /** The imports of the page and the worker. */
 const ACTIONS = `
@@ -79,7 +72,7 @@ const fileOf = (pathname: string): { contentType: string; body: string } | null 
 };
 /** A browser in which the gateway's origin also has the shop's files. */
 const newContext = async (): Promise<BrowserContext> => {
-  const context = await browser.newContext();
+  const context = await browser().newContext();
   await context.route(`${origin}/**`, (route) => {
     const file = fileOf(new URL(route.request().url()).pathname);
     return file === null ? route.continue() : route.fulfill(file);
@@ -149,7 +142,7 @@ test('a page signs in, pays, stays signed in after a reload and in a worker, and
   expect(await inPage(page, 'refused')).toBe('unauthorized');
   expect((await inWorker(page, 'refused')).said).toBe('unauthorized');
   await context.close();
-}, 60_000);
+});
 
 test('a page on another host of the same site uses the cookie when both settings name its origin', async () => {
   const session = newSigningKey('test.session.1');
@@ -198,7 +191,7 @@ test('a page on another host of the same site uses the cookie when both settings
       display_name: null,
       created_at: '2026-11-21T10:00:00.000Z',
     });
-    const context = await browser.newContext();
+    const context = await browser().newContext();
     const page = await open(context, shop);
     const to = { baseUrl: `http://localhost:${gateway.gateway.port}` };
     await inPage(page, 'signIn', { ...to, token: 'ml_test_a' });
@@ -211,4 +204,4 @@ test('a page on another host of the same site uses the cookie when both settings
     files.close();
     await gateway.stop();
   }
-}, 60_000);
+});

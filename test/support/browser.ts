@@ -1,21 +1,43 @@
 import { createRequire } from 'node:module';
-import chromium from '@sparticuz/chromium';
 import { type Browser, type CDPSession, type Page, chromium as playwright } from 'playwright-core';
+import { launchOptions } from './browser-server.ts';
 
 /** The bundle that a page loads. It defines `SimpleWebAuthnBrowser` there. */
 const BUNDLE = createRequire(import.meta.url)
   .resolve('@simplewebauthn/browser')
   .replace(/(@simplewebauthn\/browser)\/.*$/, '$1/dist/bundle/index.umd.min.js');
 
-/** Real Chromium, from npm: nothing is downloaded or installed. */
-export const startBrowser = async (): Promise<Browser> =>
-  playwright.launch({
-    executablePath: await chromium.executablePath(),
-    // The package's list is not used, because it is made for a cloud function: it disables web
-    // security, which these tests check, and runs everything in one process, where closing the
-    // first context ends the browser.
-    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--headless=shell'],
+/**
+ * How long an action or a navigation may take. Playwright's own 30 s have been too short on a busy
+ * machine. A test should have more time than this, so that the message names what was missing.
+ */
+const ACTION_MS = 60_000;
+
+const connect = async (url: string): Promise<Browser> => {
+  const response = await fetch(url);
+  const said = await response.text();
+  if (!response.ok) throw new Error(said);
+  return playwright.connect(said).catch((error: Error) => {
+    throw new Error(`the browser of this run does not answer: ${error.message}`);
   });
+};
+
+/**
+ * Real Chromium, from npm: nothing is downloaded or installed. In a run of the tests it is a
+ * connection to the one that all suites use. Closing it closes its contexts.
+ */
+export const startBrowser = async (): Promise<Browser> => {
+  const { BROWSER_URL } = process.env;
+  const browser =
+    BROWSER_URL === undefined ? await playwright.launch(await launchOptions()) : await connect(BROWSER_URL);
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    context.setDefaultTimeout(ACTION_MS);
+    return context;
+  };
+  return browser;
+};
 
 type StoredCredential = {
   credentialId: string;

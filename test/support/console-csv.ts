@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import type { ConsolePage } from './console.ts';
 
 /** Clicks “Export as CSV” and returns the downloaded file. */
@@ -7,5 +7,6 @@ export const exportCsv = async ({ page }: ConsolePage): Promise<{ name: string; 
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'Export as CSV', exact: true }).click(),
   ]);
-  return { name: file.suggestedFilename(), text: readFileSync(await file.path(), 'utf8') };
+  // The browser of the suites has the file, not this process.
+  return { name: file.suggestedFilename(), text: await text(await file.createReadStream()) };
 };

@@ -1,10 +1,12 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Locator, Page, Request } from 'playwright-core';
 import { createApi } from '../../deploy/local/seed/api.ts';
 import { linkToken } from '../../deploy/local/seed/sign-in.ts';
+import { whileClaimed } from '../../deploy/local/setup/once.mjs';
 import type { Stack } from '../../deploy/local/stack/stack-file.ts';
+import { waitFor } from './wait.ts';
 
 /**
  * The console of a running stack in real Chromium: pages that are signed in, and errors that they
@@ -12,7 +14,9 @@ import type { Stack } from '../../deploy/local/stack/stack-file.ts';
  */
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const SHOTS = path.resolve(import.meta.dirname, '../../.local/console-shots');
+const LOCAL = path.resolve(import.meta.dirname, '../../.local');
+const SHOTS = path.join(LOCAL, 'console-shots');
+const CLIPBOARD = path.join(LOCAL, 'clipboard.claim');
 const WIDTHS = { desktop: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } };
 
 type Where = Pick<Stack, 'gateway_url' | 'mail_url' | 'console_url'>;
@@ -70,11 +74,66 @@ export const signInPerson = async (
   };
 };
 
+/** The requests of a page that have no answer yet, and how many it has made. */
+type Traffic = { open: Set<Request>; made: number };
+const traffic = new WeakMap<Page, Traffic>();
+
+const follow = (page: Page): void => {
+  const own: Traffic = { open: new Set(), made: 0 };
+  traffic.set(page, own);
+  page.on('request', (request) => {
+    own.made += 1;
+    own.open.add(request);
+  });
+  for (const event of ['requestfinished', 'requestfailed'] as const)
+    page.on(event as 'requestfinished', (request) => own.open.delete(request));
+};
+
+/** Two frames later, an answer that has arrived is shown, or its page has made the next request. */
+const NOTHING_LOADS = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() =>
+  resolve(document.querySelector('main') !== null && document.querySelector('.loading') === null))))`;
+
+/**
+ * Waits until a page of openConsole is settled: it shows its content and nothing that loads, and
+ * all its requests are answered and shown.
+ */
+const settled = async (page: Page): Promise<void> => {
+  const { open } = traffic.get(page)!;
+  const made = () => traffic.get(page)!.made;
+  await page.locator('main').waitFor();
+  await waitFor(
+    async () => {
+      if (open.size > 0) return false;
+      const before = made();
+      return (await page.evaluate<boolean>(NOTHING_LOADS)) && open.size === 0 && made() === before;
+    },
+    (quiet) => quiet,
+    60_000,
+  );
+};
+
+/** Opens an address in a tab of openConsole, and waits until the page is settled. */
+export const visit = async (page: Page, url: string): Promise<void> => {
+  // Requests of the document that is left get no answer.
+  traffic.get(page)!.open.clear();
+  await page.goto(url);
+  await settled(page);
+};
+
+/** The same for the page that is shown. */
+export const reload = async (page: Page): Promise<void> => {
+  traffic.get(page)!.open.clear();
+  await page.reload();
+  await settled(page);
+};
+
 export type ConsolePage = {
   page: Page;
   context: BrowserContext;
-  /** Opens a page of the console by its path below /console and waits until nothing is loading. */
+  /** Opens a page of the console by its path below /console and waits until it is settled. */
   go: (path: string) => Promise<void>;
+  /** What this button copies. */
+  copied: (button: Locator) => Promise<string>;
   /**
    * The errors of the page so far: errors of scripts, violations of the policy, requests to other
    * origins. Must be empty.
@@ -111,6 +170,8 @@ export const openConsole = async (
     viewport: WIDTHS[width],
     colorScheme: colours,
     permissions: ['clipboard-read', 'clipboard-write'],
+    // The skeleton of what loads takes a tenth of a core while it moves.
+    reducedMotion: 'reduce',
   });
   if (person !== undefined) {
     const attributes = { httpOnly: true, secure: true, sameSite: 'Strict' } as const;
@@ -126,6 +187,7 @@ export const openConsole = async (
   }
   const trouble: string[] = [];
   context.on('page', (opened) => {
+    follow(opened);
     opened.on('pageerror', (error) => trouble.push(`error: ${error.message}`));
     opened.on('console', (message) => {
       // The browser's message about a refused call repeats the API's error, which the page shows.
@@ -156,10 +218,21 @@ export const openConsole = async (
   return {
     page,
     context,
-    go: async (to) => {
-      await page.goto(`${stack.console_url}${to}`, { waitUntil: 'networkidle' });
-      await page.locator('.loading').first().waitFor({ state: 'hidden' });
-    },
+    go: (to) => visit(page, `${stack.console_url}${to}`),
+    copied: (button) =>
+      // Pages of all suites are in one browser with one clipboard.
+      whileClaimed(
+        CLIPBOARD,
+        () => undefined,
+        async () => {
+          await page.evaluate("navigator.clipboard.writeText('')");
+          await button.click();
+          return waitFor(
+            () => page.evaluate<string>('navigator.clipboard.readText()'),
+            (text) => text !== '',
+          );
+        },
+      ),
     trouble: () => [...trouble],
     findings: async () => {
       if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(AXE);
@@ -168,7 +241,11 @@ export const openConsole = async (
         const { axe } = globalThis as unknown as {
           axe: { run: (options: object) => Promise<{ violations: Found[] }> };
         };
-        const { violations } = await axe.run({ resultTypes: ['violations'] });
+        // `region` takes a third of the time, and its findings are moderate.
+        const { violations } = await axe.run({
+          resultTypes: ['violations'],
+          rules: { region: { enabled: false } },
+        });
         return violations
           .filter(({ impact }) => impact === 'serious' || impact === 'critical')
           .flatMap(({ id, nodes }) =>

@@ -1,10 +1,11 @@
 import { type RunningStack, startStack } from '../../deploy/local/stack/stack.ts';
+import { serveBrowser } from './browser-server.ts';
 import { externalServers } from './external-servers.ts';
 import { totals } from './last-line.ts';
 import { packages } from './packages.ts';
 import { testStateDir } from './test-state.ts';
 
-export type WithStack = typeof globalThis & { testStack?: RunningStack };
+export type WithStack = typeof globalThis & { testStack?: RunningStack; endBrowser?: () => Promise<void> };
 
 /**
  * Starts the whole stack once for all end-to-end tests, and packs our packages for them. They find the
@@ -17,6 +18,7 @@ export default async function setUp(): Promise<void> {
   const packing = packages().catch((error: Error) =>
     console.error(`The packages could not be packed: ${error.message}`),
   );
+  (globalThis as WithStack).endBrowser = await serveBrowser();
   try {
     const running = await startStack({
       stateDir,

@@ -1,5 +1,7 @@
 import type { WithStack } from './e2e-setup.ts';
 
 export default async function tearDown(): Promise<void> {
-  await (globalThis as WithStack).testStack?.stop();
+  const { testStack, endBrowser } = globalThis as WithStack;
+  await endBrowser?.();
+  await testStack?.stop();
 }
