@@ -8,9 +8,9 @@ import { testStateDir } from './test-state.ts';
 export type WithStack = typeof globalThis & { testStack?: RunningStack; endBrowser?: () => Promise<void> };
 
 /**
- * Starts the whole stack once for all end-to-end tests, and packs our packages for them. They find the
- * stack through the file that STACK_FILE names. If one of both fails, the tests that need it fail
- * and all others run.
+ * Starts the whole stack once for all end-to-end tests, packs our packages for them, and serves a
+ * browser. They find the stack through the file that STACK_FILE names. If one of these fails, the
+ * tests that need it fail and all others run.
  */
 export default async function setUp(): Promise<void> {
   totals();
