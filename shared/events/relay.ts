@@ -135,6 +135,25 @@ const createSweep = (pool: Pool, bus: Bus, isStopping: () => boolean) => async (
   return done;
 };
 
+/** Sweeps until the signal aborts. */
+const sweepUntil = async (
+  signal: AbortSignal,
+  sweep: () => Promise<number>,
+  logger: Logger,
+): Promise<void> => {
+  // A start finds what a crash has left.
+  noteActivity();
+  while (!signal.aborted) {
+    const swept = await sweep().catch((error: unknown) => {
+      logger.warn({ err: error }, 'outbox sweep failed');
+      noteActivity();
+      return 0;
+    });
+    if (swept > 0) noteActivity();
+    if (swept < SWEEP_BATCH) await rest(currentPauseMs(SWEEP_EVERY_MS), { pauseMs: SWEEP_EVERY_MS, signal });
+  }
+};
+
 /** Deletes published rows in batches. */
 const createDeletion = (pool: Pool, logger: Logger) => {
   let published: bigint[] = [];
@@ -194,21 +213,7 @@ export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
     publishAll(rows);
   };
 
-  // A start finds what a crash has left.
-  noteActivity();
-  const loop = async () => {
-    while (!stopped.signal.aborted) {
-      const swept = await sweep().catch((error: unknown) => {
-        logger.warn({ err: error }, 'outbox sweep failed');
-        noteActivity();
-        return 0;
-      });
-      if (swept > 0) noteActivity();
-      if (swept < SWEEP_BATCH)
-        await rest(currentPauseMs(SWEEP_EVERY_MS), { pauseMs: SWEEP_EVERY_MS, signal: stopped.signal });
-    }
-  };
-  const running = loop();
+  const running = sweepUntil(stopped.signal, sweep, logger);
 
   return {
     dispatch: (rows, { batchWindowMs } = { batchWindowMs: 0 }) => {

@@ -66,15 +66,15 @@ test('a job that finds work or fails keeps its pace', async () => {
   expect(await runsIn(100)).toBe(20);
 });
 
-test('a job is told the longest pause until its next run', async () => {
-  const told: number[] = [];
+test('a job gets the longest pause until its next run', async () => {
+  const limits: number[] = [];
   const runsIn = start((nextWithinMs) => {
-    told.push(nextWithinMs);
+    limits.push(nextWithinMs);
     return Promise.resolve();
   });
   await runsIn(100);
-  expect(told[0]).toBe(1000);
-  expect(told.at(-1)).toBe(QUIET_PAUSE_MS);
+  expect(limits[0]).toBe(1000);
+  expect(limits.at(-1)).toBe(QUIET_PAUSE_MS);
 });
 
 test('a job ends at once in a long pause', async () => {
