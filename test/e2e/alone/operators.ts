@@ -1,0 +1,298 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  type Consumer,
+  createConsumer,
+  createVendor,
+  quoteOf,
+  settleWith,
+  type Vendor,
+} from '../../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../../deploy/local/seed/api.ts';
+import { signIn } from '../../../deploy/local/seed/sign-in.ts';
+import type { RunningStack } from '../../../deploy/local/stack/stack.ts';
+import { externalServers } from '../../support/external-servers.ts';
+import { inOne } from '../../support/in-one.ts';
+import { type Ops, opsAt } from '../../support/ops.ts';
+import { waitFor } from '../../support/wait.ts';
+
+/**
+ * `npm run ops`, on a stack with two gateways and two settlements.
+ * @param stack the running stack, once it is started
+ */
+export const operators = (stack: () => RunningStack): void =>
+  describe('operators', () => {
+    let running: RunningStack;
+    let vendor: Vendor;
+    let consumer: Consumer;
+    let ops: (...args: string[]) => Promise<Ops>;
+    const apis = () => running.stack.gateway_urls.map((url) => createApi(url));
+    const api = () => apis()[0]!;
+
+    beforeAll(async () => {
+      running = stack();
+      ops = opsAt(running.stackFile);
+      [vendor, consumer] = await Promise.all([
+        createVendor(api(), running.stack),
+        createConsumer(api(), running.stack),
+      ]);
+    }, 90_000);
+
+    /** Makes a change as the operator jane and returns its answer. */
+    const change = async (...args: string[]): Promise<unknown> => {
+      const done = await ops(...args, '--reason', 'ticket 1042', '--actor', 'jane', '--yes', '--json');
+      expect({ args, code: done.code, err: done.code === 0 ? '' : done.err }).toEqual({
+        args,
+        code: 0,
+        err: '',
+      });
+      return JSON.parse(done.out);
+    };
+    /** The limit that docs/spec/decisions.md sets for operators' changes. */
+    const atOnce = () => sleep(2000);
+    type Refused = { error?: { code: string; message: string; money_moved?: string } };
+    /** Makes the same call at every gateway. */
+    const everywhere = async (route: `${'GET' | 'POST'} /${string}`, token: string, body?: object) =>
+      Promise.all(
+        apis().map(async (call) => {
+          const answer = await call<Refused>(route, { token, ...(body && { body }) });
+          return { status: answer.status, code: answer.body.error?.code };
+        }),
+      );
+
+    test('a frozen vendor: within 2 s no gateway accepts new work, paid settlements are delivered, and unfreezing restores everything', async () => {
+      const accountId = vendor.signIn.account.account_id;
+      const [paidQuote, openQuote] = [await quoteOf(api(), vendor), await quoteOf(api(), vendor)];
+      const paid = await must(settleWith(api(), consumer.token, paidQuote), 'settle');
+      const quote = () => everywhere('POST /v1/quote', vendor.apiKey, { service_id: vendor.serviceId });
+      // Both gateways have the key in their caches at this moment.
+      expect(await quote()).toEqual([{ status: 201 }, { status: 201 }]);
+
+      expect(await change('accounts', 'freeze', accountId)).toMatchObject({ changed: true });
+      await atOnce();
+      const refused = { status: 403, code: 'forbidden' };
+      expect(await quote()).toEqual([refused, refused]);
+      expect(await everywhere('POST /v1/delegates', vendor.signIn.access_token, {})).toEqual([
+        // The gateway validates the input first, and the service checks the freeze.
+        { status: 400, code: 'validation_error' },
+        { status: 400, code: 'validation_error' },
+      ]);
+      const service = { name: 'More', price: '20000', payout_address: vendor.payout.publicKey.toBase58() };
+      expect(await everywhere('POST /v1/services', vendor.signIn.access_token, service)).toEqual([
+        refused,
+        refused,
+      ]);
+      expect(await everywhere('GET /v1/quotes', vendor.apiKey)).toEqual([{ status: 200 }, { status: 200 }]);
+
+      // A caller with an earlier quote is refused, nothing is recorded, and the id is free.
+      const attempt = crypto.randomUUID();
+      for (const call of apis()) {
+        const answer = await settleWith(call, consumer.token, openQuote, attempt);
+        expect([answer.status, answer.body.error]).toMatchObject([
+          409,
+          { code: 'conflict', money_moved: 'no' },
+        ]);
+      }
+      const found = await api()<{ data: unknown[] }>(`GET /v1/settlements?payment_attempt_id=${attempt}`, {
+        token: consumer.token,
+      });
+      expect(found.body.data).toEqual([]);
+
+      // A paid settlement is redeemed, and its owner can sign in and read.
+      const redeem = `POST /v1/settlements/${paid.settlement_id}/redeem` as const;
+      const { settlement_token } = paid;
+      expect((await api()(redeem, { token: vendor.apiKey, body: { settlement_token } })).status).toBe(200);
+      const again = await signIn(api(), running.stack, vendor.signIn.account.email, 'test');
+      expect((await api()('GET /v1/accounts/me', { token: again.access_token })).status).toBe(200);
+
+      await change('accounts', 'unfreeze', accountId);
+      await atOnce();
+      expect(await quote()).toEqual([{ status: 201 }, { status: 201 }]);
+      expect((await settleWith(api(), consumer.token, openQuote, attempt)).status).toBe(200);
+    }, 90_000);
+
+    test('a frozen consumer settles nothing new, and the repeat of a paid attempt is answered', async () => {
+      const quote = await quoteOf(api(), vendor);
+      const first = await must(settleWith(api(), consumer.token, quote, 'before-ice'), 'settle');
+      await change('accounts', 'freeze', consumer.signIn.account.account_id);
+      await atOnce();
+      for (const call of apis()) {
+        expect((await settleWith(call, consumer.token, quote, 'before-ice')).body).toEqual(first);
+        const refused = await settleWith(call, consumer.token, await quoteOf(api(), vendor));
+        expect([refused.status, refused.body.error]).toMatchObject([
+          403,
+          { code: 'forbidden', money_moved: 'no' },
+        ]);
+      }
+      await change('accounts', 'unfreeze', consumer.signIn.account.account_id);
+      await atOnce();
+    }, 90_000);
+
+    test('caps show what was accepted and signed in this hour, within the caps of both services', async () => {
+      await inOne('hour', async () => {
+        await must(settleWith(api(), consumer.token, await quoteOf(api(), vendor)), 'settle');
+        const { code, out } = await ops('caps', 'show', '--json');
+        expect(code).toBe(0);
+        const { accepted, signed } = JSON.parse(out);
+        for (const caps of [accepted, signed]) {
+          expect(caps).toMatchObject({ wallet_cap: '1000000000', account_cap: '5000000000' });
+          expect(caps.used).toContainEqual(
+            expect.objectContaining({
+              of: 'account',
+              id: consumer.signIn.account.account_id,
+              cap: '5000000000',
+            }),
+          );
+        }
+        expect((await ops('caps', 'show')).out).toMatch(/accepted +each wallet +1000\.00/);
+      });
+    }, 90_000);
+
+    test('both settlements apply a pause and its end', async () => {
+      const quote = await quoteOf(api(), vendor);
+      expect(await change('payments', 'pause')).toMatchObject({ changed: true });
+      await atOnce();
+      // The queue group gives calls to either replica.
+      for (let i = 0; i < 6; i += 1) {
+        const refused = await settleWith(api(), consumer.token, quote, 'paused');
+        expect([refused.status, refused.headers.get('retry-after'), refused.body.error]).toMatchObject([
+          503,
+          '30',
+          { code: 'service_unavailable', money_moved: 'no', safe_action: 'retry_same_attempt' },
+        ]);
+      }
+      expect(JSON.parse((await ops('payments', 'show', '--json')).out).paused_at).toEqual(expect.any(String));
+      await change('payments', 'resume');
+      await atOnce();
+      expect((await settleWith(api(), consumer.token, quote, 'paused')).status).toBe(200);
+    }, 60_000);
+
+    test('a pause of signing delays accepted payments, a payment is dispatched again, and a drain waits for all', async () => {
+      await change('signing', 'pause');
+      const quote = await quoteOf(api(), vendor);
+      const waiting = settleWith(api(), consumer.token, quote, 'unsigned');
+      const find = async () =>
+        (
+          await api()<{ data: { settlement_id: string }[] }>(
+            'GET /v1/settlements?payment_attempt_id=unsigned',
+            {
+              token: consumer.token,
+            },
+          )
+        ).body.data[0]?.settlement_id;
+      while ((await find()) === undefined) await sleep(50);
+      const id = (await find())!;
+      // The job is dispatched twice, the payment is made once.
+      expect(await change('payments', 'redispatch', id)).toMatchObject({
+        dispatch_count: 2,
+        status: 'pending',
+        chain_status: 'pending',
+      });
+      const signed = ['--reason', 'ticket 1042', '--actor', 'jane', '--yes', '--json'];
+      const left = await ops('drain', '--seconds', '1', ...signed);
+      expect({ code: left.code, ...JSON.parse(left.out) }).toMatchObject({
+        code: 75,
+        drained: false,
+        payments: 1,
+        work: 1,
+      });
+      expect(JSON.parse((await ops('signing', 'show', '--json')).out)).toMatchObject({
+        paused: true,
+        open: 1,
+        fee_payers: [{ number: 1, live: 0, prepared: 0 }],
+        authorities: [{ number: 1 }],
+      });
+      await change('signing', 'resume');
+      // The call waits for 15 s. On a slow machine its repeat returns the payment.
+      expect((await waiting).body).toMatchObject({ settlement_id: id });
+      const repeat = () => settleWith(api(), consumer.token, quote, 'unsigned');
+      const settled = await waitFor(repeat, ({ status }) => status === 200);
+      expect(settled.body).toMatchObject({ settlement_id: id });
+      expect(await change('drain')).toEqual({ drained: true, payments: 0, work: 0, messages: 0 });
+      expect((await settleWith(api(), consumer.token, await quoteOf(api(), vendor))).status).toBe(503);
+      const ended = await ops('payments', 'redispatch', id, ...signed);
+      expect([ended.code, JSON.parse(ended.out)]).toMatchObject([1, { error: { code: 'conflict' } }]);
+      await change('payments', 'resume');
+      await atOnce();
+    }, 90_000);
+
+    test('raised limits apply at every gateway within 2 s', async () => {
+      const policies = () =>
+        Promise.all(
+          apis().map(async (call) => {
+            const { headers } = await call('GET /v1/quotes', { token: vendor.apiKey });
+            return /q=(\d+)/.exec(headers.get('ratelimit-policy') ?? '')?.[1];
+          }),
+        );
+      const accountId = vendor.signIn.account.account_id;
+      expect(await policies()).toEqual(['120', '120']);
+      await change('limits', 'set', accountId, '3');
+      await atOnce();
+      expect(await policies()).toEqual(['360', '360']);
+      expect((await ops('limits', 'list')).out).toContain(accountId);
+      await change('limits', 'clear', accountId);
+      await atOnce();
+      expect(await policies()).toEqual(['120', '120']);
+    }, 60_000);
+
+    test('the command refuses a change without a reason or a confirmation, refuses wrong arguments, and records all changes', async () => {
+      const accountId = vendor.signIn.account.account_id;
+      for (const [args, complaint] of [
+        [['accounts', 'freeze', accountId, '--yes'], /--reason/],
+        [['accounts', 'freeze', accountId, '--reason', 'x'], /add --yes/],
+        [['accounts', 'freeze', 'acct_nobody', '--reason', 'x', '--yes'], /not an account id/],
+        [['limits', 'set', accountId, '100000', '--reason', 'x', '--yes'], /from 2 to 1000/],
+        [['quarantine', 'show', 'somewhere', '1'], /not a service/],
+        [['accounts', 'freeze', accountId, '--reason', 'x', '--force'], /--force/],
+      ] as const) {
+        const { code, err } = await ops(...args);
+        expect({ args, code, err }).toEqual({ args, code: 64, err: expect.stringMatching(complaint) });
+      }
+      expect(JSON.parse((await ops('accounts', 'show', accountId, '--json')).out)[0].frozen_at).toBeNull();
+      expect(await ops('accounts', 'unfreeze', accountId, '--reason', 'x', '--yes')).toMatchObject({
+        code: 0,
+        out: expect.stringContaining('Nothing was changed'),
+      });
+      const at = new URL(running.stack.environments.test!.operator_nats_url);
+      const login = (url: string, NATS_PASSWORD: string) =>
+        opsAt('nowhere.json', { NATS_URL: url, NATS_USER: at.username, NATS_PASSWORD })('payments', 'show');
+      expect(await login(`nats://${at.host}`, at.password)).toMatchObject({ code: 0 });
+      // An external server may accept all users.
+      if (externalServers.natsUrl === undefined)
+        expect(await login(`nats://${at.host}`, 'wrong')).toMatchObject({ code: 64 });
+      expect(await login('nats://127.0.0.1:9', at.password)).toMatchObject({
+        code: 64,
+        err: expect.stringContaining('is unavailable'),
+      });
+      const help = await ops('--help');
+      expect(help.code).toBe(0);
+      for (const name of ['accounts freeze', 'limits set', 'payments pause', 'quarantine decide', 'audit'])
+        expect(help.out).toContain(name);
+      expect(await ops('limits', 'sett')).toMatchObject({
+        code: 64,
+        err: expect.stringMatching(/no command "limits sett".*limits set <account_id>/s),
+      });
+
+      const audit = JSON.parse((await ops('audit', '--json')).out) as {
+        service: string;
+        action: string;
+        actor: string;
+      }[];
+      expect(audit.every(({ actor }) => actor === 'jane')).toBe(true);
+      expect(audit.map(({ service, action }) => `${service} ${action}`).reverse()).toEqual([
+        'identity account.freeze',
+        'identity account.unfreeze',
+        'identity account.freeze',
+        'identity account.unfreeze',
+        'settlement intake.pause',
+        'settlement intake.resume',
+        'chain-submitter signing.pause',
+        'settlement settlement.redispatch',
+        'settlement intake.pause',
+        'chain-submitter signing.resume',
+        'settlement intake.resume',
+        'identity limits.set',
+        'identity limits.clear',
+      ]);
+    }, 180_000);
+  });
