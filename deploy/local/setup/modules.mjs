@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { assertComplete } from './lock-file.mjs';
 import { fetchNode, hasNode } from './node-binary.mjs';
 import { installLocked, writeManifest } from './npm.mjs';
 import { staged, whileClaimed } from './once.mjs';
@@ -56,6 +57,7 @@ function clearUp({ local, modules }) {
 
 async function install(place, say, forStart) {
   const { root, local, modules, stampFile, stamps } = place;
+  assertComplete(path.join(root, 'package-lock.json'));
   const read = (file) => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
   const manifest = read('package.json');
   const lock = read('package-lock.json');
@@ -78,11 +80,15 @@ async function install(place, say, forStart) {
         ? 'fetching Node'
         : `installing ${isPart ? 'what npm start needs' : 'all packages'}: up to ${count}, and Node`,
     );
-    const stop = progress(folders, say);
+    const needsNode = !(hasNode(modules) && keeps);
+    const nodeFolder = path.join(stage, 'node');
+    const names = isPart ? ['servers', 'console'] : ['all packages'];
+    const work = Object.fromEntries(folders.map((folder, index) => [names[index], folder]));
+    const stop = progress(needsNode ? { ...work, Node: nodeFolder } : work, say);
     let placeNode;
     try {
-      [placeNode] = await Promise.all([
-        hasNode(modules) && keeps ? undefined : fetchNode(path.join(stage, 'node')),
+      [placeNode] = await all([
+        needsNode ? fetchNode(nodeFolder) : undefined,
         ...folders.map((folder, index) => {
           writeManifest(folder, parts[index].manifest, parts[index].packages);
           return installLocked(folder);
@@ -112,6 +118,13 @@ async function install(place, say, forStart) {
     renameSync(complete, modules);
     rmSync(old, { recursive: true, force: true });
   });
+}
+
+/** What all return, or the first failure, when none of them works in its folder any more. */
+async function all(promises) {
+  const results = await Promise.allSettled(promises);
+  for (const { status, reason } of results) if (status === 'rejected') throw reason;
+  return results.map(({ value }) => value);
 }
 
 const withoutRoot = ({ '': _root, ...packages }) => packages;

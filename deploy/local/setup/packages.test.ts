@@ -40,8 +40,10 @@ test('missing packages come in at each depth, and those that are there stay the 
     'all',
     'all',
   ]);
-  expect(Object.keys(packagesIn(part)!).sort()).toEqual(
-    ['@scope/b', '@scope/e', 'a', 'a/node_modules/d', 'c', 'f'].map((place) => `node_modules/${place}`),
+  expect(new Set(Object.keys(packagesIn(part)!))).toEqual(
+    new Set(
+      ['@scope/b', '@scope/e', 'a', 'a/node_modules/d', 'c', 'f'].map((place) => `node_modules/${place}`),
+    ),
   );
 });
 

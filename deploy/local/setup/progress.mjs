@@ -1,19 +1,23 @@
 // What a long installation shows.
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
+import { packagesIn } from './packages.mjs';
 
 const EVERY_MS = 5000;
 
 /**
- * Says every few seconds how many packages npm has placed and how long it takes.
- * @param folders where npm runs
+ * Says every few seconds how many packages npm has placed, for what it still works and how long.
+ * @param work the folders where npm runs, by what it installs there
  * @returns what ends it
  */
-export function progress(folders, say) {
+export function progress(work, say) {
   const startedAt = Date.now();
   const timer = setInterval(() => {
-    const placed = folders.reduce((sum, folder) => sum + packagesAt(path.join(folder, 'node_modules')), 0);
-    say(`  ${Math.round((Date.now() - startedAt) / 1000)} s: ${placed} packages placed`);
+    const all = Object.entries(work).map(([what, folder]) => [what, path.join(folder, 'node_modules')]);
+    const placed = all.reduce((sum, [, modules]) => sum + packagesAt(modules), 0);
+    const open = all.filter(([, modules]) => packagesIn(modules) === undefined).map(([what]) => what);
+    const seconds = Math.round((Date.now() - startedAt) / 1000);
+    say(`  ${seconds} s: ${placed} packages placed; waiting for ${open.join(', ') || 'npm to end'}`);
   }, EVERY_MS);
   return () => clearInterval(timer);
 }
