@@ -4,7 +4,7 @@ import type { BrowserServer } from 'playwright-core';
 import { browserProgram } from './browser-program.ts';
 
 /** How tests start Chromium. */
-export const launchOptions = async () => ({
+export const startOptions = async () => ({
   executablePath: await browserProgram(),
   // The package's list is not used, because it is made for a cloud function: it disables web
   // security, which these tests check, and runs everything in one process, where closing the
@@ -19,11 +19,11 @@ export const launchOptions = async () => ({
  * @returns ends the browser
  */
 export const serveBrowser = async (): Promise<() => Promise<void>> => {
-  let launched: Promise<BrowserServer> | undefined;
-  const launch = async () => {
+  let started: Promise<BrowserServer> | undefined;
+  const start = async () => {
     const { chromium: playwright } = await import('playwright-core');
     const server = await playwright.launchServer({
-      ...(await launchOptions()),
+      ...(await startOptions()),
       host: '127.0.0.1',
       // At a signal the set-up's process ends the stack too, and the browser when it exits.
       handleSIGINT: false,
@@ -37,8 +37,8 @@ export const serveBrowser = async (): Promise<() => Promise<void>> => {
   };
   let ending = false;
   const door = createServer((_request, response) => {
-    launched ??= launch();
-    launched.then(
+    started ??= start();
+    started.then(
       (server) => response.end(server.wsEndpoint()),
       (error: Error) => response.writeHead(500).end(`The browser did not start: ${error.message}`),
     );
@@ -49,6 +49,6 @@ export const serveBrowser = async (): Promise<() => Promise<void>> => {
     ending = true;
     door.closeAllConnections();
     door.close();
-    await (await launched?.catch(() => undefined))?.close();
+    await (await started?.catch(() => undefined))?.close();
   };
 };

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { type Browser, type CDPSession, type Page, chromium as playwright } from 'playwright-core';
-import { launchOptions } from './browser-server.ts';
+import { startOptions } from './browser-server.ts';
 
 /** The bundle that a page loads. It defines `SimpleWebAuthnBrowser` there. */
 const BUNDLE = createRequire(import.meta.url)
@@ -29,7 +29,7 @@ const connect = async (url: string): Promise<Browser> => {
 export const startBrowser = async (): Promise<Browser> => {
   const { BROWSER_URL } = process.env;
   const browser =
-    BROWSER_URL === undefined ? await playwright.launch(await launchOptions()) : await connect(BROWSER_URL);
+    BROWSER_URL === undefined ? await playwright.launch(await startOptions()) : await connect(BROWSER_URL);
   const newContext = browser.newContext.bind(browser);
   browser.newContext = async (options) => {
     const context = await newContext(options);
