@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import type { TestDatabase } from '../../test/support/database.ts';
+import type { TestDatabase } from '../../test/support/database-handle.ts';
 import { migrateTestDatabase } from '../../test/support/migrated-database.ts';
 import { SERVICE_NAMES } from '../contract/service.ts';
 import { schemaName } from './names.ts';

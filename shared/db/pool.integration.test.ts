@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
+import { createTestDatabase } from '../../test/support/database.ts';
+import type { TestDatabase } from '../../test/support/database-handle.ts';
 import { startProxy, type TcpProxy } from '../../test/support/proxy.ts';
 import type { Logger } from '../lib/logger.ts';
 import { openPool, pingPool } from './pool.ts';

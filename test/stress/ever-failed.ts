@@ -8,7 +8,7 @@ export const everFailed: readonly string[] = [
   'deploy/local/chain/subscriptions.test.ts',
   'deploy/local/sandboxes/sandboxes.test.ts',
   'deploy/local/servers/ports.integration.test.ts',
-  'deploy/local/stack/stack.rolling.integration.test.ts',
+  'deploy/local/stack/stack.rolling.release.test.ts',
   'sdk/src/pay/external-payments.hostile.test.ts',
   'sdk/src/pay/external-payments.test.ts',
   'sdk/src/vendor/paywall.delivery.test.ts',

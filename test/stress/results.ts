@@ -13,7 +13,7 @@ export type JestRun = {
 };
 
 /** One suite in all rounds. */
-export type SuiteRounds = {
+type SuiteRounds = {
   suite: string;
   rounds: number;
   failed: number;

@@ -27,7 +27,7 @@ export const treeOf = <T extends { pid: number; parent: number }>(all: readonly 
 };
 
 const PERIOD_MS = 100;
-const LOOKS_EVERY = 5;
+const PERIODS_PER_READ = 5;
 
 /**
  * Gives a process and all its descendants so many cores: they run for a part of each tenth of a
@@ -49,7 +49,7 @@ export const slowDown = (pid: number, cpu: number): (() => void) => {
     timer = setTimeout(halt, PERIOD_MS * share);
   };
   const halt = () => {
-    if (periods % LOOKS_EVERY === 0) tree = treeOf(processes(), pid);
+    if (periods % PERIODS_PER_READ === 0) tree = treeOf(processes(), pid);
     periods += 1;
     for (const each of tree) {
       stopped.push(each);

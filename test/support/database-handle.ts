@@ -1,8 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import type { ServiceName } from '../../shared/contract/service.ts';
 import { roleName } from '../../shared/db/names.ts';
-import type { TestDatabase } from './database.ts';
+
+/** A migrated database for one test file. */
+export type TestDatabase = {
+  /** Connects as a service does: with its role, on its schema. */
+  url: (service: ServiceName) => string;
+  /** The same database as superuser, to read a service's tables and to set the clock. */
+  adminUrl: string;
+  /**
+   * Shifts app_now() in this database from the clock of the suite, for instance by `'15 minutes'`.
+   * It replaces the previous shift.
+   */
+  shiftClock: (interval: string) => Promise<void>;
+  /** The same for the duration of the work. */
+  withClock: <T>(interval: string, work: () => Promise<T>) => Promise<T>;
+  drop: () => Promise<void>;
+};
 
 /** Runs statements one after the other on a connection of their own. */
 export const onServer = async (url: string, statements: readonly string[]): Promise<void> => {

@@ -1,24 +1,8 @@
 import type pg from 'pg';
-import { SERVICE_NAMES, type ServiceName } from '../../shared/contract/service.ts';
+import { SERVICE_NAMES } from '../../shared/contract/service.ts';
 import { roleName } from '../../shared/db/names.ts';
-import { databaseOf, handle, newName, onServer, othersGone } from './database-handle.ts';
+import { databaseOf, handle, newName, onServer, othersGone, type TestDatabase } from './database-handle.ts';
 import { suiteClockOffsetMs } from './suite-clock.ts';
-
-/** A migrated database for one test file. */
-export type TestDatabase = {
-  /** Connects as a service does: with its role, on its schema. */
-  url: (service: ServiceName) => string;
-  /** The same database as superuser, to read a service's tables and to set the clock. */
-  adminUrl: string;
-  /**
-   * Shifts app_now() in this database from the clock of the suite, for instance by `'15 minutes'`.
-   * It replaces the previous shift.
-   */
-  shiftClock: (interval: string) => Promise<void>;
-  /** The same for the duration of the work. */
-  withClock: <T>(interval: string, work: () => Promise<T>) => Promise<T>;
-  drop: () => Promise<void>;
-};
 
 /** How many statements wait for a lock in the database of this pool. */
 export const waitingForLocks = async (admin: pg.Pool): Promise<number> => {
@@ -30,8 +14,8 @@ export const waitingForLocks = async (admin: pg.Pool): Promise<number> => {
 
 /**
  * Creates `quittance_<random>` on the server of POSTGRES_URL (superuser) as a copy of the migrated
- * template, at the clock of the suite. The roles are those of the template. What a role may and how its sessions are set
- * belongs to a database, and is not copied.
+ * template, at the clock of the suite. The roles are those of the template. What a role may and how
+ * its sessions are set belongs to a database, and is not copied.
  */
 export const createTestDatabase = async (): Promise<TestDatabase> => {
   const { POSTGRES_URL: serverUrl, TEST_DATABASE } = process.env;

@@ -1,5 +1,5 @@
 import { type RunningServers, startServers } from '../../deploy/local/servers/start-servers.ts';
-import type { TestDatabase } from './database.ts';
+import type { TestDatabase } from './database-handle.ts';
 import { externalServers } from './external-servers.ts';
 import { totals } from './last-line.ts';
 import { createTemplate } from './migrated-database.ts';

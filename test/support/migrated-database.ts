@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { SERVICE_NAMES, type ServiceName } from '../../shared/contract/service.ts';
 import { roleName } from '../../shared/db/names.ts';
-import type { TestDatabase } from './database.ts';
+import type { TestDatabase } from './database-handle.ts';
 import { databaseOf, handle, newName, onServer, othersGone } from './database-handle.ts';
 
 /**

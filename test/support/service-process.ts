@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import type { ServiceName } from '../../shared/contract/service.ts';
 import type { TestBus } from './bus.ts';
-import type { TestDatabase } from './database.ts';
+import type { TestDatabase } from './database-handle.ts';
 import { inherited } from './inherited.ts';
 import { programOf, testPrograms } from './programs.ts';
 import { atSuiteClock } from './suite-clock.ts';

@@ -5,8 +5,8 @@ import { shiftDate } from './shifted-date.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * Limits, budgets and tables count by the UTC day and hour. A suite with a database therefore begins
- * at this time of day, whenever it runs: its `Date`, that of the processes it starts
+ * Limits, budgets and tables count by the UTC day and hour. A suite with a database therefore
+ * begins at this time of day, whenever it runs: its `Date`, that of the processes it starts
  * (`atSuiteClock`) and `app_now()` of its database. TEST_CLOCK is another time of day, for instance
  * `23:59:50`, to see that a suite may cross midnight.
  */

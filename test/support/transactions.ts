@@ -13,7 +13,8 @@ import type { transactionOperations } from '../../shared/contract/wallet/transac
 import { event, type Message } from '../../shared/events/event.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
 import { createTestBus, type TestBus } from './bus.ts';
-import { createTestDatabase, type TestDatabase } from './database.ts';
+import { createTestDatabase } from './database.ts';
+import type { TestDatabase } from './database-handle.ts';
 import { type ServiceProcess, startService } from './service-process.ts';
 import { atOnce } from './stack.ts';
 

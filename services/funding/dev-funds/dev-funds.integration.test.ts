@@ -15,7 +15,8 @@ import {
   notForOperators,
   startChainStandIn,
 } from '../../../test/support/chain-stand-in.ts';
-import { createTestDatabase, type TestDatabase } from '../../../test/support/database.ts';
+import { createTestDatabase } from '../../../test/support/database.ts';
+import type { TestDatabase } from '../../../test/support/database-handle.ts';
 import { eventPayloads } from '../../../test/support/event-payloads.ts';
 import { type ServiceProcess, startService } from '../../../test/support/service-process.ts';
 import { waitFor } from '../../../test/support/wait.ts';

@@ -11,7 +11,8 @@ import { idempotentCalls } from '../../../shared/idempotency/calls.ts';
 import { privateKeyFromSeed } from '../../../shared/lib/ed25519.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import { createTestBus, type TestBus } from '../../../test/support/bus.ts';
-import { createTestDatabase, type TestDatabase } from '../../../test/support/database.ts';
+import { createTestDatabase } from '../../../test/support/database.ts';
+import type { TestDatabase } from '../../../test/support/database-handle.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
 import { type CreateDeps, create } from './create.ts';
 

@@ -8,7 +8,8 @@ import { signToken } from '../../../shared/lib/compact-token.ts';
 import { privateKeyFromSeed } from '../../../shared/lib/ed25519.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import { createTestBus, type TestBus } from '../../../test/support/bus.ts';
-import { createTestDatabase, type TestDatabase } from '../../../test/support/database.ts';
+import { createTestDatabase } from '../../../test/support/database.ts';
+import type { TestDatabase } from '../../../test/support/database-handle.ts';
 import { type ServiceProcess, startService } from '../../../test/support/service-process.ts';
 import { insertQuotes } from './store.ts';
 

@@ -13,7 +13,8 @@ import {
   signedByOwner,
   startChainStandIn,
 } from '../../../test/support/chain-stand-in.ts';
-import { createTestDatabase, type TestDatabase } from '../../../test/support/database.ts';
+import { createTestDatabase } from '../../../test/support/database.ts';
+import type { TestDatabase } from '../../../test/support/database-handle.ts';
 import { type ServiceProcess, startService } from '../../../test/support/service-process.ts';
 import { waitFor } from '../../../test/support/wait.ts';
 import type { Prepared } from '../delegations/prepare-delegation.ts';
