@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { type Asked, refusal, type Scripted, startScripted } from '../../test/support/scripted-server.ts';
+import { withoutPauses } from '../../test/support/skipped-pauses.ts';
 import {
   ApiError,
   type AttemptStore,
@@ -60,13 +62,13 @@ test('through lost answers, undecided refusals and 202, every call has the same 
       ...store,
       getOrInsert: async (quote, id) => {
         // Slower than a request. The request must wait for it.
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await sleep(50);
         stored.push(id);
         return store.getOrInsert(quote, id);
       },
     },
   );
-  const settled = await client.settlement.settle(QUOTE);
+  const settled = await withoutPauses(() => client.settlement.settle(QUOTE));
   expect(settled).toMatchObject({ status: 'confirmed', payment_attempt_id: stored[0] });
   expect(asked).toHaveLength(answers.length);
   expect(new Set(ids())).toEqual(new Set(stored));
@@ -175,11 +177,11 @@ describe('a quote for which the account has a settlement', () => {
       if (call !== 'POST /v1/settle') return shown(statuses.shift()!);
       return statuses.length === 0 ? paid : taken('unknown');
     }, withoutRemove());
-    const settled = await client.settlement.settle(QUOTE);
+    const settled = await withoutPauses(() => client.settlement.settle(QUOTE));
     const ids = settles(asked).map(({ body }) => body!.payment_attempt_id);
     expect(new Set(ids)).toEqual(new Set([settled.payment_attempt_id]));
     expect(settles(asked)).toHaveLength(3);
-  }, 20_000);
+  });
 
   test.each([
     ['of another delegate', refusal(404, 'not_found'), PaidElsewhereError],
