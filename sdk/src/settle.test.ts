@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { type Asked, refusal, type Scripted, startScripted } from '../../test/support/scripted-server.ts';
 import { withoutPauses } from '../../test/support/skipped-pauses.ts';
@@ -12,6 +11,9 @@ import {
   PaymentUndecidedError,
   UnauthorizedError,
 } from './main.ts';
+
+/** Of the test itself. The pauses of the client are skipped. */
+const { setTimeout: realTimer } = globalThis;
 
 let running: Awaited<ReturnType<typeof startScripted>> | undefined;
 afterEach(() => running?.stop());
@@ -62,7 +64,7 @@ test('through lost answers, undecided refusals and 202, every call has the same 
       ...store,
       getOrInsert: async (quote, id) => {
         // Slower than a request. The request must wait for it.
-        await sleep(50);
+        await new Promise((resolve) => realTimer(resolve, 50));
         stored.push(id);
         return store.getOrInsert(quote, id);
       },

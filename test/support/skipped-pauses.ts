@@ -25,9 +25,9 @@ const begin = (): (() => void) => {
 };
 
 /**
- * Does the work without its pauses: each `setTimeout` ends within a millisecond or two, the earliest
- * first, and `Date` jumps to its end. So a test waits neither for back-offs nor for `Retry-After`,
- * and the code takes the same steps in the same order.
+ * Does the work without its pauses: each `setTimeout` ends within a millisecond or two, the
+ * earliest first, and `Date` jumps to its end. So a test waits neither for back-offs nor for
+ * `Retry-After`, and the code takes the same steps in the same order.
  */
 export const withoutPauses = async <T>(work: () => Promise<T>): Promise<T> => {
   const end = begin();
