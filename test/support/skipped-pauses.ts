@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, jest } from '@jest/globals';
 
-/** Only `Date` and `setTimeout` are replaced. The network and the library of the tests stay real. */
+/** Only `Date` and `setTimeout` are replaced, so what the network needs stays real. */
 const REAL = [
   'hrtime',
   'nextTick',
