@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { type Asked, refusal, type Scripted, startScripted } from '../../test/support/scripted-server.ts';
+import { withoutPauses } from '../../test/support/skipped-pauses.ts';
 import {
   ApiError,
   type AttemptStore,
@@ -10,6 +11,9 @@ import {
   PaymentUndecidedError,
   UnauthorizedError,
 } from './main.ts';
+
+/** Of the test itself. The pauses of the client are skipped. */
+const { setTimeout: realTimer } = globalThis;
 
 let running: Awaited<ReturnType<typeof startScripted>> | undefined;
 afterEach(() => running?.stop());
@@ -60,13 +64,13 @@ test('through lost answers, undecided refusals and 202, every call has the same 
       ...store,
       getOrInsert: async (quote, id) => {
         // Slower than a request. The request must wait for it.
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await new Promise((resolve) => realTimer(resolve, 50));
         stored.push(id);
         return store.getOrInsert(quote, id);
       },
     },
   );
-  const settled = await client.settlement.settle(QUOTE);
+  const settled = await withoutPauses(() => client.settlement.settle(QUOTE));
   expect(settled).toMatchObject({ status: 'confirmed', payment_attempt_id: stored[0] });
   expect(asked).toHaveLength(answers.length);
   expect(new Set(ids())).toEqual(new Set(stored));
@@ -175,11 +179,11 @@ describe('a quote for which the account has a settlement', () => {
       if (call !== 'POST /v1/settle') return shown(statuses.shift()!);
       return statuses.length === 0 ? paid : taken('unknown');
     }, withoutRemove());
-    const settled = await client.settlement.settle(QUOTE);
+    const settled = await withoutPauses(() => client.settlement.settle(QUOTE));
     const ids = settles(asked).map(({ body }) => body!.payment_attempt_id);
     expect(new Set(ids)).toEqual(new Set([settled.payment_attempt_id]));
     expect(settles(asked)).toHaveLength(3);
-  }, 20_000);
+  });
 
   test.each([
     ['of another delegate', refusal(404, 'not_found'), PaidElsewhereError],

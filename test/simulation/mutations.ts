@@ -5,46 +5,90 @@ import type { Outcome } from './simulate.ts';
 
 const usage = `Usage: npm run mutations -- [options]
 
-  --seeds 4000      seeds to try for each rule that is switched off
+  --seeds 4000      seeds to try for a rule whose known seed no longer breaks
+  --search          searches for every rule, also where the known seed breaks
   --rule '<name>'   only this rule: ${RULES.join(', ')}
   --help            this text`;
+
+/**
+ * A seed that broke at the last search, for each rule. It is tried first, because a search takes
+ * hundreds of runs for some rules.
+ */
+const KNOWN: Record<Rule, number> = {
+  'commit before send': 7,
+  'unique intent (inbox)': 1,
+  'unique quote index': 59,
+  'query of the reference before signing': 18,
+  'expiry proof: block height': 13,
+  'expiry proof: every provider': 12,
+  'conditional holds': 12,
+  'one live generation': 21,
+  'signing deadline': 307,
+  'attempt read first': 1,
+  'sweep of settlement': 1,
+  'sweep of chain-submitter': 2,
+  'generation in the job': 43,
+  'attempt read after a refusal': 1,
+  'quote read after a refusal': 1,
+  'limits of a delegate': 34,
+  'counters of a delegate': 1,
+  'reservation released once': 2,
+};
 
 /**
  * The mutation check: with a rule switched off the simulation must find a break. Otherwise it
  * proves nothing about that rule.
  */
-type Found = { rule: Rule; seed: number | null; tried: number; broken: string | null };
+type Found = { seed: number; broken: string };
+
+const foundIn = ({ seed, broken }: Outcome): Found | null =>
+  broken === null ? null : { seed, broken: broken.invariant };
+
+/** The known seeds that still break. */
+const replay = async (pool: Pool, rules: readonly Rule[]): Promise<Map<Rule, Found>> => {
+  const found = new Map<Rule, Found>();
+  const tasks = rules.map((off) => ({ seed: KNOWN[off], off, traced: false }));
+  await pool.runTasks(tasks, (outcome, { off }) => {
+    const broken = foundIn(outcome);
+    if (broken !== null) found.set(off!, broken);
+    return true;
+  });
+  return found;
+};
 
 /** Runs seeds until one breaks. */
-const mutate = async (pool: Pool, rule: Rule, seeds: number): Promise<Found> => {
-  const found: Outcome[] = [];
+const search = async (pool: Pool, rule: Rule, seeds: number): Promise<Found | null> => {
+  const found: Found[] = [];
   const onOutcome = (outcome: Outcome): boolean => {
-    if (outcome.broken !== null) found.push(outcome);
+    const broken = foundIn(outcome);
+    if (broken !== null) found.push(broken);
     return found.length === 0;
   };
   await pool.runSeeds({ first: 1, count: seeds }, { off: rule, onOutcome });
-  const [first] = found.sort((a, b) => a.seed - b.seed);
-  if (first === undefined) return { rule, seed: null, tried: seeds, broken: null };
-  return { rule, seed: first.seed, tried: first.seed, broken: first.broken!.invariant };
+  return found.sort((a, b) => a.seed - b.seed)[0] ?? null;
 };
 
 if (import.meta.main) {
   const { values } = readCommandLine(usage, {
     options: {
       seeds: { type: 'string', default: '4000' },
+      search: { type: 'boolean', default: false },
       rule: { type: 'string' },
     },
   });
   const chosen = RULES.filter((rule) => values.rule === undefined || rule === values.rule);
   const seeds = wholeNumber('seeds', values.seeds);
-  console.log('| Rule switched off | Seeds until found | Invariant that broke |');
+  console.log('| Rule switched off | Seed that breaks | Invariant that broke |');
   console.log('| --- | --- | --- |');
   let missed = 0;
   const pool = createPool();
+  const known = values.search ? new Map<Rule, Found>() : await replay(pool, chosen);
   for (const rule of chosen) {
-    const { seed, tried, broken } = await mutate(pool, rule, seeds);
-    if (seed === null) missed += 1;
-    console.log(`| ${rule} | ${seed === null ? `none of ${tried}` : tried} | ${broken ?? 'NOT FOUND'} |`);
+    const found = known.get(rule) ?? (await search(pool, rule, seeds));
+    if (found === null) missed += 1;
+    console.log(`| ${rule} | ${found?.seed ?? `none of ${seeds}`} | ${found?.broken ?? 'NOT FOUND'} |`);
+    if (!values.search && found !== null && found.seed !== KNOWN[rule])
+      console.error(`${rule}: seed ${KNOWN[rule]} no longer breaks, seed ${found.seed} does: change KNOWN`);
   }
   await pool.close();
   process.exitCode = missed > 0 ? 1 : 0;

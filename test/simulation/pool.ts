@@ -33,13 +33,30 @@ export const createPool = (size = WORKERS) => {
       worker.postMessage(task);
     });
 
+  /**
+   * Runs tasks. Each thread takes the next one when it is free.
+   * @param onOutcome is called with each outcome in the order in which the runs end; false: no
+   * further task begins
+   */
+  const runTasks = async (
+    tasks: Iterable<Task>,
+    onOutcome: (outcome: Outcome, task: Task) => boolean,
+  ): Promise<void> => {
+    const left = tasks[Symbol.iterator]();
+    let wanted = true;
+    const runNext = async (worker: Worker) => {
+      for (let next = left.next(); !next.done; next = left.next()) {
+        wanted = onOutcome(await run(worker, next.value), next.value) && wanted;
+        if (!wanted) return;
+      }
+    };
+    await Promise.all(workers.map(runNext));
+  };
+
   return {
-    /**
-     * Runs seeds. Each thread takes the next one when it is free.
-     * @param onOutcome is called with each outcome in the order in which the runs end; false: no
-     * further seed begins
-     */
-    runSeeds: async (
+    runTasks,
+    /** Runs the seeds from `first` with the same options. */
+    runSeeds: (
       { first, count }: { first: number; count: number },
       {
         off = null,
@@ -47,15 +64,10 @@ export const createPool = (size = WORKERS) => {
         onOutcome,
       }: Partial<Omit<Task, 'seed'>> & { onOutcome: (outcome: Outcome) => boolean },
     ): Promise<void> => {
-      let next = first;
-      let wanted = true;
-      const runNext = async (worker: Worker) => {
-        while (wanted && next < first + count) {
-          const outcome = await run(worker, { seed: next++, off, traced });
-          wanted = onOutcome(outcome) && wanted;
-        }
+      const seeds = function* () {
+        for (let seed = first; seed < first + count; seed++) yield { seed, off, traced };
       };
-      await Promise.all(workers.slice(0, count).map(runNext));
+      return runTasks(seeds(), onOutcome);
     },
     close: async (): Promise<void> => {
       await Promise.all(workers.map((worker) => worker.terminate()));

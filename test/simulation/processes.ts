@@ -39,6 +39,8 @@ import { createProvider, type Profile } from './providers.ts';
 const POLL_MS = 400;
 const SECOND_MS = 1000;
 const SETTLE_WAIT_MS = 15_000;
+/** A cache allocates its size when it is made, and a run makes many: each process that starts. */
+const CACHED = 100;
 
 const quiet = () => {};
 export const loggerOf = (harness: Harness, process: Process): Logger => {
@@ -96,7 +98,7 @@ export const startSubmitter = (
     network: actors.network,
     keys: actors.publicKeys,
     rpc,
-    tokenAccounts: createTokenAccounts(rpc, actors.mint),
+    tokenAccounts: createTokenAccounts(rpc, actors.mint, { maxReady: CACHED }),
     blockhashes: createBlockhashes(rpc),
     priorityFees: { priceOf: async () => null },
     signers: actors.signers,
@@ -117,7 +119,7 @@ export const startSubmitter = (
     cosigning: { check: async () => {}, reserve: async () => {} },
     groupCommit: createGroupCommit(pool, process.name),
     inFlight: createInFlightTransactions(),
-    hints: createHints(),
+    hints: createHints(CACHED),
   };
   const deps = { ...parts, executor: createExecutor(parts) };
   const start = async (): Promise<void> => {

@@ -100,7 +100,11 @@ const wordsOf = (name: string): string[] =>
     .filter(Boolean)
     .map((word) => word.toLowerCase());
 
-const declaredNames = (file: string): { name: string; line: number }[] => {
+/** The declared names of a file that `isWanted`. */
+const declaredNames = (
+  file: string,
+  isWanted: (name: string) => boolean,
+): { name: string; line: number }[] => {
   const source = parse(file);
   const found: { name: string; line: number }[] = [];
   const visit = (node: ts.Node) => {
@@ -108,7 +112,7 @@ const declaredNames = (file: string): { name: string; line: number }[] => {
     const isImport =
       ts.isImportSpecifier(node) || ts.isImportClause(node) || ts.isPropertyAccessExpression(node);
     if (name !== undefined && !isImport && (ts.isIdentifier(name) || ts.isStringLiteral(name)))
-      found.push({ name: name.text, line: lineOf(source, name.getStart(source)) });
+      if (isWanted(name.text)) found.push({ name: name.text, line: lineOf(source, name.getStart(source)) });
     ts.forEachChild(node, visit);
   };
   visit(source);
@@ -121,8 +125,7 @@ export const findBannedWords = (files: readonly string[], banned: RegExp, allowe
   return files.flatMap((file) => {
     const offences = isBad(posix.basename(file).replace(/\..*$/, '')) ? [`${file}: the file's name`] : [];
     if (isSource(file))
-      for (const { name, line } of declaredNames(file))
-        if (isBad(name)) offences.push(`${file}:${line}: ${name}`);
+      for (const { name, line } of declaredNames(file, isBad)) offences.push(`${file}:${line}: ${name}`);
     if (file.endsWith('.sql'))
       for (const [index, text] of readSource(file).split('\n').entries())
         for (const [name] of text.replace(/--.*/, '').matchAll(/[a-z_]+/gi))

@@ -11,6 +11,7 @@ import {
   tokenFor,
   type World,
 } from '../../../test/support/scripted-vendors.ts';
+import { withoutPauses } from '../../../test/support/skipped-pauses.ts';
 import { NoAnswerError } from '../errors.ts';
 import {
   BadTokenError,
@@ -121,7 +122,8 @@ describe('an invalid token is not paid', () => {
   test('a quote while the API’s keys cannot be loaded', async () => {
     world.script.keys = () => ({ status: 404, html: true });
     const vendor = await world.vendor(honest());
-    expect(await errorOf(world.payer()(vendor.origin))).toBeInstanceOf(NoAnswerError);
+    const error = await withoutPauses(() => errorOf(world.payer()(vendor.origin)));
+    expect(error).toBeInstanceOf(NoAnswerError);
     nothingPaid();
   });
 

@@ -11,10 +11,13 @@ import {
   type Visit,
   type World,
 } from '../../../test/support/scripted-vendors.ts';
+import { skipPauses } from '../../../test/support/skipped-pauses.ts';
 import { ApiError, PaidElsewhereError } from '../main.ts';
 import { memoryStore, NotDeliveredError, PriceAboveCapError, QuoteTakenError } from './main.ts';
 
 /** Many buyers get one quote, and another buyer pays it first. */
+
+skipPauses();
 
 let world: World;
 beforeEach(async () => {
@@ -96,7 +99,7 @@ describe('a quote paid by another account', () => {
     world.script.settle = () => null;
     expect((await pay(vendor.url)).status).toBe(200);
     expect(world.paid()).toHaveLength(1);
-  }, 30_000);
+  });
 
   test('eight concurrent calls of one process each pay their own quote', async () => {
     const vendor = await sharing((origin) => Array.from({ length: 7 }, () => bill(tokenFor(`${origin}/a`))));
@@ -119,7 +122,7 @@ describe('a quote paid by another attempt of the same account', () => {
     world.script.read = () => ours('issued');
     expect((await world.payer()(vendor.url, { method: 'POST', body: 'x' })).status).toBe(200);
     expect(world.paid()).toEqual([]);
-  }, 20_000);
+  });
 
   test('a GET that was delivered already gets its stored answer by its own request id', async () => {
     const vendor = await sharing(undefined, ({ headers }) => ({

@@ -11,9 +11,13 @@ const READY_MS = 15_000;
 const MAX_READY = 10_000;
 
 /** Owners' token accounts of the mint. All reads may throw RpcUnavailable. */
-export const createTokenAccounts = (rpc: Pick<RpcPool, 'accounts'>, mint: string) => {
+export const createTokenAccounts = (
+  rpc: Pick<RpcPool, 'accounts'>,
+  mint: string,
+  { maxReady = MAX_READY }: { maxReady?: number } = {},
+) => {
   // A resolution would set timers, which do not run on the simulation's virtual time.
-  const ready = new LRUCache<string, true>({ max: MAX_READY, ttl: READY_MS, ttlResolution: 0 });
+  const ready = new LRUCache<string, true>({ max: maxReady, ttl: READY_MS, ttlResolution: 0 });
 
   /** The token accounts of up to 100 owners by one call, in their order. */
   const list = async (

@@ -6,6 +6,21 @@ import { podOf, type Rendered, root } from './render.ts';
 
 const services: readonly string[] = programNames;
 
+const read = new Map<string, string>();
+
+/** All code of a service, read once. */
+const codeOf = (service: string): string => {
+  let code = read.get(service);
+  if (code === undefined) {
+    code = globSync(`services/${service}/**/*.ts`, { cwd: root })
+      .filter((file) => !/\.test\.ts$|test-support/.test(file))
+      .map((file) => readFileSync(path.join(root, file), 'utf8'))
+      .join('\n');
+    read.set(service, code);
+  }
+  return code;
+};
+
 /**
  * The connections that the code makes, derived from the imports of its services, and those of the
  * servers that the overlays add.
@@ -51,10 +66,7 @@ export function flowsOfCode(objects: readonly Rendered[]): Set<string> {
     }
     if (!services.includes(name)) continue;
 
-    const code = globSync(`services/${name}/**/*.ts`, { cwd: root })
-      .filter((file) => !/\.test\.ts$|test-support/.test(file))
-      .map((file) => readFileSync(path.join(root, file), 'utf8'))
-      .join('\n');
+    const code = codeOf(name);
     add(own, 'monitoring', 4318);
     add('monitoring', own, 9464);
     if (name === 'gateway') {

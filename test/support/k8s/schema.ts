@@ -40,12 +40,18 @@ const options: ts.CompilerOptions = {
 export const typeOf = (object: Pick<Rendered, 'apiVersion' | 'kind'>): string =>
   `import('${moduleOf(object)}').I${object.kind}`;
 
+/** Parsed declarations, for all programs: they are most of the work of a small program. */
+const declarations = new Map<string, ts.SourceFile | undefined>();
+
 /** A program of one file that is not on the disk. It may use `typeOf`. */
 export const programOfText = (text: string): { program: ts.Program; source: ts.SourceFile } => {
   const host = ts.createCompilerHost(options);
   const { getSourceFile, fileExists } = host;
-  host.getSourceFile = (name, ...rest) =>
-    name === file ? ts.createSourceFile(name, text, ts.ScriptTarget.ES2023) : getSourceFile(name, ...rest);
+  host.getSourceFile = (name, ...rest) => {
+    if (name === file) return ts.createSourceFile(name, text, ts.ScriptTarget.ES2023);
+    if (!declarations.has(name)) declarations.set(name, getSourceFile(name, ...rest));
+    return declarations.get(name);
+  };
   host.fileExists = (name) => name === file || fileExists(name);
   const program = ts.createProgram([file], options, host);
   return { program, source: program.getSourceFile(file)! };
