@@ -51,7 +51,6 @@ type Round = { created: number; refused: boolean };
 type Attack = {
   /** Settings of chain-submitter that reach the bound in few rounds. */
   env?: (rounds: number) => Record<string, string>;
-  slotMs?: number;
   round: (fixture: SubmitterFixture, attacker: Attacker, keep: Keypair) => Promise<Round>;
   /** After the last round: token accounts that were created only then. */
   finish?: (fixture: SubmitterFixture, attacker: Attacker) => Promise<number>;
@@ -242,8 +241,6 @@ export const attacks: Record<string, Attack> = {
     },
   },
   'five prepared transfers to one fresh address, closed in between': {
-    // A blockhash is valid for 150 slots.
-    slotMs: 60,
     round: async (fixture, attacker) => {
       const { prepare, submit } = transfersOver(() => fixture);
       const fresh = Keypair.generate();

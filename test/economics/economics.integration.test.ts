@@ -1,6 +1,7 @@
-import { expect, test } from '@jest/globals';
-import { startSubmitterFixture } from '../support/submitter.ts';
-import { attacks, type Result, runAttack } from './attack.ts';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { ServiceProcess } from '../support/service-process.ts';
+import { type SubmitterFixture, startSubmitterFixture } from '../support/submitter.ts';
+import { attacks, runAttack } from './attack.ts';
 
 /**
  * The short form of `npm run economics` (docs/economics.md): what an attack can cost the platform
@@ -26,19 +27,28 @@ const BOUNDS: Record<string, { rounds: number; created: number; fees: bigint; re
   'quotes from a thousand accounts': { rounds: 20, ...costs(20), refused: 13 },
 };
 
+let fixture: SubmitterFixture;
+let service: ServiceProcess;
+beforeAll(async () => {
+  fixture = await startSubmitterFixture();
+  service = await fixture.start();
+}, 60_000);
+afterAll(() => fixture.stop());
+
+/** Restarts the service with the settings of an attack, on a day on which nothing is reserved. */
+const restart = async (env: Record<string, string>): Promise<void> => {
+  await service.stop();
+  await fixture.admin.query('delete from spending');
+  service = await fixture.start(env);
+};
+
 test.each(Object.keys(attacks))(
   '%s: costs its bound and no more, and delays no other payer’s settle',
   async (name) => {
     const { rounds, created, fees, refused } = BOUNDS[name]!;
-    const { env, slotMs } = attacks[name]!;
-    const fixture = await startSubmitterFixture(slotMs === undefined ? {} : { slotMs });
-    let result: Result;
-    try {
-      await fixture.start(env?.(rounds) ?? {});
-      result = await runAttack(fixture, name, rounds);
-    } finally {
-      await fixture.stop();
-    }
+    const { env } = attacks[name]!;
+    if (env !== undefined) await restart(env(rounds));
+    const result = await runAttack(fixture, name, rounds);
     expect(result.bystanders).toBe(Math.floor(rounds / Math.max(1, Math.floor(rounds / 10))));
     expect(result.created).toBeLessThanOrEqual(created);
     expect(result.fees).toBeLessThanOrEqual(fees);

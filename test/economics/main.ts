@@ -34,9 +34,9 @@ process.env.POSTGRES_URL = servers.postgresUrl;
 try {
   print(HEAD);
   print(HEAD.map(() => '---'));
-  for (const [name, { env, slotMs }] of Object.entries(attacks)) {
+  for (const [name, { env }] of Object.entries(attacks)) {
     if (!name.includes(values.attack)) continue;
-    const fixture = await startSubmitterFixture(slotMs === undefined ? {} : { slotMs });
+    const fixture = await startSubmitterFixture();
     try {
       await fixture.start(env?.(rounds) ?? {});
       print(cells(await runAttack(fixture, name, rounds)));

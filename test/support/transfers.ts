@@ -22,7 +22,9 @@ export type Prepared = { id: string; transaction: string; owner: Keypair };
 /** The funding service as chain-submitter calls it, over a running fixture. */
 export const transfersOver = (fixture: () => SubmitterFixture) => {
   const ask = <N extends keyof Internal>(name: N, input: z.infer<Internal[N]['input']>) =>
-    call(fixture().fundingBus, chainSubmitter, name, input) as Promise<z.infer<Internal[N]['output']>>;
+    call(fixture().fundingBus, chainSubmitter, name, input, { timeoutMs: 20_000 }) as Promise<
+      z.infer<Internal[N]['output']>
+    >;
   return {
     ask,
     /** A prepared withdrawal or refund of a payer. */

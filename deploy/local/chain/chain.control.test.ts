@@ -106,6 +106,29 @@ test('chain_clock sets the pace, pauses the slots and sets slot time 0', async (
   await chain.call('chain_clock', { slotMs: 20 });
 });
 
+test('a clock on demand stops when the newest transaction is final, and a transaction starts it again', async () => {
+  const slot = async () => (await chain.call<Position>('chain_clock')).slot;
+  const stopsAt = async (last: number) => {
+    await waitFor(slot, (reached) => reached >= last);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await slot()).toBe(last);
+  };
+  const paused = await slot();
+  try {
+    await chain.call('chain_clock', { slotMs: 1, paused: false, onDemand: true });
+    await stopsAt(paused + 33);
+    for (const to of [someone(), someone()]) {
+      const transaction = await signedTransfer(chain, payer, to, 1_000_000);
+      const before = await slot();
+      await send(transaction);
+      await stopsAt(before + 33);
+      expect(await statusOf(nameOf(transaction))).toMatchObject({ confirmationStatus: 'finalized' });
+    }
+  } finally {
+    await chain.call('chain_clock', { slotMs: 20, paused: true, onDemand: false });
+  }
+});
+
 test('fault drop: the connection is closed and the call has no effect', async () => {
   const transaction = await signedTransfer(chain, payer, someone(), 1_000_000);
   const list = await chain.call('chain_fault', { method: 'sendTransaction', kind: 'drop', count: 1 });

@@ -1,4 +1,5 @@
 import type { Chain } from './chain.ts';
+import { FINALIZED_AFTER_SLOTS } from './ledger.ts';
 
 /**
  * The pace at slot time 0. Slots still pass, because otherwise no transaction would become final or
@@ -6,6 +7,12 @@ import type { Chain } from './chain.ts';
  */
 const PACE_WHEN_AT_ONCE_MS = 400;
 
+type Pace = {
+  slotMs: number;
+  paused: boolean;
+  /** Slots pass only until the newest transaction is final. */
+  onDemand: boolean;
+};
 export type Clock = ReturnType<typeof createClock>;
 
 /**
@@ -16,18 +23,34 @@ export type Clock = ReturnType<typeof createClock>;
  */
 export const createClock = (chain: Chain, slotMs: number) => {
   let timer: NodeJS.Timeout | undefined;
-  let current = { slotMs, paused: true };
+  let current: Pace = { slotMs, paused: true, onDemand: false };
+  /** The slot at which a clock on demand stops. */
+  let lastSlot = 0;
 
-  const set = (wanted: { slotMs: number; paused: boolean }): void => {
+  const stop = () => {
     clearInterval(timer);
-    current = wanted;
-    chain.ledger.setConfirmedAfterSlots(wanted.slotMs === 0 ? 0 : 1);
-    if (!wanted.paused) timer = setInterval(chain.tick, wanted.slotMs || PACE_WHEN_AT_ONCE_MS);
+    timer = undefined;
   };
+  const tick = () => {
+    chain.tick();
+    if (current.onDemand && chain.ledger.slot() >= lastSlot) stop();
+  };
+  const run = () => {
+    lastSlot = chain.ledger.slot() + FINALIZED_AFTER_SLOTS + 1;
+    if (!current.paused) timer ??= setInterval(tick, current.slotMs || PACE_WHEN_AT_ONCE_MS);
+  };
+  chain.listen(({ type }) => {
+    if (type === 'transaction') run();
+  });
 
   return {
     get: () => current,
-    set,
-    stop: () => clearInterval(timer),
+    set: (wanted: Pace): void => {
+      stop();
+      current = wanted;
+      chain.ledger.setConfirmedAfterSlots(wanted.slotMs === 0 ? 0 : 1);
+      run();
+    },
+    stop,
   };
 };

@@ -34,7 +34,7 @@ if (scenariosPort !== undefined) {
 }
 // The clock starts after the ports are open, because a second process over the same folder must not
 // write into it.
-clock.set({ slotMs: config.slotMs, paused: false });
+clock.set({ slotMs: config.slotMs, paused: false, onDemand: false });
 log.info(
   { rpc_url: `http://${host}:${port}`, ws_url: `ws://${host}:${port}`, slot: chain.ledger.slot() },
   'ready',

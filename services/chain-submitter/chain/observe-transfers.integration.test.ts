@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import {
   createAssociatedTokenAccountIdempotentInstruction,
   createMintToInstruction,
@@ -18,14 +18,16 @@ import {
 /** Incoming transfers as the service observes them on a real chain: none before it is final. */
 
 let fixture: SubmitterFixture;
-/** Finality takes 32 slots, slow enough for a query between confirmation and finality. */
-const SLOT_MS = 100;
+/** More slots than finality takes. */
 const FINAL_SLOTS = 40;
 
 beforeAll(async () => {
-  fixture = await startSubmitterFixture({ slotMs: SLOT_MS });
+  fixture = await startSubmitterFixture();
   await fixture.start();
 }, 60_000);
+/** A chain that stands still is asked between confirmation and finality. */
+const pause = (paused: boolean) => fixture.chain.call('chain_clock', { paused });
+afterEach(() => pause(false));
 afterAll(() => fixture.stop());
 
 const observe = (tx_hash: string, owner: PublicKey) =>
@@ -55,8 +57,10 @@ const treasury = async () => {
 test('a transfer is unknown while a fork may remove it, then observed with its position and amount', async () => {
   const { owner, minter, source, send } = await treasury();
   const [to, other] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
+  await pause(true);
   const hash = await fixture.land([...send(other, 3n), ...send(to, 5n), ...send(to, 7n)], [minter, owner]);
   expect(await observe(hash, to)).toEqual({ status: 'unknown', transfers: [] });
+  await pause(false);
   expect(await final(hash, to)).toEqual({
     status: 'finalized',
     transfers: [
@@ -71,6 +75,7 @@ test('a transfer is unknown while a fork may remove it, then observed with its p
 test('a confirmed transfer that a fork removes is never observed', async () => {
   const { owner, minter, send } = await treasury();
   const to = Keypair.generate().publicKey;
+  await pause(true);
   const hash = await fixture.land(send(to, 5n), [minter, owner]);
   const { lost } = await fixture.chain.call<{ lost: string[] }>('chain_fork', 8);
   expect(lost).toContain(hash);

@@ -13,8 +13,7 @@ const payments = externalPaymentsOver(
 );
 const { sign, submit, close, inputOf, intentOf } = payments;
 beforeAll(async () => {
-  // The bytes must be valid longer than a restart takes.
-  fixture = await startSubmitterFixture({ slotMs: 100 });
+  fixture = await startSubmitterFixture();
   vendor = await fixture.payer(1n);
   await payments.fundFacilitator();
 }, 60_000);

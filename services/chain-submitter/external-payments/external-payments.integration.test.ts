@@ -27,7 +27,7 @@ const payments = externalPaymentsOver(
 );
 const { sign, submit, close, observe, inputOf, intentOf, cosigned } = payments;
 beforeAll(async () => {
-  fixture = await startSubmitterFixture({ slotMs: 50 });
+  fixture = await startSubmitterFixture();
   vendor = await fixture.payer(1n);
   await payments.fundFacilitator();
   await fixture.start();

@@ -17,7 +17,7 @@ const payments = externalPaymentsOver(
 );
 const { sign, submit, inputOf } = payments;
 beforeAll(async () => {
-  fixture = await startSubmitterFixture({ slotMs: 50 });
+  fixture = await startSubmitterFixture();
   first = await startSecondProvider();
   vendor = await fixture.payer(1n);
   await payments.fundFacilitator();

@@ -22,8 +22,7 @@ import { staysFor, waitFor } from '../../../test/support/wait.ts';
 let fixture: SubmitterFixture;
 let vendor: Payer;
 beforeAll(async () => {
-  // A payment has one generation, so it must be valid longer than a restart takes.
-  fixture = await startSubmitterFixture({ slotMs: 100 });
+  fixture = await startSubmitterFixture();
   vendor = await fixture.payer(1n);
 }, 60_000);
 afterAll(() => fixture.stop());

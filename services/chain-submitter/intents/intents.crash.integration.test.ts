@@ -9,7 +9,7 @@ import { staysFor, waitFor } from '../../../test/support/wait.ts';
  */
 let fixture: SubmitterFixture;
 beforeAll(async () => {
-  fixture = await startSubmitterFixture({ slotMs: 50 });
+  fixture = await startSubmitterFixture();
 }, 60_000);
 afterAll(() => fixture.stop());
 
@@ -48,9 +48,6 @@ test.each(['afterSign', 'afterCommit', 'afterSend', 'afterConfirm'])(
   async (arrow) => {
     const { events, outside } = fixture;
     const { prepare, submit } = transfersOver(() => fixture);
-    // A transaction that its owner signed has no second generation, so it must be valid longer than
-    // the next worker's start takes.
-    await fixture.chain.call('chain_clock', { slotMs: 100 });
     const [payer, payee] = await Promise.all([fixture.payer(5_000_000n), fixture.payer(1n)]);
     const dying = await fixture.start({}, `submitter.${arrow}=crash`);
     const prepared = await prepare(payer, payee.owner.publicKey, 2_000_000n);
@@ -64,7 +61,6 @@ test.each(['afterSign', 'afterCommit', 'afterSend', 'afterConfirm'])(
     expect((await events.wait(prepared.id, 'finalized')).tx_hash).toBe(tx_hash);
     expect(await count(prepared.id)).toBe(1);
     expect(await outside.balance(payee.owner.publicKey)).toBe(2_000_001n);
-    await fixture.chain.call('chain_clock', { slotMs: 50 });
     await next.stop();
   },
   60_000,

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
-import { staysFor, waitFor } from '../../../test/support/wait.ts';
+import { staysFor } from '../../../test/support/wait.ts';
 
 /** Settles on a chain whose blocks take only what offers enough for compute. */
 let fixture: SubmitterFixture;
@@ -25,12 +25,11 @@ const feeOf = async (signature: string): Promise<number> =>
     })
   ).meta.fee;
 
-/** The floor is visible in the recent fees after some slots. */
-const untilFeesRise = (floor: number) =>
-  waitFor(
-    () => fixture.chain.call<{ prioritizationFee: number }[]>('getRecentPrioritizationFees', []),
-    (recent) => recent.slice(-20).every(({ prioritizationFee }) => prioritizationFee === floor),
-  );
+/** Blocks take no less than the floor from now on. The recent fees of 150 blocks show it. */
+const raiseFees = async (floor: number): Promise<void> => {
+  await fixture.chain.call('chain_fees', floor);
+  await fixture.chain.call('chain_advance', 150);
+};
 
 test('COMPUTE_BUDGET=auto offers what recent blocks took, and is included', async () => {
   const service = await fixture.start({ COMPUTE_BUDGET: 'auto' });
@@ -40,8 +39,7 @@ test('COMPUTE_BUDGET=auto offers what recent blocks took, and is included', asyn
 
   await fixture.payer(10_000_000n);
   const payer = await fixture.payer(10_000_000n);
-  await fixture.chain.call('chain_fees', FLOOR);
-  await untilFeesRise(FLOOR);
+  await raiseFees(FLOOR);
   const paid = await fixture.settle(payer, fixture.quote());
   const dear = await fixture.events.wait(paid.settlement_id, 'confirmed');
   expect(await feeOf(dear.tx_hash!)).toBe(10_000 + (80_000 * FLOOR) / 1_000_000);
@@ -51,8 +49,7 @@ test('COMPUTE_BUDGET=auto offers what recent blocks took, and is included', asyn
 test('the cap holds: a payment waits while blocks take more, and is paid when they take less', async () => {
   const service = await fixture.start({ COMPUTE_BUDGET: 'auto:80000:30000' });
   const payer = await fixture.payer(10_000_000n);
-  await fixture.chain.call('chain_fees', FLOOR);
-  await untilFeesRise(FLOOR);
+  await raiseFees(FLOOR);
   const quote = fixture.quote();
   const { settlement_id } = await fixture.settle(payer, quote);
   await staysFor(

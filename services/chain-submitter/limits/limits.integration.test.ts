@@ -23,8 +23,7 @@ const TEN_ACCOUNTS = String(10n * RENT);
 let fixture: SubmitterFixture;
 let stopping: (() => Promise<unknown>) | undefined;
 beforeAll(async () => {
-  // A blockhash is valid for 150 slots, which leaves a busy machine enough time to sign.
-  fixture = await startSubmitterFixture({ slotMs: 60 });
+  fixture = await startSubmitterFixture();
 }, 60_000);
 afterEach(async () => {
   await fixture.chain.call('chain_clock', { paused: false });

@@ -35,7 +35,7 @@ const foreign = () =>
 
 (hasSofthsm ? describe : describe.skip)('keys on a PKCS#11 token', () => {
   beforeAll(async () => {
-    fixture = await startSubmitterFixture({ slotMs: 50 });
+    fixture = await startSubmitterFixture();
     softhsm = createSofthsm();
     const pinFile = softhsm.createToken('quittance', PIN);
     const { feePayer, delegateAuthorities, mintAuthority } = fixture.keys;

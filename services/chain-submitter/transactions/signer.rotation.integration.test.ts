@@ -23,7 +23,7 @@ const [oldKey, nextKey] = [
   () => keyOf(2, bs58.encode(next.secretKey)),
 ];
 beforeAll(async () => {
-  fixture = await startSubmitterFixture({ slotMs: 60 });
+  fixture = await startSubmitterFixture();
   const from = keypairOf(fixture.keys.feePayer.secretKey);
   const lamports = 1_000_000_000;
   const funding = SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: next.publicKey, lamports });
@@ -58,8 +58,6 @@ test('a fee payer is replaced: transactions that the old key signed are included
     { number: 1, address: old, live: 0 },
     { number: 2, address: next.publicKey.toBase58(), lamports: 1_000_000_000, live: 0, prepared: 0 },
   ]);
-  // Finality is slow, so that the prepared transactions are still open after two restarts.
-  await fixture.chain.call('chain_clock', { slotMs: 400 });
   const [soon, late] = [await prepare(payers[1]!, to, 1_000_000n), await prepare(payers[2]!, to, 1_000_000n)];
   expect((await shown()).fee_payers[0]).toMatchObject({ address: old, prepared: 2 });
   await first.stop();
@@ -92,9 +90,9 @@ test('a fee payer is replaced: transactions that the old key signed are included
   await events.wait(late.id, 'confirmed');
   expect(await payerOf(resubmitted.tx_hash)).toBe(next.publicKey.toBase58());
   expect(await outside.balance(to)).toBe(2_000_000n);
-  await fixture.chain.call('chain_clock', { slotMs: 20 });
   await events.wait(unsent.settlement_id, 'finalized');
   // The old key is shown until its prepared transaction can no longer be included.
+  await fixture.chain.call('chain_advance', 200);
   const { fee_payers } = await until(shown, (status) => status.fee_payers.length === 1);
   expect(fee_payers.map(({ number }) => number)).toEqual([2]);
   await third.stop();

@@ -17,8 +17,7 @@ import { waitFor } from '../../../test/support/wait.ts';
 
 let fixture: SubmitterFixture;
 beforeAll(async () => {
-  // A blockhash is valid for 150 slots, which leaves a busy machine enough time to sign.
-  fixture = await startSubmitterFixture({ slotMs: 60 });
+  fixture = await startSubmitterFixture();
   await fixture.start();
 }, 60_000);
 afterAll(() => fixture.stop());

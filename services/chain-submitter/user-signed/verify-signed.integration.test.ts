@@ -8,8 +8,7 @@ import { codeOf, type Prepared, transfersOver } from '../../../test/support/tran
 /** The checks on destinations and on returned bytes before anything is signed for a client. */
 let fixture: SubmitterFixture;
 beforeAll(async () => {
-  // A blockhash is valid for 150 slots, which leaves a busy machine enough time to sign.
-  fixture = await startSubmitterFixture({ slotMs: 60 });
+  fixture = await startSubmitterFixture();
   await fixture.start();
 }, 60_000);
 afterAll(() => fixture.stop());

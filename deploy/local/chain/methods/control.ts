@@ -9,6 +9,7 @@ const MAX_ADVANCE = 10_000;
 const clockSettings = z.strictObject({
   slotMs: z.number().int().min(0).max(60_000).optional(),
   paused: z.boolean().optional(),
+  onDemand: z.boolean().optional(),
 });
 
 /**
@@ -51,15 +52,18 @@ export const controlMethods = (chain: Chain, clock: Clock, faults: Faults): Meth
     },
 
     /**
-     * `[{ slotMs?, paused? }]`: sets the pace; `[]` only reads it. → `{ slotMs, paused, slot,
-     * blockHeight }`
+     * `[{ slotMs?, paused?, onDemand? }]`: sets the pace; `[]` only reads it. → `{ slotMs, paused,
+     * onDemand, slot, blockHeight }`
      */
     chain_clock: (params) => {
-      const [{ slotMs, paused }] = parse(params, clockSettings.default({}));
+      const [wanted] = parse(params, clockSettings.default({}));
       const old = clock.get();
-      if (slotMs !== undefined || paused !== undefined) {
-        clock.set({ slotMs: slotMs ?? old.slotMs, paused: paused ?? old.paused });
-      }
+      if (Object.values(wanted).some((value) => value !== undefined))
+        clock.set({
+          slotMs: wanted.slotMs ?? old.slotMs,
+          paused: wanted.paused ?? old.paused,
+          onDemand: wanted.onDemand ?? old.onDemand,
+        });
       return { ...clock.get(), ...position() };
     },
 
