@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Consumer, Quote, Vendor } from '../../deploy/local/seed/actors.ts';
+import type { Consumer, Quote, Vendor } from '../../../deploy/local/seed/actors.ts';
+import type { Rng } from '../rng.ts';
 import { type Actors, type Client, FIRST_PRICE, type Newcomer } from './client.ts';
 import type { Attempt, ClientLog, Hedge } from './client-log.ts';
-import type { Rng } from './rng.ts';
 
 const TRIES = 3;
 /** A slow machine gets no more work than this: the load proves correctness, not speed. */
