@@ -1,4 +1,4 @@
-/** The kinds of traffic: payments to our vendors by our clients or by x402, and to vendors of others. */
+/** Payments to our vendors by our clients or by those of others, and to vendors of others. */
 export const TRAFFIC_NAMES = ['own', 'x402', 'outgoing'] as const;
 export type TrafficName = (typeof TRAFFIC_NAMES)[number];
 

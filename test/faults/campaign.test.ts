@@ -13,9 +13,9 @@ import { x402Traffic } from './x402/traffic.ts';
  * schedule. Each of them happens at least once.
  */
 const FAULTS = [
-  'kill-settlement-2',
-  'kill-chain-submitter-2',
-  'kill-gateway-2',
+  'kill-settlement#2',
+  'kill-chain-submitter#2',
+  'kill-gateway#2',
   'kill-identity',
   'crash-before-settlement.afterAccept',
   'crash-after-settlement.afterAccept',

@@ -25,7 +25,7 @@ export type Options = {
   everyFault?: boolean;
   /**
    * The faults go on until so many payments of each kind have begun and half as many have
-   * succeeded, or ten times as many have begun.
+   * succeeded, or ten times as many were tried.
    */
   leastPayments?: Readonly<Record<TrafficName, number>>;
   seed: number;
@@ -66,10 +66,31 @@ export type Report = {
 const AFTERMATH_MS = 1500;
 const KILL_MS = [500, 7000] as const;
 const HEALS = 3;
+const POLL_MS = 100;
 const MOST_TIMES_LEAST = 10;
 
-/** Kills a process of the payment path at random moments, beside the fault of the schedule. */
-const startKilling = (harness: Harness, traffic: readonly Traffic[], rng: Rng) => {
+/** @returns a wait until another payment has succeeded, or `isOver` */
+const createNextPayment = ({ kinds }: CheckedLoad) => {
+  const paid = () => kinds.reduce((sum, { clients }) => sum + clients.counts().paid, 0);
+  return async (isOver: () => boolean): Promise<void> => {
+    const before = paid();
+    while (paid() === before && !isOver()) await sleep(POLL_MS);
+  };
+};
+
+/**
+ * Kills a process of the payment path at random moments, beside the fault of the schedule. Every
+ * other time, on average, a payment must have succeeded since the last one: on a busy machine a
+ * process starts for longer than the moments are apart.
+ */
+const startKilling = (
+  harness: Harness,
+  {
+    traffic,
+    rng,
+    nextPayment,
+  }: { traffic: readonly Traffic[]; rng: Rng; nextPayment: ReturnType<typeof createNextPayment> },
+) => {
   const names = harness.names.filter((name) => traffic.some(({ victims }) => victims?.test(name)));
   const state = { isOver: names.length === 0, isPaused: false };
   let kill: Promise<unknown> = Promise.resolve();
@@ -80,6 +101,7 @@ const startKilling = (harness: Harness, traffic: readonly Traffic[], rng: Rng) =
         await kill;
       }
       await sleep(rng.int(...KILL_MS));
+      if (rng.chance(0.5)) await nextPayment(() => state.isOver);
     }
   };
   const killing = loop();
@@ -122,6 +144,7 @@ const injectFaults = async (
     load,
     rng,
     killing,
+    nextPayment,
     say,
     seconds,
     everyFault = false,
@@ -130,6 +153,7 @@ const injectFaults = async (
     load: CheckedLoad;
     rng: Rng;
     killing: ReturnType<typeof startKilling>;
+    nextPayment: ReturnType<typeof createNextPayment>;
     say: (line: string) => void;
   },
 ): Promise<{ events: Event[]; missed: string[] }> => {
@@ -139,9 +163,9 @@ const injectFaults = async (
   const hasHappened = ({ name }: Fault) => events.some(({ fault }) => fault === name);
   const hasPayments = () =>
     load.kinds.every(({ name, clients }) => {
-      const { begun, paid } = clients.counts();
+      const { begun, paid, tried } = clients.counts();
       const least = leastPayments?.[name] ?? 0;
-      return (begun >= least && paid > least / 2) || begun >= least * MOST_TIMES_LEAST;
+      return (begun >= least && paid > least / 2) || tried >= least * MOST_TIMES_LEAST;
     });
   for (const { fault, own } of schedule(faults, rng)) {
     const isLate = Date.now() >= deadline;
@@ -149,6 +173,7 @@ const injectFaults = async (
     if (isLate && hasFaults && hasPayments()) break;
     // Only what is missing extends the run.
     if (isLate && !hasFaults && hasHappened(fault)) continue;
+    if (isLate && hasFaults) await nextPayment(hasPayments);
     if (fault.isAlone) await killing.pause(true);
     const from = Date.now();
     const heal = await fault.inject(own);
@@ -215,11 +240,12 @@ export const runCampaign = async (options: Options): Promise<Report> => {
       options.faults,
     );
     const { deaths, stop } = recordDeaths(harness);
-    const killing = startKilling(harness, traffic, rng.fork(-10));
+    const nextPayment = createNextPayment(load);
+    const killing = startKilling(harness, { traffic, rng: rng.fork(-10), nextPayment });
     stops.push(stop, killing.stop);
     for (const { name, clients } of load.kinds) say(`${name}: ${clients.about}`);
 
-    const injected = await injectFaults(faults, { ...options, load, rng, killing, say });
+    const injected = await injectFaults(faults, { ...options, load, rng, killing, nextPayment, say });
     await killing.stop();
     await harness.healthy();
     const { breaks, outcomes, terminal } = await load.conclude(() => ({ forks: harness.forks, deaths }));

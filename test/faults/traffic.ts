@@ -10,7 +10,7 @@ import type { Rng } from './rng.ts';
 export type Disturbances = { forks: number; deaths: readonly Death[] };
 
 /** A payment that its client paid or tried to pay, and when its calls were under way. */
-export type Span = { from: number; to: number; isPaid: boolean };
+type Span = { from: number; to: number; isPaid: boolean };
 
 /** What became of the payments of one kind. */
 type Evaluation = {
@@ -28,8 +28,8 @@ export type Clients = {
   about: string;
   /** Starts their payments. They go on until `stop`, which resolves when every call has ended. */
   start: (rng: Rng) => { stop: () => Promise<void> };
-  /** How many payments have begun so far, and how many have succeeded. */
-  counts: () => { begun: number; paid: number };
+  /** How many payments were tried so far, how many have begun, and how many have succeeded. */
+  counts: () => { tried: number; begun: number; paid: number };
   spans: () => Span[];
   /** Faults that only these clients can have. */
   faults?: (harness: Harness) => Fault[];

@@ -70,7 +70,7 @@ export const outgoingTraffic = ({
     return {
       about: `${actors.payers.length} keys of ${accounts} accounts pay ${PAYEES} vendors of others`,
       start: (rng) => startLoad({ actors, buyer, log, rng, perSecond }),
-      counts: () => ({ begun: log.signed(), paid: log.confirmed.size }),
+      counts: () => ({ tried: log.attempts.length, begun: log.signed(), paid: log.confirmed.size }),
       spans: () =>
         log.attempts.flatMap(({ answers, deliveries }) => {
           const times = [...answers, ...deliveries].map(({ at }) => at);

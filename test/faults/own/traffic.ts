@@ -73,7 +73,7 @@ export const ownTraffic = ({
       },
       counts: () => {
         const { attempts, paid } = clientLog.counts();
-        return { begun: attempts, paid };
+        return { tried: attempts, begun: attempts, paid };
       },
       spans: () =>
         clientLog.attempts.map((attempt) => {

@@ -5,8 +5,7 @@ import { messageHashOf } from '../../../services/settlement/foreign-payments/mes
  * What a stock vendor understands of an answer to settle. `failure`: the buyer gets a new 402, and
  * signs another payment. `unknown`: no JSON or no answer, which becomes 502 at the buyer.
  */
-export const KINDS = ['success', 'pending', 'duplicate', 'failure', 'unknown'] as const;
-type Kind = (typeof KINDS)[number];
+type Kind = 'success' | 'pending' | 'duplicate' | 'failure' | 'unknown';
 
 /** An answer to one call of settle. */
 export type Answer = {

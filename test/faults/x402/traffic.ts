@@ -53,7 +53,10 @@ export const x402Traffic = ({
     return {
       about: `${buyers} buyers pay ${VENDORS} vendors`,
       start: (rng) => startLoad({ actors, log, rng, perSecond }),
-      counts: () => ({ begun: log.purchases.length, paid: log.delivered() }),
+      counts: () => {
+        const { length } = log.purchases;
+        return { tried: length, begun: length, paid: log.delivered() };
+      },
       spans: () =>
         log.payments.flatMap(({ answers }) => {
           const [first, last] = [answers[0], answers.at(-1)];
