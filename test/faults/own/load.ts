@@ -28,6 +28,8 @@ export const startLoad = (options: {
   client: Client;
   actors: Actors;
   clientLog: ClientLog;
+  /** They have never paid, and pay first. */
+  newcomers: readonly Newcomer[];
   rng: Rng;
   perSecond: number;
 }) => {
@@ -156,7 +158,7 @@ export const startLoad = (options: {
     return attempt;
   };
 
-  const newcomers: Newcomer[] = [];
+  const newcomers = [...options.newcomers];
   const welcome = async () => {
     for (let count = 0; running && count < MOST_NEWCOMERS; count += 1) {
       const born = await client.signUp(count % 2 === 0 ? 'delegates' : 'wallet');

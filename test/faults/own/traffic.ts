@@ -63,13 +63,16 @@ export const ownTraffic = ({
   begin: async (installation, redeemed) => {
     const actors = await createActors(installation, { payers, vendors });
     const client = createClient(installation, clientLog, redeemed);
+    // During the faults a new payer may not get through its sign-up.
+    const born = await Promise.all([client.signUp('wallet'), client.signUp('delegates')]);
+    const newcomers = born.filter((one) => one !== null);
     const noticed: ReturnType<typeof judge> = [];
     let after = createRng(0);
     return {
       about: `${payers} payers pay ${vendors} vendors`,
       start: (rng) => {
         after = rng.fork(-1);
-        return startLoad({ client, actors, clientLog, rng, perSecond });
+        return startLoad({ client, actors, clientLog, newcomers, rng, perSecond });
       },
       counts: () => {
         const { attempts, paid } = clientLog.counts();
