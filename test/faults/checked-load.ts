@@ -1,85 +1,91 @@
 import type { Access } from './access.ts';
-import { type Actors, type Client, createActors, createClient } from './client.ts';
-import { type ClientLog, createClientLog } from './client-log.ts';
-import { readFinalState } from './final-state.ts';
-import { type Break, judge } from './invariants.ts';
-import { startLoad } from './load.ts';
+import type { Break, TrafficName } from './break.ts';
+import { readFinalRecords, recordBreaks } from './final-records.ts';
 import { startMonitor } from './monitor.ts';
-import { recoveryPhase, TERMINAL_MS, type Terminal } from './recovery.ts';
+import { endOfWork, TERMINAL_MS, type Terminal, timesAfter } from './recovery.ts';
 import type { Rng } from './rng.ts';
+import type { Clients, Disturbances, Traffic } from './traffic.ts';
+
+/** What became of the payments of one kind. */
+export type Outcome = { name: TrafficName; attempts: number; paid: number; lines: string[] };
 
 /** What the clients of a run found out, and which invariants do not hold. */
-type Conclusion = { breaks: Break[]; terminal: Terminal };
+type Conclusion = { breaks: Break[]; terminal: Terminal; outcomes: Outcome[] };
 
 /** Clients that pay all the time, and the comparison of their answers with chain and records. */
 export type CheckedLoad = {
-  actors: Actors;
-  client: Client;
-  clientLog: ClientLog;
+  /** The clients of each kind of traffic, in the order of the options. */
+  kinds: { name: TrafficName; clients: Clients }[];
+  /** The transactions of delivered payments of all kinds, in the order of their delivery. */
+  redeemed: readonly string[];
   /**
    * Ends the load, waits until everything is terminal, and checks all invariants.
-   * @param options `forks`: how often the chain was forked. `healed`: resolves when the
-   * installation is healthy again, while the load still runs
+   * @param disturbances what has happened, read when the load has ended
    */
-  conclude: (options?: { forks?: () => number; healed?: () => Promise<void> }) => Promise<Conclusion>;
+  conclude: (disturbances?: () => Disturbances) => Promise<Conclusion>;
   /** Ends the load without a check. Has no effect after `conclude`. */
   stop: () => Promise<void>;
 };
 
 /**
- * Signs clients up at a running installation and starts their payments.
- * @param options `perSecond`: payments that begin per second. `terminalMs`: how soon after the load
- *   everything must be terminal
+ * Signs the clients of each kind of traffic up at a running installation and starts their payments.
+ * @param options `abandoned`: the share of the open payments that nobody asks about in the end, for
+ *   kinds that have it. `terminalMs`: how soon after the load everything must be terminal
  */
-export const startCheckedLoad = async (
-  installation: Access,
+export const startCheckedLoad = async <Installation extends Access>(
+  installation: Installation,
   options: {
-    payers: number;
-    vendors: number;
-    perSecond: number;
+    traffic: readonly Traffic<Installation>[];
     rng: Rng;
+    abandoned?: number | undefined;
     terminalMs?: number | undefined;
     say: (line: string) => void;
   },
 ): Promise<CheckedLoad> => {
-  const { payers, vendors, perSecond, rng, terminalMs = TERMINAL_MS, say } = options;
-  const clientLog = createClientLog();
-  const actors = await createActors(installation, { payers, vendors });
-  const client = createClient(installation, clientLog);
+  const { traffic, rng, abandoned = 0.3, terminalMs = TERMINAL_MS, say } = options;
+  const redeemed: string[] = [];
+  const kinds: CheckedLoad['kinds'] = [];
+  const stopClients = () => Promise.all(kinds.map(({ clients }) => clients.stop?.()));
+  try {
+    for (const { name, begin } of traffic) kinds.push({ name, clients: await begin(installation, redeemed) });
+  } catch (error) {
+    await stopClients();
+    throw error;
+  }
   const monitor = startMonitor(installation);
-  const load = startLoad({ client, actors, clientLog, rng: rng.fork(-1), perSecond });
+  const loads = kinds.map(({ clients }, at) => clients.start(rng.fork(-1 - at)));
+  const stopLoads = () => Promise.all(loads.map((load) => load.stop()));
 
-  const conclude: CheckedLoad['conclude'] = async ({ forks = () => 0, healed = async () => {} } = {}) => {
-    await healed();
+  const conclude: CheckedLoad['conclude'] = async (disturbances = () => ({ forks: 0, deaths: [] })) => {
     const healedAt = Date.now();
-    await load.stop();
+    await stopLoads();
     say('recovery phase: no more faults and no new payments');
-    const terminal = await recoveryPhase(installation, { client, clientLog, rng, healedAt, terminalMs });
+    const deadline = healedAt + terminalMs;
+    await Promise.all(kinds.map(({ clients }) => clients.recover(deadline, () => rng.chance(abandoned))));
+    const endedAt = await endOfWork(installation, deadline);
+    const times = await timesAfter(installation, healedAt);
+    for (const { clients } of kinds) await clients.repeat?.();
     const seen = await monitor.stop();
-    say(
-      `${terminal.openAttempts} attempts were unanswered; the monitor checked ${seen.rounds} times; checking the invariants`,
-    );
-    const finalState = await readFinalState(installation, clientLog);
-    say(`read ${finalState.transactions.size} transactions and ${finalState.settlements.length} settlements`);
-    const breaks = [
-      ...seen.breaks,
-      ...judge({
-        harness: installation,
-        clientLog,
-        finalState,
-        forks: forks(),
-        fickle: actors.fickle,
-      }),
-    ];
-    if (terminal.allMs === null)
-      breaks.push({ invariant: 'every-attempt-terminal', what: `not within ${terminalMs / 1000} s` });
-    // A run in which no payment succeeded proves nothing.
-    if (clientLog.counts().paid === 0)
-      breaks.push({ invariant: 'somebody-paid', what: 'no payment succeeded' });
-    return { breaks, terminal };
+    say(`the monitor checked ${seen.rounds} times; checking the invariants`);
+
+    const records = await readFinalRecords(installation);
+    const breaks: Break[] = [...seen.breaks, ...recordBreaks(records)];
+    if (endedAt === null)
+      breaks.push({ traffic: null, invariant: 'everything-ends', what: `not within ${terminalMs / 1000} s` });
+    const outcomes: Outcome[] = [];
+    for (const { name, clients } of kinds) {
+      const { breaks: own, lines, paid } = await clients.evaluate(records, disturbances());
+      breaks.push(...own.map((one) => ({ ...one, traffic: name })));
+      // A run in which no payment succeeded proves nothing.
+      if (paid === 0)
+        breaks.push({ traffic: name, invariant: 'somebody-paid', what: 'no payment succeeded' });
+      outcomes.push({ name, attempts: clients.counts().begun, paid, lines });
+    }
+    const allMs = endedAt === null ? null : endedAt - healedAt;
+    return { breaks, outcomes, terminal: { ...times, allMs } };
   };
   const stop = async (): Promise<void> => {
-    await Promise.all([load.stop(), monitor.stop()]);
+    await Promise.all([stopLoads(), monitor.stop(), stopClients()]);
   };
-  return { actors, client, clientLog, conclude, stop };
+  return { kinds, redeemed, conclude, stop };
 };

@@ -23,6 +23,9 @@ const root = path.resolve(import.meta.dirname, '../..');
  */
 const INSTANCES: Instances = { gateway: 2, settlement: 2, 'chain-submitter': 2 };
 
+/** What a vendor of x402 may owe: more than all payments of a campaign accrue. */
+const CREDIT_MICRO = 1_000_000_000_000n;
+
 /** URL of a module in this folder, with parameters. */
 const module = (file: string, parameters: Record<string, string>): string => {
   const url = pathToFileURL(file);
@@ -49,11 +52,9 @@ export const startHarness = async (options: {
   instances?: Instances | undefined;
   /** A rule to switch off (mutations.ts). */
   mutation?: Mutation | undefined;
-  /** What a vendor of x402 may owe. */
-  firstCreditMicro?: bigint;
   print: (line: string) => void;
 }) => {
-  const { stateDir, slotMs, instances = INSTANCES, mutation, firstCreditMicro, print } = options;
+  const { stateDir, slotMs, instances = INSTANCES, mutation, print } = options;
   const names = processNames(instances);
   const failpointFolder = path.join(stateDir, 'failpoints');
   mkdirSync(failpointFolder, { recursive: true });
@@ -74,7 +75,7 @@ export const startHarness = async (options: {
     chainSlotMs: slotMs,
     rateLimitScale: 10_000,
     hourlyCaps: HIGH_HOURLY_CAPS,
-    ...(firstCreditMicro !== undefined && { firstCreditMicro }),
+    firstCreditMicro: CREDIT_MICRO,
     durable: false,
     instances,
     rpcUrls: (chainUrl) => [chainUrl, secondProvider.urlOf(chainUrl)],

@@ -3,29 +3,30 @@
 import { randomInt } from 'node:crypto';
 import path from 'node:path';
 import { readCommandLine, wholeNumber } from '../../deploy/local/processes/command-line.ts';
+import { installInterop } from '../support/interop.ts';
 import { testStateDir } from '../support/test-state.ts';
+import { TRAFFIC_NAMES, type TrafficName } from './break.ts';
 import { type Options, runCampaign } from './campaign.ts';
-import { faultNames, outgoingFaultNames, x402FaultNames } from './faults/index.ts';
-import { type Mutation, mutations } from './mutations.ts';
-import { runOutgoingCampaign } from './outgoing/campaign.ts';
-import { outgoingReportLines } from './outgoing/report.ts';
-import type { PaymentsOptions } from './payments-campaign.ts';
+import { faultNames } from './faults/index.ts';
+import { mutations } from './mutations.ts';
+import { outgoingTraffic } from './outgoing/traffic.ts';
+import { ownTraffic } from './own/traffic.ts';
 import { keepRecord, readRecords, sumLines } from './record.ts';
-import { reportLines } from './report.ts';
-import { runX402Campaign } from './x402/campaign.ts';
-import { x402ReportLines } from './x402/report.ts';
+import { reportLines, totalsOf } from './report.ts';
+import type { Traffic } from './traffic.ts';
+import { x402Traffic } from './x402/traffic.ts';
 
 const usage = `Usage: npm run faults -- [options]
 
-  --seconds 60         duration of the faults
+  --traffic own,x402   only these kinds of payments (default: all): own are payments to our vendors by our
+                       clients, x402 by the clients of others, outgoing are those to vendors of others
+  --seconds 60         the faults last at least so long
+  --payments 30        and until so many of each kind have begun, and half as many have succeeded
   --faults a,b,c       only these, or all with this prefix: kill, crash-before, nats-wipe (default: all)
   --seed n             repeats a schedule (default: a new one, printed)
-  --rate 15            payments that begin per second (default: 15; 5 of x402 and outgoing ones)
+  --rate 15            own payments that begin per second, and three times as many as of the other kinds
   --slot-ms 100        slot time of the chain
   --replicas 2         processes of each service (default: two of gateway, settlement and chain-submitter, one of the others)
-  --x402               payments of x402 to our vendors instead of ours
-  --outgoing           payments of x402 to vendors of others
-  --payments 1000      how many of those
   --mutate all         switches one rule off at a time: each must break the campaign
   --sum                adds up the figures of all runs so far
   --list               lists the faults
@@ -35,23 +36,24 @@ const print = (line: string): void => console.log(line);
 
 const { values } = readCommandLine(usage, {
   options: {
+    traffic: { type: 'string', default: TRAFFIC_NAMES.join(',') },
     seconds: { type: 'string', default: '60' },
+    payments: { type: 'string', default: '30' },
     faults: { type: 'string', default: '' },
     seed: { type: 'string' },
-    rate: { type: 'string' },
+    rate: { type: 'string', default: '15' },
     'slot-ms': { type: 'string', default: '100' },
     replicas: { type: 'string' },
-    x402: { type: 'boolean', default: false },
-    outgoing: { type: 'boolean', default: false },
-    payments: { type: 'string', default: '1000' },
     mutate: { type: 'string' },
     sum: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
   },
 });
+const wanted = values.traffic.split(',');
+const names = TRAFFIC_NAMES.filter((name) => wanted.includes(name));
+if (names.length < wanted.length) throw new Error(`the kinds of traffic are ${TRAFFIC_NAMES.join(', ')}`);
 if (values.list) {
-  const names = values.outgoing ? outgoingFaultNames : values.x402 ? x402FaultNames : faultNames;
-  for (const name of names()) print(name);
+  for (const name of faultNames(names)) print(name);
   process.exit(0);
 }
 if (values.sum) {
@@ -61,85 +63,68 @@ if (values.sum) {
 const seed = values.seed === undefined ? randomInt(1, 2 ** 31) : wholeNumber('seed', values.seed);
 /** The recovery of a mutant never ends, so a short wait suffices. */
 const MUTANT_TERMINAL_MS = 30_000;
-const numberIn = (name: 'seconds' | 'payments' | 'slot-ms') => wholeNumber(name, values[name]);
-const options: Omit<Options & PaymentsOptions, 'stateDir' | 'seconds' | 'payments'> = {
+const numberIn = (name: 'seconds' | 'payments' | 'rate' | 'slot-ms') => wholeNumber(name, values[name]);
+const least = numberIn('payments');
+const options: Omit<Options, 'stateDir' | 'traffic'> = {
   seed,
   faults: values.faults.split(',').filter((name) => name !== ''),
-  ...(values.rate === undefined ? {} : { perSecond: wholeNumber('rate', values.rate) }),
+  seconds: numberIn('seconds'),
+  leastPayments: { own: least, x402: least, outgoing: least },
   slotMs: numberIn('slot-ms'),
+  ...(values.replicas === undefined ? {} : { replicas: wholeNumber('replicas', values.replicas) }),
   print,
 };
-const native = {
-  seconds: numberIn('seconds'),
-  ...(values.replicas === undefined ? {} : { replicas: wholeNumber('replicas', values.replicas) }),
-};
-const counted = { payments: numberIn('payments') };
 
-/** The campaign that the options select. */
-const run = async (stateDir: string): Promise<{ breaks: unknown[]; lines: string[] }> => {
-  if (values.outgoing) {
-    const report = await runOutgoingCampaign({ ...options, ...counted, stateDir });
-    return { breaks: report.breaks, lines: outgoingReportLines(report) };
-  }
-  if (values.x402) {
-    const report = await runX402Campaign({ ...options, ...counted, stateDir });
-    return { breaks: report.breaks, lines: x402ReportLines(report) };
-  }
-  const report = await runCampaign({ ...options, ...native, stateDir });
-  keepRecord({ command: process.argv.slice(2).join(' '), seed, report });
-  return { breaks: report.breaks, lines: reportLines(report) };
+const rate = numberIn('rate');
+const otherRate = Math.ceil(rate / 3);
+const expected = Math.max(options.seconds * otherRate, least);
+const trafficOf: Record<TrafficName, () => Traffic> = {
+  own: () => ownTraffic({ perSecond: rate }),
+  x402: () => x402Traffic({ perSecond: otherRate, purchases: expected }),
+  outgoing: () => outgoingTraffic({ perSecond: otherRate, payments: expected }),
 };
 
 /** One campaign over the unchanged product. */
 const prove = async (): Promise<boolean> => {
   const stateDir = testStateDir('faults');
   print(`seed ${seed}, state and logs in ${path.relative(process.cwd(), stateDir)}`);
-  const { breaks, lines } = await run(stateDir);
-  for (const line of lines) print(line);
+  const report = await runCampaign({ ...options, stateDir, traffic: names.map((name) => trafficOf[name]()) });
+  keepRecord({ command: process.argv.slice(2).join(' '), seed, report });
+  for (const line of reportLines(report)) print(line);
   print(`seed ${seed} repeats this schedule`);
-  return breaks.length === 0;
-};
-
-type MutantOptions = Omit<PaymentsOptions & Options, 'abandoned'>;
-/** The campaigns that find a mutation. `paid`: how many payments succeeded nevertheless. */
-const runMutant: Record<
-  'quittance' | NonNullable<Mutation['rail']>,
-  (mutant: MutantOptions) => Promise<{ paid: number; breaks: readonly { invariant: string }[] }>
-> = {
-  quittance: runCampaign,
-  x402: (mutant) => runX402Campaign(mutant).then((report) => ({ ...report, paid: report.delivered })),
-  x402_out: (mutant) => runOutgoingCampaign(mutant).then((report) => ({ ...report, paid: report.transfers })),
+  return report.breaks.length === 0;
 };
 
 /** A campaign for each rule that is switched off. True when all of them broke. */
-const mutate = async (wanted: string): Promise<boolean> => {
-  const chosen = mutations.filter(({ name }) => wanted === 'all' || name === wanted);
+const mutate = async (name: string): Promise<boolean> => {
+  const chosen = mutations.filter((mutation) => name === 'all' || mutation.name === name);
   if (chosen.length === 0)
-    throw new Error(`the mutations are ${mutations.map(({ name }) => name).join(', ')}`);
+    throw new Error(`the mutations are ${mutations.map((mutation) => mutation.name).join(', ')}`);
   let caught = 0;
-  print('| Rule switched off | Rule | Faults | Paid | Invariants that broke |');
-  print('| --- | --- | --- | --- | --- |');
+  print('| Rule switched off | Rule | Traffic | Faults | Paid | Invariants that broke |');
+  print('| --- | --- | --- | --- | --- | --- |');
   for (const mutation of chosen) {
-    const { faults, name, rule } = mutation;
-    const mutant = {
+    const { faults, rule, traffic = 'own' } = mutation;
+    const report = await runCampaign({
       ...options,
       faults,
       mutation,
+      traffic: [trafficOf[traffic]()],
       terminalMs: MUTANT_TERMINAL_MS,
       stateDir: testStateDir('faults'),
       print: () => {},
-    };
-    const report = await runMutant[mutation.rail ?? 'quittance']({ ...mutant, ...native, ...counted });
-    const { paid } = report;
+    });
     const found = [...new Set(report.breaks.map(({ invariant }) => invariant))].filter(
       (invariant) => invariant !== 'somebody-paid',
     );
     if (found.length > 0) caught += 1;
-    const broke = found.map((invariant) => `\`${invariant}\``).join(', ');
-    print(`| ${name} | ${rule} | ${faults.join(', ')} | ${paid} | ${broke || 'NOT CAUGHT'} |`);
+    const broke = found.map((invariant) => `\`${invariant}\``).join(', ') || 'NOT CAUGHT';
+    const { paid } = totalsOf(report);
+    print(`| ${mutation.name} | ${rule} | ${traffic} | ${faults.join(', ')} | ${paid} | ${broke} |`);
   }
   return caught === chosen.length;
 };
 
+if (names.includes('outgoing') || values.mutate !== undefined) await installInterop('x402');
 const good = values.mutate === undefined ? await prove() : await mutate(values.mutate);
 process.exit(good ? 0 : 1);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Access } from './access.ts';
-import type { Break } from './invariants.ts';
+import type { Break } from './break.ts';
 
 const EVERY_MS = 400;
 
@@ -42,7 +42,7 @@ export const startMonitor = (harness: Pick<Access, 'query'>) => {
     while (watching) {
       for (const [invariant, sql] of Object.entries(checks)) {
         const rows = await harness.query<{ what: string }>(sql).catch(() => []);
-        for (const { what } of rows) breaks.set(`${invariant} ${what}`, { invariant, what });
+        for (const { what } of rows) breaks.set(`${invariant} ${what}`, { traffic: null, invariant, what });
       }
       rounds += 1;
       await sleep(EVERY_MS);

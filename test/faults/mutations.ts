@@ -1,13 +1,15 @@
+import type { TrafficName } from './break.ts';
+
 /**
  * Each rule of docs/design/settle.md that a campaign can check, switched off alone. A campaign that
  * then does not break proves nothing. `npm run faults -- --mutate <name>` runs one, `--mutate all`
- * each in turn.
+ * each in turn, with the traffic that needs the rule.
  */
 export type Mutation = {
   name: string;
   rule: string;
-  /** The campaign that must find it. The default is the one of our own payments. */
-  rail?: 'x402' | 'x402_out';
+  /** The kind of traffic that must find it, by default our own payments. */
+  traffic?: TrafficName;
   /** Texts of product files that are replaced while a service loads them. Each must exist. */
   patches?: readonly { file: string; from: string; to: string }[];
   /** Run in the database before the load begins. */
@@ -148,7 +150,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'lost-submission-is-no-failure',
     rule: 'docs/adr/0043, a tombstone instead of a deadline',
-    rail: 'x402',
+    traffic: 'x402',
     patches: [
       {
         file: 'services/settlement/foreign-payments/pay.ts',
@@ -161,7 +163,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'outgoing-expiry-proof',
     rule: 'docs/design/interop.md, 6: the hold ends when the payment is seen, or with the proof',
-    rail: 'x402_out',
+    traffic: 'outgoing',
     patches: [
       {
         file: 'services/chain-submitter/external-payments/watch.ts',
@@ -179,7 +181,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'outgoing-message-decides',
     rule: 'docs/design/interop.md, 6: a reported transaction is a hint, its message hash decides',
-    rail: 'x402_out',
+    traffic: 'outgoing',
     patches: [
       {
         file: 'services/chain-submitter/external-payments/watch.ts',

@@ -1,10 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Report, Row } from './campaign.ts';
-import { table } from './report.ts';
+import { table, totalsOf } from './report.ts';
 
 /** The figures of a run. Runs are added up, because no single run has the time for all figures. */
-type Record = Pick<Report, 'rows' | 'attempts' | 'paid' | 'redeemed' | 'answers'> & {
+type Record = Pick<Report, 'rows'> & {
+  attempts: number;
+  paid: number;
   command: string;
   seed: number;
   breaks: number;
@@ -15,15 +17,12 @@ const folder = path.resolve(import.meta.dirname, '../../.local/faults-runs');
 
 /** Stores the figures of a run in a separate file. */
 export const keepRecord = (run: { command: string; seed: number; report: Report }): void => {
-  const { rows, attempts, paid, redeemed, answers, breaks } = run.report;
+  const { rows, breaks } = run.report;
   const record: Record = {
     command: run.command,
     seed: run.seed,
     rows,
-    attempts,
-    paid,
-    redeemed,
-    answers,
+    ...totalsOf(run.report),
     breaks: breaks.length,
     invariants: [...new Set(breaks.map(({ invariant }) => invariant))],
   };
@@ -48,8 +47,7 @@ export const sumLines = (records: readonly Record[]): string[] => {
     row.breaks += breaks;
     sum.set(fault, row);
   }
-  const total = (of: 'attempts' | 'paid' | 'redeemed' | 'breaks') =>
-    records.reduce((all, record) => all + record[of], 0);
+  const total = (of: 'attempts' | 'paid' | 'breaks') => records.reduce((all, record) => all + record[of], 0);
   return [
     ...records.map(
       ({ command, seed, attempts, paid, breaks }) =>
@@ -60,6 +58,6 @@ export const sumLines = (records: readonly Record[]): string[] => {
       paid: total('paid'),
       breaks: total('breaks'),
     }),
-    `${records.length} runs, ${total('attempts')} attempts, ${total('paid')} paid, ${total('redeemed')} redeemed`,
+    `${records.length} runs, ${total('attempts')} attempts, ${total('paid')} paid`,
   ];
 };

@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Access } from './access.ts';
-import type { Client } from './client.ts';
-import type { Attempt, ClientLog } from './client-log.ts';
-import type { Rng } from './rng.ts';
 
 /** Every accepted attempt is terminal this long after the faults ended. */
 export const TERMINAL_MS = 120_000;
-const CLIENTS = 16;
+/** How many clients ask, and how many hands read, at a time. */
+export const HANDS = 16;
 
 /** Processes a list with a number of concurrent workers. */
 export const inParallel = async <T, R>(
@@ -40,7 +38,7 @@ export type Terminal = {
 };
 
 /** How long after the heal the payments that were open then became terminal. */
-const timesAfter = async (
+export const timesAfter = async (
   harness: Pick<Access, 'query'>,
   healedAt: number,
 ): Promise<Pick<Terminal, 'open' | 'p50Ms' | 'p99Ms'>> => {
@@ -59,7 +57,7 @@ const timesAfter = async (
 const SCHEMAS = ['settlement', 'chain_submitter', 'quote', 'wallet', 'funding', 'identity', 'webhook'];
 
 /** Payments and the work behind them that are not terminal, and messages that are not published. */
-export const openWork = async (harness: Pick<Access, 'query'>): Promise<number> => {
+const openWork = async (harness: Pick<Access, 'query'>): Promise<number> => {
   const [row] = await harness.query<{ open: number }>(`
     select (select count(*) from settlement.settlements where chain_status not in ('finalized', 'failed'))::int
       + (select count(*) from chain_submitter.intents where status not in ('finalized', 'failed'))::int
@@ -67,58 +65,13 @@ export const openWork = async (harness: Pick<Access, 'query'>): Promise<number> 
   return row!.open;
 };
 
-/**
- * The faults are off. Every client queries each attempt until its state is known; most repeat the
- * call, the others have lost all but the id. Then everything must become terminal.
- */
-export const recoveryPhase = async (
-  harness: Pick<Access, 'query'>,
-  {
-    client,
-    clientLog,
-    rng,
-    healedAt,
-    terminalMs,
-  }: { client: Client; clientLog: ClientLog; rng: Rng; healedAt: number; terminalMs: number },
-): Promise<Terminal & { openAttempts: number }> => {
-  const deadline = healedAt + terminalMs;
-  const open = clientLog.attempts.filter(({ outcome }) => outcome === 'open');
-  // A delegate cannot see another delegate's attempts, so a client with a borrowed id cannot query
-  // by it.
-  const forgetful = new Set(open.filter(({ isBorrowed }) => rng.chance(0.3) && !isBorrowed));
-
-  const settled = async (attempt: Attempt) => {
-    await client.settle(attempt);
-    return attempt.outcome !== 'open';
-  };
-  const everyone = inParallel(
-    open.filter((attempt) => !forgetful.has(attempt)),
-    CLIENTS,
-    (attempt) => until(deadline, () => settled(attempt)),
-  ).then(() => inParallel([...forgetful], CLIENTS, (attempt) => until(deadline, () => client.find(attempt))));
-
-  let terminalAt: number | null = null;
-  const watch = until(deadline, async () => {
+/** @returns when nothing was open any more; null: not before the deadline */
+export const endOfWork = async (harness: Pick<Access, 'query'>, deadline: number): Promise<number | null> => {
+  let endedAt: number | null = null;
+  await until(deadline, async () => {
     const left = await openWork(harness).catch(() => Number.NaN);
-    if (left !== 0) {
-      terminalAt = null;
-      return false;
-    }
-    terminalAt ??= Date.now();
-    // A repeat may be accepted only now, and must become terminal too.
-    return clientLog.attempts.every(({ outcome }) => outcome !== 'open');
+    if (left === 0) endedAt = Date.now();
+    return left === 0;
   });
-  await Promise.all([everyone, watch]);
-  const times = await timesAfter(harness, healedAt);
-
-  const paid = clientLog.attempts.filter(({ outcome, token }) => outcome === 'paid' && token !== null);
-  // An attempt that was answered gets the same answer after all faults.
-  await inParallel(rng.shuffle(paid).slice(0, 500), CLIENTS, (attempt) => client.settle(attempt));
-  const unredeemed = paid.filter(
-    ({ redeems }) => redeems.length > 0 && !redeems.some(({ status }) => status === 200),
-  );
-  await inParallel(unredeemed, CLIENTS, (attempt) =>
-    until(Date.now() + 10_000, () => client.redeem(attempt, attempt.redeems[0]!.redeemId)),
-  );
-  return { openAttempts: open.length, ...times, allMs: terminalAt === null ? null : terminalAt - healedAt };
+  return endedAt;
 };

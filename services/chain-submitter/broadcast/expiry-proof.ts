@@ -8,8 +8,8 @@ import { hasFailedFinally, type SignatureStatus } from './model/agreement.ts';
  *
  * 1. The finalized block height is past the last block in which the bytes are valid.
  * 2. No provider has a status of the signature, not even in its history.
- * 3. No provider lists the signature under the reference, or under the source of a payment that
- *    another client has built.
+ * 3. No provider lists the signature under the reference. What has none is searched under its
+ *    token account.
  *
  * The order matters: bytes that are expired at step 1 cannot be included between the steps. A
  * provider that does not answer proves nothing.

@@ -8,6 +8,7 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import { privateKeyFromSeed, signBytes } from '../../../shared/lib/ed25519.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { type SubmitterFixture, startSubmitterFixture, until } from '../../../test/support/submitter.ts';
+import { staysFor, waitFor } from '../../../test/support/wait.ts';
 
 type Internal = typeof chainSubmitter.internal;
 let fixture: SubmitterFixture;
@@ -132,6 +133,27 @@ test('delegation: the platform pays for the token account of an empty wallet', a
   });
   await fixture.events.wait(prepared.preparation_id, 'confirmed');
   expect(await observe(owner.publicKey)).toMatchObject({ exists: true, allowance: '3000000' });
+});
+
+test('delegation: providers that deny an included one past its expiry do not make it fail', async () => {
+  const { chain, admin, events } = fixture;
+  const owner = Keypair.generate();
+  const { preparation_id, transaction } = await prepare(owner, 3_000_000n);
+  await chain.call('chain_fault', { method: 'getSignatureStatuses', kind: 'lie_null' });
+  const submission = { preparation_id, transaction: signAs(owner, transaction) };
+  const { tx_hash } = await ask('submitPrepared', submission);
+  await waitFor(
+    () => observe(owner.publicKey),
+    ({ allowance }) => allowance === '3000000',
+  );
+  await chain.call('chain_advance', 183);
+  const readStatus = async () => {
+    const sql = 'select status from chain_submitter.intents where object_id = $1';
+    return (await admin.query(sql, [preparation_id])).rows[0].status;
+  };
+  await staysFor(4000, readStatus, (status) => status === 'signed');
+  await chain.call('chain_fault');
+  expect((await events.wait(preparation_id, 'finalized')).tx_hash).toBe(tx_hash);
 });
 
 test('delegation: only the newest preparation of a wallet can be submitted, and an unknown one is a conflict', async () => {

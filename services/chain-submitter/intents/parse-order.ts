@@ -211,6 +211,7 @@ export const parseOrder = (
         accountId: job.account_id,
         owner: job.owner,
         tokenAccount,
+        since: intent.created_at,
         signBefore,
       };
     }
@@ -223,6 +224,7 @@ export const parseOrder = (
         tokenAccount: tokenAccountOf(request.owner, network.mint),
         authority: request.authority,
         allowanceMicro: request.allowance === null ? null : parseMicro(request.allowance),
+        since: intent.created_at,
       };
     }
     case 'foreign':

@@ -266,6 +266,7 @@ test('each other kind of order allows its form only', () => {
     accountId: 'a',
     owner: other,
     tokenAccount: tokenAccountOf(other, mint),
+    since: 0,
     signBefore: 0,
   };
   const approval: DelegationOrder = {
@@ -275,6 +276,7 @@ test('each other kind of order allows its form only', () => {
     tokenAccount: tokenAccountOf(other, mint),
     authority,
     allowanceMicro: 7n,
+    since: 0,
   };
   const revocation = { ...approval, allowanceMicro: null };
   const withdrawal: TransferOrder = {

@@ -64,6 +64,7 @@ export const prepareDelegation =
       tokenAccount: tokenAccountOf(owner, network.mint),
       authority,
       allowanceMicro: allowance === null ? null : parseMicro(allowance),
+      since: deps.clock(),
     };
     const cosigned = { order, objectId: preparation_id, settlementId: null, accountId: account_id };
     await withBudgetRefusal(deps.clock, deps.cosigning.check({ ...cosigned, creates: null }));

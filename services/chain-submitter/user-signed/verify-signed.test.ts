@@ -27,6 +27,7 @@ const order: DelegationOrder = {
   tokenAccount: tokenAccountOf(address, mint),
   authority,
   allowanceMicro: 5_000_000n,
+  since: 0,
 };
 const ours = delegation(order, network, { create: true });
 const [create, approve] = ours as [TransactionInstruction, TransactionInstruction];

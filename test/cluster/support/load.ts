@@ -1,7 +1,9 @@
 import { environmentKeys } from '../../../deploy/local/stack/keys.ts';
 import { openAccess } from '../../faults/access.ts';
 import { type CheckedLoad, startCheckedLoad } from '../../faults/checked-load.ts';
-import type { Call } from '../../faults/client-log.ts';
+import { type Call, createClientLog } from '../../faults/own/client-log.ts';
+import { ownTraffic } from '../../faults/own/traffic.ts';
+import { breakLine } from '../../faults/report.ts';
 import { createRng } from '../../faults/rng.ts';
 import { countedLines, withoutIds } from '../../support/counted-lines.ts';
 import { waitUntil } from '../../support/wait.ts';
@@ -66,6 +68,7 @@ export const beginLoad = async (
     keys.feePayer.address,
     ...keys.delegateAuthorities.map(({ address }) => address),
   ]);
+  const clientLog = createClientLog();
   let load: CheckedLoad | undefined;
   const close = async (): Promise<void> => {
     await load?.stop();
@@ -74,16 +77,13 @@ export const beginLoad = async (
   try {
     const started = await untilStarted(() =>
       startCheckedLoad(access, {
-        payers: PAYERS,
-        vendors: VENDORS,
-        perSecond,
+        traffic: [ownTraffic({ perSecond, payers: PAYERS, vendors: VENDORS, clientLog })],
         rng: createRng(seed),
         terminalMs: TERMINAL_MS,
         say: report,
       }),
     );
     load = started;
-    const { clientLog, conclude } = started;
     await waitUntil(() => clientLog.counts().paid >= FIRST_PAYMENTS, { withinMs: 300_000 });
     return {
       refused: () =>
@@ -93,13 +93,7 @@ export const beginLoad = async (
           answers.filter(({ how, status }) => how === 'settle' && status === 200).map(({ at }) => at),
         ),
       counts: clientLog.counts,
-      conclude: async () => {
-        const { breaks } = await conclude();
-        return breaks.map(
-          ({ invariant, what, attempt }) =>
-            `${invariant}: ${what} ${attempt === undefined ? '' : attempt.id}`,
-        );
-      },
+      conclude: async () => (await started.conclude()).breaks.map(breakLine),
       close,
     };
   } catch (error) {

@@ -31,11 +31,11 @@ export const kills = (harness: Harness): Fault[] => [
 ];
 
 /** A crash right before or right after a failpoint, in whichever process passes it first. */
-export const crashes = ({ failpointFolder }: Harness, isPassed: (point: string) => boolean): Fault[] =>
+export const crashes = ({ failpointFolder }: Harness): Fault[] =>
   // The failpoints of funding are passed once, when the payers get their test funds. Its own tests
   // crash there.
   Object.keys(failpoints)
-    .filter((point) => !point.startsWith('funding.') && isPassed(point))
+    .filter((point) => !point.startsWith('funding.'))
     .flatMap((point) =>
       (['before', 'after'] as const).map((side): Fault => {
         const file = path.join(failpointFolder, `${point}.${side}`);

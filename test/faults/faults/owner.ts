@@ -127,6 +127,7 @@ const deeds = ({ harness, actors }: Fixture) => {
 const failing = (fixture: Fixture, name: string, deed: 'overwritten' | 'emptied'): Fault => ({
   name,
   holdMs: [200, 800],
+  isAlone: true,
   inject: async (rng) => {
     const { harness, client, clientLog, actors } = fixture;
     const { fickle } = actors;

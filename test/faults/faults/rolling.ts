@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bodyOf, type Call } from '../client-log.ts';
 import { type Fault, type Fixture, over } from '../fault.ts';
+import { bodyOf, type Call } from '../own/client-log.ts';
 import { serviceNames } from './kill.ts';
 
 /** Longer than any answer takes. */
@@ -19,6 +19,7 @@ const isClean = ({ status, body }: Call): boolean =>
 export const rolling = ({ harness, clientLog, breaks }: Fixture): Fault => ({
   name: 'rolling-restart',
   holdMs: [200, 500],
+  isAlone: true,
   inject: async (rng) => {
     await harness.healthy();
     const from = Date.now();

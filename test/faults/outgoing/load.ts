@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { present, priceOf } from '../../support/outgoing.ts';
+import { createLaterCalls } from '../later-calls.ts';
 import type { Rng } from '../rng.ts';
 import type { Actors, Buyer } from './actors.ts';
 import { type Attempt, type Behaviour, type Log, type Payer, signatureOf } from './log.ts';
@@ -31,18 +32,12 @@ export const startLoad = (options: {
   buyer: Buyer;
   log: Log;
   rng: Rng;
-  payments: number;
   perSecond: number;
 }) => {
-  const { actors, buyer, log, rng, payments, perSecond } = options;
+  const { actors, buyer, log, rng, perSecond } = options;
   let running = true;
-  const laterCalls = new Set<Promise<unknown>>();
-  const later = (own: Rng, call: () => Promise<unknown>): void => {
-    const done = sleep(own.int(...LATER_MS))
-      .then(call)
-      .finally(() => laterCalls.delete(done));
-    laterCalls.add(done);
-  };
+  const laterCalls = createLaterCalls();
+  const later = (own: Rng, call: () => Promise<unknown>) => laterCalls.add(own.int(...LATER_MS), call);
 
   /** @returns the bytes; null when there are none */
   const sign = async (attempt: Attempt, own: Rng): Promise<string | null> => {
@@ -82,28 +77,22 @@ export const startLoad = (options: {
 
   let begun = 0;
   const work = async (payer: Payer): Promise<void> => {
-    // On a busy machine many bytes expire before a vendor takes them, so more payments are made.
-    const isEnough = () => log.signed() >= payments && log.confirmed.length > payments / 3;
-    while (!isEnough() && begun < payments * 3) {
+    while (running) {
       begun += 1;
       const own = rng.fork(begun);
       const attempt = log.begin({ payer, behaviour: own.pick(WEIGHTS), payTo: own.pick(actors.payees) });
-      const next = sleep(own.int(0, 2000 * (actors.payers.length / perSecond)));
+      const next = laterCalls.pause(own.int(0, 2000 * (actors.payers.length / perSecond)));
       await pay(attempt, own);
       // A key with an open limit waits for the end of its payments.
       if (signatureOf(attempt) === null) await sleep(own.int(200, 1000));
       await next;
     }
   };
-  const finished = Promise.all(actors.payers.map(work)).then(() => {
-    running = false;
-  });
+  const finished = Promise.all(actors.payers.map(work));
   return {
-    isRunning: () => running,
-    /** Resolves when every payment was presented and every later call is answered. */
-    finished: async (): Promise<void> => {
-      await finished;
-      await Promise.all(laterCalls);
+    stop: async (): Promise<void> => {
+      running = false;
+      await laterCalls.finish(finished);
     },
   };
 };

@@ -76,14 +76,19 @@ export const isAnswered = ({ answers }: Attempt): boolean => answers.some(({ kin
 
 export type Log = ReturnType<typeof createLog>;
 
-/** All attempts and answers, recorded independently of the system. */
-export const createLog = () => {
+/**
+ * All attempts and answers, recorded independently of the system.
+ * @param redeemed gets each transaction that was confirmed
+ */
+export const createLog = (redeemed: string[]) => {
   const attempts: Attempt[] = [];
   const refusals: Refusal[] = [];
-  /** Transactions that an answer called confirmed or an honest vendor named, in that order. */
-  const confirmed: string[] = [];
+  /** Transactions that an answer called confirmed or an honest vendor named. */
+  const confirmed = new Set<string>();
   const isConfirmed = (transaction: string | null): void => {
-    if (transaction !== null && !confirmed.includes(transaction)) confirmed.push(transaction);
+    if (transaction === null || confirmed.has(transaction)) return;
+    confirmed.add(transaction);
+    redeemed.push(transaction);
   };
   return {
     attempts,

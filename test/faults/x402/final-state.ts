@@ -1,29 +1,22 @@
 import path from 'node:path';
 import { createApi, must, patientApi } from '../../../deploy/local/seed/api.ts';
 import { environmentKeys } from '../../../deploy/local/stack/keys.ts';
-import { createChainReader, HANDS, readRecords } from '../final-records.ts';
+import { createChainReader, type FinalRecords } from '../final-records.ts';
 import type { Harness } from '../harness.ts';
-import { inParallel } from '../recovery.ts';
+import { HANDS, inParallel } from '../recovery.ts';
 import type { Actors } from './actors.ts';
 
 const LIST_PAGE = 100;
-
-type SettlementRow = {
-  settlement_id: string;
-  message_hash: string;
-  vendor_account_id: string;
-  status: 'pending' | 'issued' | 'redeemed' | 'failed';
-  chain_status: 'pending' | 'confirmed' | 'finalized' | 'failed';
-  tx_hash: string | null;
-};
+/** How the ids of intents of our own payments begin. */
+const OWN_PAYMENT = 'settle:';
 
 /** Everything that the invariants compare, read after the recovery phase. */
 export type FinalState = Awaited<ReturnType<typeof readFinalState>>;
 
 /** Reads the chain by plain RPC when it is final, the records, and what vendors can list. */
-export const readFinalState = async (harness: Harness, { vendors }: Actors) => {
-  const { query, stateDir, chain, stack } = harness;
-  const { signaturesOf, transfersOf } = createChainReader(harness);
+export const readFinalState = async (harness: Harness, { vendors }: Actors, records: FinalRecords) => {
+  const { query, stateDir, stack } = harness;
+  const { signaturesOf, transfersOf, balancesOf } = createChainReader(harness);
   const api = patientApi(createApi(stack.gateway_url));
   const listIssued = async (token: string): Promise<string[]> => {
     const ids: string[] = [];
@@ -53,18 +46,15 @@ export const readFinalState = async (harness: Harness, { vendors }: Actors) => {
 
   const { feePayer } = environmentKeys(path.resolve(stateDir), 'test');
   return {
-    ...(await readRecords(harness)),
+    recorded: records.transactions,
+    /** By the hash of the message. */
+    settlements: new Map(records.settlementsOf('x402').map((row) => [row.message_hash, row])),
     transfers: (await inParallel(vendors, HANDS, ({ payTo }) => transfersOf(payTo))).flat(),
-    balances: await inParallel(vendors, HANDS, async ({ payTo }) => ({
-      payTo,
-      amount: await chain.balance(payTo),
-    })),
-    failed: (await signaturesOf(feePayer.address)).filter(({ err }) => err !== null),
-    settlements: new Map(
-      (
-        await query<SettlementRow>(`select settlement_id, message_hash, vendor_account_id, status, chain_status,
-          tx_hash from settlement.settlements where rail = 'x402'`)
-      ).map((row) => [row.message_hash, row]),
+    balances: await balancesOf(vendors.map(({ payTo }) => payTo)),
+    /** Of all transactions of the fee payer that are not our own payments. */
+    failed: (await signaturesOf(feePayer.address)).filter(
+      ({ err, signature }) =>
+        err !== null && !records.transactions.get(signature)?.intent_id.startsWith(OWN_PAYMENT),
     ),
     issued: new Set((await inParallel(vendors, HANDS, ({ apiKey }) => listIssued(apiKey))).flat()),
     fees: await inParallel(vendors, HANDS, ({ apiKey, payTo }) => feesOf({ token: apiKey, payTo })),

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PaymentPayload } from '@x402/core/types';
+import { createLaterCalls } from '../later-calls.ts';
 import type { Rng } from '../rng.ts';
 import type { Actors, Buyer, Vendor } from './actors.ts';
 import type { Answer, Log, Payment, Purchase } from './log.ts';
@@ -36,23 +37,10 @@ const present = async ({ settle }: Vendor, payment: Payment): Promise<Answer> =>
  * Concurrent buyers with the stock client, which pay stock vendors. Some send copies at once, some
  * send a payment again whose answer was lost, and some replay a payment that has succeeded.
  */
-export const startLoad = (options: {
-  actors: Actors;
-  log: Log;
-  rng: Rng;
-  payments: number;
-  perSecond: number;
-}) => {
-  const { actors, log, rng, payments, perSecond } = options;
+export const startLoad = (options: { actors: Actors; log: Log; rng: Rng; perSecond: number }) => {
+  const { actors, log, rng, perSecond } = options;
   let running = true;
-  const replays = new Set<Promise<unknown>>();
-
-  const replayLater = (vendor: Vendor, payment: Payment, own: Rng): void => {
-    const replay = sleep(own.int(...REPLAY_MS))
-      .then(() => vendor.settle(payment))
-      .finally(() => replays.delete(replay));
-    replays.add(replay);
-  };
+  const replays = createLaterCalls();
 
   /** @returns what the buyer learns in the end */
   const pay = async (vendor: Vendor, payment: Payment, own: Rng): Promise<Answer> => {
@@ -64,7 +52,8 @@ export const startLoad = (options: {
       await sleep(own.int(100, 1500));
       answer = await present(vendor, payment);
     }
-    if (answer.kind === 'success' && own.chance(0.4)) replayLater(vendor, payment, own);
+    if (answer.kind === 'success' && own.chance(0.4))
+      replays.add(own.int(...REPLAY_MS), () => vendor.settle(payment));
     return answer;
   };
 
@@ -79,24 +68,20 @@ export const startLoad = (options: {
 
   let begun = 0;
   const work = async (buyer: Buyer): Promise<void> => {
-    while (begun < payments) {
+    while (running) {
       begun += 1;
       const own = rng.fork(begun);
       const vendor = own.pick(actors.vendors);
-      const next = sleep(own.int(0, 2000 * (actors.buyers.length / perSecond)));
+      const next = replays.pause(own.int(0, 2000 * (actors.buyers.length / perSecond)));
       await buy(log.begin(buyer.address, vendor.payTo), buyer, vendor, own);
       await next;
     }
   };
-  const finished = Promise.all(actors.buyers.map(work)).then(() => {
-    running = false;
-  });
+  const finished = Promise.all(actors.buyers.map(work));
   return {
-    isRunning: () => running,
-    /** Resolves when every purchase has ended and every replay is answered. */
-    finished: async (): Promise<void> => {
-      await finished;
-      await Promise.all(replays);
+    stop: async (): Promise<void> => {
+      running = false;
+      await replays.finish(finished);
     },
   };
 };

@@ -5,8 +5,7 @@ import { messageHashOf } from '../../../services/settlement/foreign-payments/mes
  * What a stock vendor understands of an answer to settle. `failure`: the buyer gets a new 402, and
  * signs another payment. `unknown`: no JSON or no answer, which becomes 502 at the buyer.
  */
-export const KINDS = ['success', 'pending', 'duplicate', 'failure', 'unknown'] as const;
-type Kind = (typeof KINDS)[number];
+type Kind = 'success' | 'pending' | 'duplicate' | 'failure' | 'unknown';
 
 /** An answer to one call of settle. */
 export type Answer = {
@@ -51,18 +50,21 @@ export const isDecided = ({ answers }: Payment): boolean =>
 
 export type Log = ReturnType<typeof createLog>;
 
-/** All purchases, payments and answers, recorded independently of the system. */
-export const createLog = () => {
+/**
+ * All purchases, payments and answers, recorded independently of the system.
+ * @param redeemed gets the transaction of each payment that was delivered
+ */
+export const createLog = (redeemed: string[]) => {
   const purchases: Purchase[] = [];
   const payments: Payment[] = [];
   const answers: Answer[] = [];
-  /** Transactions in the order of their delivery. */
-  const delivered: string[] = [];
+  let delivered = 0;
   return {
     purchases,
     payments,
     answers,
-    delivered,
+    /** How many successes were answered. */
+    delivered: () => delivered,
     begin: (buyer: string, payTo: string): Purchase => {
       const purchase: Purchase = { number: purchases.length + 1, buyer, payTo, payments: [] };
       purchases.push(purchase);
@@ -79,7 +81,9 @@ export const createLog = () => {
     answered: (payment: Payment, answer: Answer): void => {
       payment.answers.push(answer);
       answers.push(answer);
-      if (answer.kind === 'success' && answer.transaction !== null) delivered.push(answer.transaction);
+      if (answer.kind !== 'success' || answer.transaction === null) return;
+      delivered += 1;
+      redeemed.push(answer.transaction);
     },
   };
 };

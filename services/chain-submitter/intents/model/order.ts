@@ -40,6 +40,8 @@ export type CreateTokenAccountOrder = {
   accountId: string;
   owner: string;
   tokenAccount: string;
+  /** The transaction is not older, epoch milliseconds. */
+  since: number;
   signBefore: number;
 };
 export type DelegationOrder = {
@@ -50,6 +52,8 @@ export type DelegationOrder = {
   authority: string;
   /** Null: the delegation is revoked. */
   allowanceMicro: bigint | null;
+  /** The transaction is not older, epoch milliseconds. */
+  since: number;
 };
 /** A withdrawal or refund, from the owner's token account and with the owner's signature. */
 export type TransferOrder = {
@@ -104,13 +108,14 @@ export type Order = BuiltOrder | ForeignOrder | ExternalOrder;
 
 /**
  * The address under which every transaction of an order is listed. Transfers of other protocols
- * have no reference, so their source is searched. Null: nothing to search.
+ * have no reference, so their source is searched, and so is a token account that is created or
+ * whose delegation changes. Null: the order cannot be read.
  */
 export const searchOf = (order: Order | null): { reference: string; since: number } | null => {
   if (order === null) return null;
   if (order.kind === 'foreign' || order.kind === 'external')
     return { reference: order.source, since: order.since };
-  return 'reference' in order ? order : null;
+  return 'reference' in order ? order : { reference: order.tokenAccount, since: order.since };
 };
 
 /** Whether somebody else has signed the message, so that it has one generation. */

@@ -1,5 +1,5 @@
-import type { Consumer, Quote, Vendor } from '../../deploy/local/seed/actors.ts';
-import { NOT_LISTED, type Refusal, refusalIn } from '../support/refusals.ts';
+import type { Consumer, Quote, Vendor } from '../../../deploy/local/seed/actors.ts';
+import { NOT_LISTED, type Refusal, refusalIn } from '../../support/refusals.ts';
 
 /**
  * The calls of the clients and their answers, recorded independently of the system. The invariants

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Consumer, Quote, Vendor } from '../../deploy/local/seed/actors.ts';
+import type { Consumer, Quote, Vendor } from '../../../deploy/local/seed/actors.ts';
+import type { Rng } from '../rng.ts';
 import { type Actors, type Client, FIRST_PRICE, type Newcomer } from './client.ts';
 import type { Attempt, ClientLog, Hedge } from './client-log.ts';
-import type { Rng } from './rng.ts';
 
 const TRIES = 3;
 /** A slow machine gets no more work than this: the load proves correctness, not speed. */
@@ -28,6 +28,8 @@ export const startLoad = (options: {
   client: Client;
   actors: Actors;
   clientLog: ClientLog;
+  /** They have never paid, and pay first. */
+  newcomers: readonly Newcomer[];
   rng: Rng;
   perSecond: number;
 }) => {
@@ -156,7 +158,7 @@ export const startLoad = (options: {
     return attempt;
   };
 
-  const newcomers: Newcomer[] = [];
+  const newcomers = [...options.newcomers];
   const welcome = async () => {
     for (let count = 0; running && count < MOST_NEWCOMERS; count += 1) {
       const born = await client.signUp(count % 2 === 0 ? 'delegates' : 'wallet');

@@ -7,12 +7,19 @@ import {
   type Quote,
   settleWith,
   type Vendor,
-} from '../../deploy/local/seed/actors.ts';
-import { type Api, balancedApi, createApi, lostBy, must, patientApi } from '../../deploy/local/seed/api.ts';
-import type { SignIn } from '../../deploy/local/seed/sign-in.ts';
-import { atOnce } from '../support/stack.ts';
-import type { Access } from './access.ts';
-import type { Attempt, ClientLog } from './client-log.ts';
+} from '../../../deploy/local/seed/actors.ts';
+import {
+  type Api,
+  balancedApi,
+  createApi,
+  lostBy,
+  must,
+  patientApi,
+} from '../../../deploy/local/seed/api.ts';
+import type { SignIn } from '../../../deploy/local/seed/sign-in.ts';
+import { atOnce } from '../../support/stack.ts';
+import type { Access } from '../access.ts';
+import { type Attempt, bodyOf, type ClientLog } from './client-log.ts';
 
 /**
  * Longer than any answer of the API takes, so that a missing answer is a fault and not a short
@@ -115,7 +122,8 @@ const signUp = async (
 /** Clients that record all their calls and answers. */
 export type Client = ReturnType<typeof createClient>;
 
-export const createClient = ({ stack }: Access, clientLog: ClientLog) => {
+/** @param redeemed gets the transaction of each payment that was redeemed */
+export const createClient = ({ stack }: Access, clientLog: ClientLog, redeemed: string[]) => {
   const api = balancedApi(stack.gateway_urls, { timeoutMs: TIMEOUT_MS });
   const tokens = new Map<Consumer, { at: number; session: Promise<SignIn> }>();
 
@@ -218,7 +226,10 @@ export const createClient = ({ stack }: Access, clientLog: ClientLog) => {
       );
       const first = !attempt.redeems.some(({ status }) => status === 200);
       attempt.redeems.push({ redeemId, ...answer });
-      if (answer.status === 200 && first) clientLog.redeemed.push(attempt);
+      if (answer.status === 200 && first) {
+        clientLog.redeemed.push(attempt);
+        redeemed.push(...attempt.answers.flatMap((one) => bodyOf(one).tx_hash ?? []).slice(-1));
+      }
       return answer.status !== null && answer.status < 500;
     },
   };

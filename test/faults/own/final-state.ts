@@ -1,33 +1,8 @@
-import { referenceOf } from '../../services/chain-submitter/transactions/reference.ts';
-import { placeOf, reconcile } from '../../tools/reconcile.ts';
-import type { Access } from './access.ts';
+import { referenceOf } from '../../../services/chain-submitter/transactions/reference.ts';
+import type { Access } from '../access.ts';
+import { createChainReader, type FinalRecords } from '../final-records.ts';
+import { HANDS, inParallel } from '../recovery.ts';
 import type { ClientLog } from './client-log.ts';
-import { readLeftRows } from './left-rows.ts';
-import { inParallel } from './recovery.ts';
-
-const HANDS = 16;
-const PAGE = 1000;
-
-export type SettlementRow = {
-  settlement_id: string;
-  account_id: string;
-  payment_attempt_id: string;
-  quote_id: string;
-  wallet_id: string;
-  service_id: string;
-  quote_amount: string;
-  fee_amount: string;
-  status: 'pending' | 'issued' | 'redeemed' | 'expired' | 'failed';
-  chain_status: 'pending' | 'confirmed' | 'finalized' | 'failed';
-  tx_hash: string | null;
-  superseded_tx_hashes: string[];
-  redeemed_at: Date | null;
-  issued_at: Date | null;
-  progressed_at: Date;
-  /** When its acceptance was committed. */
-  accepted_at: Date;
-};
-type TransactionRow = { signature: string; intent_id: string; status: 'live' | 'expired' | 'failed' };
 
 /** A finalized transaction: its signers and its balance changes. */
 export type FinalizedTransaction = {
@@ -68,25 +43,14 @@ const finalizedOf = (signature: string, { transaction, meta }: TransactionJson):
 };
 
 /**
- * Reads the chain and the databases. The chain is read by plain RPC at its default commitment,
- * because only what is final counts.
+ * Reads the chain, and the records of our own payments. The chain is read by plain RPC at its
+ * default commitment, because only what is final counts.
  */
-export const readFinalState = async (harness: Access, clientLog: ClientLog) => {
+export const readFinalState = async (harness: Access, clientLog: ClientLog, records: FinalRecords) => {
   const { rpc, query, signers: ours } = harness;
-
-  /** All signatures that name an address, oldest pages last. */
-  const signaturesOf = async (address: string): Promise<string[]> => {
-    const all: string[] = [];
-    for (;;) {
-      const before = all.at(-1);
-      const page = await rpc<{ signature: string }[]>('getSignaturesForAddress', address, {
-        limit: PAGE,
-        ...(before === undefined ? {} : { before }),
-      });
-      all.push(...page.map(({ signature }) => signature));
-      if (page.length < PAGE) return all;
-    }
-  };
+  const reader = createChainReader(harness);
+  const signaturesOf = async (address: string): Promise<string[]> =>
+    (await reader.signaturesOf(address)).map(({ signature }) => signature);
 
   const signatures = [...new Set((await Promise.all(ours.map(signaturesOf))).flat())];
   const transactions = await inParallel(signatures, HANDS, async (signature) => {
@@ -96,9 +60,7 @@ export const readFinalState = async (harness: Access, clientLog: ClientLog) => {
     return finalizedOf(signature, found);
   });
 
-  const settlements = await query<SettlementRow>(`
-    select s.*, a.committed_at as accepted_at from settlement.settlements s
-    join campaign.acceptances a using (settlement_id)`);
+  const settlements = records.settlementsOf('quittance');
   const quoteIds = [
     ...new Set([
       ...clientLog.attempts.map(({ quote }) => quote.quote_id),
@@ -124,7 +86,6 @@ export const readFinalState = async (harness: Access, clientLog: ClientLog) => {
     return [owner, amount] as const;
   });
 
-  const left = await readLeftRows({ query });
   return {
     /** The transactions that the fee payer or a delegate authority signed, by signature. */
     transactions: new Map(
@@ -139,20 +100,9 @@ export const readFinalState = async (harness: Access, clientLog: ClientLog) => {
     settlements,
     bySettlement: new Map(settlements.map((row) => [row.settlement_id, row])),
     byAttempt: new Map(settlements.map((row) => [`${row.account_id}/${row.payment_attempt_id}`, row])),
-    records: new Map(
-      (
-        await query<TransactionRow>('select signature, intent_id, status from chain_submitter.transactions')
-      ).map((row) => [row.signature, row]),
-    ),
-    intents: await query<{ intent_id: string; object_id: string; status: string }>(
-      'select intent_id, object_id, status from chain_submitter.intents',
-    ),
-    payers: await query<{ wallet_id: string; held: string }>('select wallet_id, held from settlement.payers'),
+    records: records.transactions,
     funded: await query<{ owner: string; amount: string }>(
       "select owner, sum(amount)::text as amount from funding.dev_funds where status in ('confirmed', 'finalized') group by 1",
     ),
-    left,
-    /** The reconciliation of every account's history with the records, as an operator runs it. */
-    reconciled: await reconcile(placeOf(harness.stack, 'test')),
   };
 };

@@ -1,12 +1,10 @@
-import type { Consumer } from '../../deploy/local/seed/actors.ts';
-import { isBroken } from '../../tools/reconcile/compare.ts';
-import { untrueRefusals } from '../support/refusals.ts';
-import type { Access } from './access.ts';
-import { type Answer, type Attempt, bodyOf, type ClientLog } from './client-log.ts';
-import type { FinalizedTransaction, FinalState, SettlementRow } from './final-state.ts';
-
-/** One invariant that does not hold, with the ids to search for. */
-export type Break = { invariant: string; what: string; attempt?: Attempt };
+import type { Consumer } from '../../../deploy/local/seed/actors.ts';
+import { untrueRefusals } from '../../support/refusals.ts';
+import type { Access } from '../access.ts';
+import type { Break } from '../break.ts';
+import { notOnTheChain, type SettlementRow } from '../final-records.ts';
+import { type Answer, type Attempt, bodyOf, type ClientLog, spanOf } from './client-log.ts';
+import type { FinalizedTransaction, FinalState } from './final-state.ts';
 
 /** The final state of a campaign, which the invariants check. */
 type Case = {
@@ -109,14 +107,10 @@ const invariants: Record<string, Invariant> = {
     }),
 
   /** Transactions that are recorded as final are final on the chain. */
-  'records-are-on-the-chain': ({ finalState }) =>
-    finalState.settlements
-      .filter(({ chain_status }) => chain_status === 'finalized')
-      .flatMap(({ settlement_id, tx_hash }) =>
-        finalState.transactions.get(tx_hash ?? '')?.succeeded
-          ? []
-          : [{ what: `${settlement_id}: ${tx_hash} is not on the chain` }],
-      ),
+  'records-are-on-the-chain': ({ finalState: { settlements, transactions } }) =>
+    notOnTheChain(settlements, (signature) => transactions.get(signature)?.succeeded === true).map(
+      (what) => ({ what }),
+    ),
 
   /** Every balance is the funded amount, changed by the recorded payments. */
   'balances-equal-the-records': (of) => {
@@ -141,17 +135,6 @@ const invariants: Record<string, Invariant> = {
   },
 
   /**
-   * `npm run reconcile` finds nothing missing, doubled, altered or unrecorded, transfer by
-   * transfer.
-   */
-  'reconciliation-finds-nothing': ({ finalState }) =>
-    finalState.reconciled
-      .filter(isBroken)
-      .flatMap(({ account, findings }) =>
-        findings.map(({ kind, amount, what }) => ({ what: `${account}: ${kind} ${amount}, ${what}` })),
-      ),
-
-  /**
    * A payer that cannot pay is refused before anything is signed. So no transaction of the platform
    * fails on chain, unless a fork gave the money to another payment or the owner removed it.
    */
@@ -162,11 +145,6 @@ const invariants: Record<string, Invariant> = {
         return !succeeded && forks === 0 && !intent.startsWith(`settle:${fickle.signIn.account.account_id}:`);
       })
       .map(({ signature }) => ({ what: `${signature} failed` })),
-
-  'held-is-zero': ({ finalState }) =>
-    finalState.payers
-      .filter(({ held }) => held !== '0')
-      .map(({ wallet_id, held }) => ({ what: `${wallet_id} still holds ${held}` })),
 
   /** A failed attempt moved nothing and can move nothing: none of its bytes is live. */
   'failed-moved-nothing': (of) => {
@@ -257,28 +235,19 @@ const invariants: Record<string, Invariant> = {
         : [{ what: `${firsts} firsts: ${[...kinds].join(', ')}`, attempt }];
     }),
 
-  'every-attempt-terminal': (of) => [
-    ...of.clientLog.attempts
+  'every-attempt-terminal': ({ clientLog }) =>
+    clientLog.attempts
       .filter(({ outcome }) => outcome === 'open')
       .map((attempt) => ({ what: 'no client could learn its state', attempt })),
-    ...of.finalState.settlements
-      .filter(({ chain_status }) => chain_status !== 'finalized' && chain_status !== 'failed')
-      .map(({ settlement_id, status, chain_status }) => ({
-        what: `${settlement_id} is ${status}, ${chain_status}`,
-      })),
-    ...of.finalState.intents
-      .filter(({ status }) => status !== 'finalized' && status !== 'failed')
-      .map(({ intent_id, status }) => ({ what: `${intent_id} is ${status}` })),
-  ],
-
-  'outboxes-and-quarantine-empty': ({ finalState }) =>
-    finalState.left
-      .filter(({ rows }) => rows > 0)
-      .map(({ table, rows }) => ({ what: `${rows} rows in ${table}` })),
 };
 
+const shown = ({ id, quote, settlementId }: Attempt): string =>
+  ` (attempt ${id}, quote ${quote.quote_id}, settlement ${settlementId ?? 'none'})`;
+
 /** Checks every invariant against the case. */
-export const judge = (of: Case): Break[] =>
+export const judge = (of: Case): Omit<Break, 'traffic'>[] =>
   Object.entries(invariants).flatMap(([invariant, check]) =>
-    check(of).map((found) => ({ invariant, ...found })),
+    check(of).map(({ what, attempt }) =>
+      attempt ? { invariant, what: `${what}${shown(attempt)}`, span: spanOf(attempt) } : { invariant, what },
+    ),
   );
