@@ -1,14 +1,14 @@
-/** The CPU seconds that a suite may take, unless `BUDGETS` says more. */
-export const DEFAULT_BUDGET_SECONDS = 20;
+/** The CPU seconds that a suite may take, unless the list below says more. */
+const DEFAULT_BUDGET_SECONDS = 20;
 
 type Budget = { seconds: number; why: string };
 
 /**
- * The suites that need more, with the reason. A run lists the suites above their budget. It does not
- * fail, because a slow machine needs more for the same work.
+ * The suites that need more, with the reason. A run lists the suites above their budget. It does
+ * not fail, because a slow machine needs more for the same work.
  */
-export const BUDGETS: Readonly<Record<string, Budget>> = {};
+const budgets: Readonly<Record<string, Budget>> = {};
 
 /** The budget of a suite, by its path from the root. */
 export const budgetOf = (suite: string): Budget =>
-  BUDGETS[suite] ?? { seconds: DEFAULT_BUDGET_SECONDS, why: 'the default' };
+  budgets[suite] ?? { seconds: DEFAULT_BUDGET_SECONDS, why: 'the default' };

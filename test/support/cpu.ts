@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Linux counts CPU time in hundredths of a second for programs, whatever the kernel's own clock. */
+/** Linux tells programs CPU time in hundredths of a second, whatever the kernel's own clock. */
 const TICKS_PER_SECOND = 100;
 
 /**

@@ -1,7 +1,7 @@
 import { appendFileSync, writeSync } from 'node:fs';
 import { cpuSeconds } from './cpu.ts';
 
-export type Counts = { passed: number; failed: number };
+type Counts = { passed: number; failed: number };
 
 type WithTotals = typeof globalThis & { testTotals?: Counts };
 

@@ -2,8 +2,8 @@ import circus from 'jest-circus/runner';
 import { cpuSeconds } from './cpu.ts';
 
 /**
- * Jest's own runner, which also counts the CPU of a suite: its modules, its tests, and the processes
- * that it started and stopped. The work that common servers do for it is not among them.
+ * Jest's own runner, which also counts the CPU of a suite: its modules, its tests, and the
+ * processes that it started and stopped. The work that common servers do for it is not among them.
  */
 export default async function runner(...args) {
   const before = cpuSeconds();

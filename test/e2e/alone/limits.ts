@@ -43,8 +43,8 @@ export const limits = (stack: () => RunningStack): void =>
         money_moved: 'unknown',
         safe_action: 'retry_same_attempt',
       });
-      // The first of the 20 leaves the window 60 s after it arrived. The next call is allowed then, and
-      // not before.
+      // The first of the 20 leaves the window 60 s after it arrived. The next call is allowed then,
+      // and not before.
       const waitMs = Number(refused.headers.get('retry-after')) * 1000;
       const freeInMs = 60_000 - (Date.now() - startedAt);
       expect(waitMs).toBeGreaterThanOrEqual(freeInMs);
