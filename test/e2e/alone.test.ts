@@ -1,29 +1,36 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { type RunningStack, startStack } from '../../deploy/local/stack/stack.ts';
-import { externalServers } from '../support/external-servers.ts';
-import { testStateDir } from '../support/test-state.ts';
+import type { RunningStack } from '../../deploy/local/stack/stack.ts';
+import { type GatewayWithLimits, startGatewayWithLimits } from '../support/gateway-with-limits.ts';
+import { facilitatorFaults } from './alone/facilitator-faults.ts';
 import { limits } from './alone/limits.ts';
 import { openShop } from './alone/open-shop.ts';
 import { operators } from './alone/operators.ts';
+import { outgoingPause } from './alone/outgoing-pause.ts';
+import { scenarios } from './alone/scenarios.ts';
+import { startAlone } from './alone/stack.ts';
 
 /**
- * What needs the default limits of a stack, or pauses it for everybody: one stack beside the common
- * one, and one part after the other. Each part has its own accounts.
+ * What needs the default limits, or pauses, slows down or kills what all others use: one stack
+ * beside the common one, and one part after the other. Each part has its own accounts, and sets the
+ * pace of the chain that it needs.
  */
 let running: RunningStack;
+let limited: GatewayWithLimits;
 beforeAll(async () => {
-  running = await startStack({
-    stateDir: testStateDir('alone'),
-    ports: 'any',
-    chainSlotMs: 100,
-    durable: false,
-    instances: { gateway: 2, settlement: 2 },
-    external: externalServers,
-  });
+  running = await startAlone();
+  limited = await startGatewayWithLimits(running);
 }, 120_000);
-afterAll(() => running?.stop());
+afterAll(async () => {
+  await limited?.stop();
+  await running?.stop();
+}, 60_000);
 
 const stack = () => running;
-limits(stack);
-openShop(stack);
+const gateway = () => limited;
+limits(stack, gateway);
+openShop(stack, gateway);
+// The audit must list the changes of operators and no others: they come before the pause.
 operators(stack);
+scenarios(stack);
+outgoingPause(stack);
+facilitatorFaults(stack);

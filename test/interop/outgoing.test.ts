@@ -1,12 +1,11 @@
+import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Keypair, VersionedTransaction } from '@solana/web3.js';
 import { type Consumer, createDelegate, type Delegate } from '../../deploy/local/seed/actors.ts';
 import { type Api, must } from '../../deploy/local/seed/api.ts';
-import type { RunningStack } from '../../deploy/local/stack/stack.ts';
 import { NotDeliveredError, payingFetch, receiptOf } from '../../sdk/src/pay/main.ts';
 import { INSTALL_MS, type InteropServer } from '../support/interop.ts';
 import type { interopStack } from '../support/interop-stack.ts';
-import { opsAt } from '../support/ops.ts';
 import {
   type ExternalPayment,
   type Price,
@@ -37,22 +36,25 @@ import {
   usageOf,
   type Vendor,
 } from '../support/outgoing-stack.ts';
-import { atOnce } from '../support/stack.ts';
+import { atOnce, runningStack } from '../support/stack.ts';
 import { startVendorV1 } from '../support/vendor-v1.ts';
-import { waitFor, waitUntil } from '../support/wait.ts';
+import { waitFor } from '../support/wait.ts';
 
 /**
  * Outgoing payments to unmodified vendors of x402, whose facilitator is the unmodified reference,
  * with a scripted behaviour in front of its settle. The buyer has a delegate key and plain HTTP.
  */
-let running: RunningStack;
+const stack = runningStack();
 let api: Api;
 let interop: ReturnType<typeof interopStack>;
 let facilitator: InteropServer;
 let feePayer: Keypair;
 let owner: Consumer;
 beforeAll(async () => {
-  ({ running, api, interop, facilitator, feePayer, owner } = await startOutgoing());
+  ({ api, interop, facilitator, feePayer, owner } = await startOutgoing(
+    stack,
+    path.dirname(process.env.STACK_FILE!),
+  ));
   // `names-another` needs a payment that it can name.
   await startVendor('honest').then(buy);
   for (const behaviour of SLOW) {
@@ -237,7 +239,7 @@ test('our buyer at our facilitator: both sides see the same transaction, and it 
 /** The SDK's client with a key of its own. */
 const payingFor = async ({ payTo }: Vendor) => {
   const delegate = await delegateFor([payTo]);
-  const baseUrl = running.stack.gateway_url;
+  const baseUrl = stack.gateway_url;
   return {
     delegate,
     pay: payingFetch(fetch, { baseUrl, delegateKey: delegate.api_key, maxAmount: PRICE }),
@@ -314,7 +316,7 @@ test('who and what may not pay is refused, and nothing is signed', async () => {
   );
   expect(await refused(any, to({ asset: other }))).toBe('validation_error');
   expect(await refused(any, to({ extra: { feePayer: own } }))).not.toBe(200);
-  expect(await refused(any, to({ payTo: running.stack.environments.test!.fee_wallet }))).not.toBe(200);
+  expect(await refused(any, to({ payTo: stack.environments.test!.fee_wallet }))).not.toBe(200);
   expect(await interop.chain.balance(payTo)).toBe(0n);
 });
 
@@ -337,31 +339,4 @@ test('at most two payments to an address, and five of a key, are open at once', 
     PROVEN_MS,
   );
   expect(await usageOf(delegate)).toEqual(NOTHING);
-}, 120_000);
-
-test('a pause refuses new payments, and repeats of an attempt get their bytes', async () => {
-  const vendor = await startVendor('honest');
-  const delegate = await delegateFor([vendor.payTo]);
-  const price = await priceOf(vendor.server.url);
-  const ask = (attempt: string) => payExternal(api, delegate.api_key, price, attempt);
-  // A payment that is never accepted, because no limit allows it.
-  const high = { ...price, requirement: { ...price.requirement, amount: '90000001' } };
-  const isPaused = async () => (await payExternal(api, delegate.api_key, high)).status === 503;
-  const ops = opsAt(running.stackFile);
-  const change = async (action: 'pause' | 'resume') => {
-    const done = await ops('payments', action, '--reason', 'test', '--actor', 'jane', '--yes', '--json');
-    expect(done).toMatchObject({ code: 0 });
-  };
-  const known = await must(ask('known'), 'pay');
-  await change('pause');
-  try {
-    await waitUntil(isPaused);
-    const refused = await ask('new');
-    expect(refused).toMatchObject({ status: 503, body: { error: { money_moved: 'no' } } });
-    expect((await must(ask('known'), 'repeat')).payment_signature).toBe(known.payment_signature);
-  } finally {
-    await change('resume');
-  }
-  await waitUntil(async () => !(await isPaused()));
-  expect((await ask('new')).status).toBe(200);
 }, 120_000);

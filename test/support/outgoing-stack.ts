@@ -8,21 +8,18 @@ import {
 } from '../../deploy/local/seed/actors.ts';
 import { type Api, createApi, must } from '../../deploy/local/seed/api.ts';
 import { networkOf } from '../../deploy/local/stack/networks.ts';
-import { type RunningStack, startStack } from '../../deploy/local/stack/stack.ts';
-import { externalServers } from './external-servers.ts';
+import type { Stack } from '../../deploy/local/stack/stack-file.ts';
 import { type InteropServer, startInterop } from './interop.ts';
 import { interopStack } from './interop-stack.ts';
 import { payExternal, present, priceOf, reportExternal } from './outgoing.ts';
-import { testStateDir } from './test-state.ts';
 import { waitFor } from './wait.ts';
 
 /**
- * A stack of its own with one buyer, and vendors whose facilitator is the reference with scripted
- * behaviours (test/interop/x402/scripted-facilitator.mjs).
+ * One buyer on a stack whose slots take 100 ms, and vendors whose facilitator is the reference with
+ * scripted behaviours (test/interop/x402/scripted-facilitator.mjs).
  */
 export const PRICE = 50_000n;
 const { caip2: NETWORK } = networkOf('test');
-const SLOT_MS = 100;
 /** A finalized blockhash is valid for about 118 more blocks. The rest is for a busy machine. */
 const LATE_BLOCKS = [60, 61];
 /** A blockhash expires, that becomes final, and the source is read again. */
@@ -30,14 +27,12 @@ export const PROVEN_MS = 90_000;
 export const LIMITS = { daily: '90000000', total: '90000000' };
 
 type Started = {
-  running: RunningStack;
   api: Api;
   interop: ReturnType<typeof interopStack>;
   facilitator: InteropServer;
   feePayer: Keypair;
   owner: Consumer;
 };
-let running: RunningStack;
 let api: Api;
 let interop: ReturnType<typeof interopStack>;
 let facilitator: InteropServer;
@@ -45,32 +40,29 @@ let owner: Consumer;
 /** Whatever the tests have started. */
 const started: { stop: () => unknown }[] = [];
 
-/** Starts the stack, the facilitator and the buyer. */
-export const startOutgoing = async (): Promise<Started> => {
-  const stateDir = testStateDir('interop-outgoing');
-  running = await startStack({
-    ...{ stateDir, ports: 'any', chainSlotMs: SLOT_MS, rateLimitScale: 100, durable: false },
-    external: externalServers,
-  });
-  api = createApi(running.stack.gateway_url);
-  interop = interopStack(running.stack, stateDir);
-  owner = await createConsumer(api, running.stack);
+/**
+ * Starts the facilitator and the buyer.
+ * @param stateDir the stack's folder
+ */
+export const startOutgoing = async (stack: Stack, stateDir: string): Promise<Started> => {
+  api = createApi(stack.gateway_url);
+  interop = interopStack(stack, stateDir);
+  owner = await createConsumer(api, stack);
   const { chain } = interop;
   const secretKey = await chain.feePayer();
   facilitator = await startInterop('scripted-facilitator', {
     ...{ rpcUrl: chain.rpcUrl, network: NETWORK, secretKey, lateBlocks: LATE_BLOCKS },
   });
   const feePayer = Keypair.fromSecretKey(Buffer.from(secretKey, 'base64'));
-  return { running, api, interop, facilitator, feePayer, owner };
+  return { api, interop, facilitator, feePayer, owner };
 };
 
 export const stopOutgoing = async (): Promise<void> => {
   await Promise.all(started.map(({ stop }) => stop()));
   await facilitator?.stop();
-  await running?.stop();
 };
 
-/** Stops it with the stack. */
+/** Stops it with the facilitator. */
 export const stopLater = <T extends { stop: () => unknown }>(server: T): T => {
   started.push(server);
   return server;

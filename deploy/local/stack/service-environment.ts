@@ -35,8 +35,8 @@ export type SharedSettings = {
 /** Configuration of the gateway, the one process that serves all environments. */
 export function gatewayEnvironment(
   port: number,
-  environments: readonly RunningEnvironment[],
-  shared: SharedSettings,
+  environments: readonly Pick<RunningEnvironment, 'name' | 'keys' | 'usdc_mint' | 'nats'>[],
+  shared: Omit<SharedSettings, 'smtpUrl'> & Partial<SharedSettings>,
 ): Record<string, string> {
   const connections = environments.map(({ name, nats }) => {
     const { user, password } = nats.credentials('gateway');

@@ -9,18 +9,20 @@ import {
 } from '../../../deploy/local/seed/actors.ts';
 import { createApi } from '../../../deploy/local/seed/api.ts';
 import type { RunningStack } from '../../../deploy/local/stack/stack.ts';
+import type { GatewayWithLimits } from '../../support/gateway-with-limits.ts';
 import { tally } from '../../support/stack.ts';
 
 /**
  * The default limits of an account.
  * @param stack the running stack, once it is started
+ * @param gateway its gateway with the default limits
  */
-export const limits = (stack: () => RunningStack): void =>
+export const limits = (stack: () => RunningStack, gateway: () => GatewayWithLimits): void =>
   describe('the limits of an account', () => {
     let running: RunningStack;
     let vendor: Vendor;
     let consumer: Consumer;
-    const api = () => createApi(running.stack.gateway_url);
+    const api = () => createApi(gateway().url);
 
     beforeAll(async () => {
       running = stack();

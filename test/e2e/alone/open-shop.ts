@@ -14,6 +14,7 @@ import type { RunningStack } from '../../../deploy/local/stack/stack.ts';
 import { payingFetch } from '../../../sdk/src/pay/main.ts';
 import { paid } from '../../../sdk/src/vendor/express.ts';
 import { createPaywall, memoryStore, type PaywallEvent } from '../../../sdk/src/vendor/main.ts';
+import type { GatewayWithLimits } from '../../support/gateway-with-limits.ts';
 import { tally } from '../../support/stack.ts';
 
 /** ANONYMOUS_GETS=10000 is the long form. */
@@ -24,8 +25,9 @@ const AT_ONCE = 64;
  * A shop with its account’s default limits, while an anonymous client requests its price
  * repeatedly.
  * @param stack the running stack, once it is started
+ * @param gateway its gateway with the default limits
  */
-export const openShop = (stack: () => RunningStack): void =>
+export const openShop = (stack: () => RunningStack, gateway: () => GatewayWithLimits): void =>
   describe('a shop with anonymous requests', () => {
     let running: RunningStack;
     let vendor: Vendor;
@@ -37,7 +39,7 @@ export const openShop = (stack: () => RunningStack): void =>
 
     beforeAll(async () => {
       running = stack();
-      const api = createApi(running.stack.gateway_url);
+      const api = createApi(gateway().url);
       [vendor, consumer] = await Promise.all([
         createVendor(api, running.stack),
         createConsumer(api, running.stack),
@@ -47,7 +49,7 @@ export const openShop = (stack: () => RunningStack): void =>
       await new Promise((resolve) => server.once('listening', resolve));
       const publicUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const paywall = createPaywall({
-        baseUrl: running.stack.gateway_url,
+        baseUrl: gateway().url,
         serviceKey: vendor.apiKey,
         serviceId: vendor.serviceId,
         environment: 'test',
@@ -67,11 +69,11 @@ export const openShop = (stack: () => RunningStack): void =>
     });
 
     test(`during ${GETS} anonymous requests a paying buyer is served`, async () => {
-      const { api_key } = await createDelegate(createApi(running.stack.gateway_url), consumer, {
+      const { api_key } = await createDelegate(createApi(gateway().url), consumer, {
         daily: '90000000',
       });
       const pay = payingFetch(fetch, {
-        baseUrl: running.stack.gateway_url,
+        baseUrl: gateway().url,
         delegateKey: api_key,
         maxAmount: 50_000n,
       });

@@ -15,6 +15,10 @@ import { externalServers } from '../../support/external-servers.ts';
 import { inOne } from '../../support/in-one.ts';
 import { type Ops, opsAt } from '../../support/ops.ts';
 import { waitFor } from '../../support/wait.ts';
+import { RATE_LIMIT_SCALE } from './stack.ts';
+
+/** A limit of an account on this stack, and the same raised threefold. */
+const [POLICY, RAISED] = [`${120 * RATE_LIMIT_SCALE}`, `${360 * RATE_LIMIT_SCALE}`] as const;
 
 /**
  * `npm run ops`, on a stack with two gateways and two settlements.
@@ -225,14 +229,14 @@ export const operators = (stack: () => RunningStack): void =>
           }),
         );
       const accountId = vendor.signIn.account.account_id;
-      expect(await policies()).toEqual(['120', '120']);
+      expect(await policies()).toEqual([POLICY, POLICY]);
       await change('limits', 'set', accountId, '3');
       await atOnce();
-      expect(await policies()).toEqual(['360', '360']);
+      expect(await policies()).toEqual([RAISED, RAISED]);
       expect((await ops('limits', 'list')).out).toContain(accountId);
       await change('limits', 'clear', accountId);
       await atOnce();
-      expect(await policies()).toEqual(['120', '120']);
+      expect(await policies()).toEqual([POLICY, POLICY]);
     }, 60_000);
 
     test('the command refuses a change without a reason or a confirmation, refuses wrong arguments, and records all changes', async () => {
