@@ -6,6 +6,8 @@ import { staysFor } from '../../../test/support/wait.ts';
 let fixture: SubmitterFixture;
 beforeAll(async () => {
   fixture = await startSubmitterFixture();
+  // What is offered depends on recent blocks, so blocks come also while nothing is paid.
+  await fixture.chain.call('chain_clock', { onDemand: false });
 }, 60_000);
 afterEach(async () => {
   await fixture.chain.call('chain_fees', 0);
