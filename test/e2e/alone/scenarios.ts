@@ -148,8 +148,8 @@ export const scenarios = (stack: () => RunningStack): void =>
     test('1.000103 USDC: the transaction is in a block with an error, and nothing moves', async () => {
       const { played } = failing;
       const failed = { error: { code: 'payment_failed', money_moved: 'no', safe_action: 'new_quote' } };
-      // The failure is certain when its block is final, about 13 s later. On a slow machine the wait
-      // of the first call ends before.
+      // The failure is certain when its block is final, about 13 s later. On a slow machine the
+      // wait of the first call ends before.
       const first = await failing.first;
       if (first.status !== 202) expect(first).toMatchObject({ status: 409, body: failed });
       const shown = await until(played, 'failed');
