@@ -8,7 +8,29 @@ type Budget = { seconds: number; why: string };
  * not fail, because a slow machine needs more for the same work.
  */
 const budgets: Readonly<Record<string, Budget>> = {
+  'deploy/compose/compose.release.test.ts': { seconds: 30, why: 'a whole stack without containers' },
+  'deploy/image/image.release.test.ts': { seconds: 50, why: 'every program of the image, started' },
+  'deploy/image/signals.release.test.ts': { seconds: 25, why: 'every program, ended by a signal' },
+  'deploy/local/stack/stack.release.test.ts': { seconds: 30, why: 'four starts of a stack' },
+  'deploy/local/stack/stack.rolling.release.test.ts': {
+    seconds: 110,
+    why: 'two of every service, each restarted under load',
+  },
+  'services/chain-submitter/broadcast/agreement.integration.test.ts': {
+    seconds: 30,
+    why: 'restarts with other providers',
+  },
+  'services/chain-submitter/intents/intents.crash.integration.test.ts': {
+    seconds: 40,
+    why: 'a new process for each crash point',
+  },
   'test/e2e/alone.test.ts': { seconds: 100, why: 'six parts, and the start of their stack' },
+  'test/economics/economics.integration.test.ts': { seconds: 40, why: 'ten attacks, hundreds of payments' },
+  'test/faults/campaign.test.ts': { seconds: 140, why: 'a stack with two of some services, 22 faults' },
+  'test/interop/mcp.test.ts': { seconds: 40, why: 'the packages are installed and hosts started' },
+  'test/interop/outgoing.test.ts': { seconds: 80, why: 'vendors of others, a process each' },
+  'test/interop/reference.test.ts': { seconds: 55, why: 'programs of others, a process each' },
+  'test/simulation/simulation.test.ts': { seconds: 30, why: '100 seeds, and 18 rules switched off' },
 };
 
 /** The budget of a suite, by its path from the root. */
