@@ -19,6 +19,8 @@ const common = {
 /** Suites that use the common stack. */
 const withStack = {
   ...common,
+  // These suites have the machine's clock, as the common stack has (test/support/suite-clock.ts).
+  globals: { suiteClockOffsetMs: 0 },
   globalSetup: '<rootDir>/test/support/e2e-setup.ts',
   globalTeardown: '<rootDir>/test/support/e2e-teardown.ts',
 };

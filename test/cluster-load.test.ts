@@ -41,7 +41,7 @@ test('quantities are read in cores and bytes, and others are refused', () => {
 test('equal refused calls are counted in one line', () => {
   const call = (status: number | null) => ({ what: 'settle', askedAt: 1, at: 2, status, body: null });
   expect(refusedLines([call(503), call(null), call(503)])).toEqual([
-    '2 × settle: 503 null',
-    '1 × settle: no answer null',
+    'settle: 503 null (2 times)',
+    'settle: no answer null',
   ]);
 });
