@@ -15,7 +15,7 @@ import { externalServers } from '../../support/external-servers.ts';
 import { inOne } from '../../support/in-one.ts';
 import { type Ops, opsAt } from '../../support/ops.ts';
 import { waitFor } from '../../support/wait.ts';
-import { RATE_LIMIT_SCALE } from './stack.ts';
+import { everyReplicaApplies, RATE_LIMIT_SCALE } from './stack.ts';
 
 /** A limit of an account on this stack, and the same raised threefold. */
 const [POLICY, RAISED] = [`${120 * RATE_LIMIT_SCALE}`, `${360 * RATE_LIMIT_SCALE}`] as const;
@@ -52,8 +52,6 @@ export const operators = (stack: () => RunningStack): void =>
       });
       return JSON.parse(done.out);
     };
-    /** The limit that docs/spec/decisions.md sets for operators' changes. */
-    const atOnce = () => sleep(2000);
     type Refused = { error?: { code: string; message: string; money_moved?: string } };
     /** Makes the same call at every gateway. */
     const everywhere = async (route: `${'GET' | 'POST'} /${string}`, token: string, body?: object) =>
@@ -73,7 +71,7 @@ export const operators = (stack: () => RunningStack): void =>
       expect(await quote()).toEqual([{ status: 201 }, { status: 201 }]);
 
       expect(await change('accounts', 'freeze', accountId)).toMatchObject({ changed: true });
-      await atOnce();
+      await everyReplicaApplies();
       const refused = { status: 403, code: 'forbidden' };
       expect(await quote()).toEqual([refused, refused]);
       expect(await everywhere('POST /v1/delegates', vendor.signIn.access_token, {})).toEqual([
@@ -110,7 +108,7 @@ export const operators = (stack: () => RunningStack): void =>
       expect((await api()('GET /v1/accounts/me', { token: again.access_token })).status).toBe(200);
 
       await change('accounts', 'unfreeze', accountId);
-      await atOnce();
+      await everyReplicaApplies();
       expect(await quote()).toEqual([{ status: 201 }, { status: 201 }]);
       expect((await settleWith(api(), consumer.token, openQuote, attempt)).status).toBe(200);
     }, 90_000);
@@ -119,7 +117,7 @@ export const operators = (stack: () => RunningStack): void =>
       const quote = await quoteOf(api(), vendor);
       const first = await must(settleWith(api(), consumer.token, quote, 'before-ice'), 'settle');
       await change('accounts', 'freeze', consumer.signIn.account.account_id);
-      await atOnce();
+      await everyReplicaApplies();
       for (const call of apis()) {
         expect((await settleWith(call, consumer.token, quote, 'before-ice')).body).toEqual(first);
         const refused = await settleWith(call, consumer.token, await quoteOf(api(), vendor));
@@ -129,7 +127,7 @@ export const operators = (stack: () => RunningStack): void =>
         ]);
       }
       await change('accounts', 'unfreeze', consumer.signIn.account.account_id);
-      await atOnce();
+      await everyReplicaApplies();
     }, 90_000);
 
     test('caps show what was accepted and signed in this hour, within the caps of both services', async () => {
@@ -155,7 +153,7 @@ export const operators = (stack: () => RunningStack): void =>
     test('both settlements apply a pause and its end', async () => {
       const quote = await quoteOf(api(), vendor);
       expect(await change('payments', 'pause')).toMatchObject({ changed: true });
-      await atOnce();
+      await everyReplicaApplies();
       // The queue group gives calls to either replica.
       for (let i = 0; i < 6; i += 1) {
         const refused = await settleWith(api(), consumer.token, quote, 'paused');
@@ -167,7 +165,7 @@ export const operators = (stack: () => RunningStack): void =>
       }
       expect(JSON.parse((await ops('payments', 'show', '--json')).out).paused_at).toEqual(expect.any(String));
       await change('payments', 'resume');
-      await atOnce();
+      await everyReplicaApplies();
       expect((await settleWith(api(), consumer.token, quote, 'paused')).status).toBe(200);
     }, 60_000);
 
@@ -217,7 +215,7 @@ export const operators = (stack: () => RunningStack): void =>
       const ended = await ops('payments', 'redispatch', id, ...signed);
       expect([ended.code, JSON.parse(ended.out)]).toMatchObject([1, { error: { code: 'conflict' } }]);
       await change('payments', 'resume');
-      await atOnce();
+      await everyReplicaApplies();
     }, 90_000);
 
     test('raised limits apply at every gateway within 2 s', async () => {
@@ -231,11 +229,11 @@ export const operators = (stack: () => RunningStack): void =>
       const accountId = vendor.signIn.account.account_id;
       expect(await policies()).toEqual([POLICY, POLICY]);
       await change('limits', 'set', accountId, '3');
-      await atOnce();
+      await everyReplicaApplies();
       expect(await policies()).toEqual([RAISED, RAISED]);
       expect((await ops('limits', 'list')).out).toContain(accountId);
       await change('limits', 'clear', accountId);
-      await atOnce();
+      await everyReplicaApplies();
       expect(await policies()).toEqual([POLICY, POLICY]);
     }, 60_000);
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningStack, startStack } from '../../../deploy/local/stack/stack.ts';
 import type { Stack } from '../../../deploy/local/stack/stack-file.ts';
 import { externalServers } from '../../support/external-servers.ts';
@@ -6,6 +7,12 @@ import { testStateDir } from '../../support/test-state.ts';
 
 /** The limits of an account do not allow the polls of the scenarios. */
 export const RATE_LIMIT_SCALE = 100;
+
+/**
+ * Waits until every replica applies an operator's change: 2 s (docs/spec/decisions.md). One replica
+ * that refuses does not show that the other one does.
+ */
+export const everyReplicaApplies = () => sleep(2000);
 
 /** Starts the stack of test/e2e/alone.test.ts. */
 export const startAlone = (): Promise<RunningStack> =>
