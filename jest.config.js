@@ -1,11 +1,11 @@
 import path from 'node:path';
-import { useTemporaryFolder } from './test/support/temporary-folder.ts';
+import { useEmptyFolders } from './test/support/empty-folders.ts';
 
 // Node keeps its compiled code here for the workers and all processes that the tests start. Builds
 // of the programs remove old folders of .local/programs, so it is not there.
 process.env.NODE_COMPILE_CACHE ??= path.join(import.meta.dirname, '.local/compile-cache');
 
-useTemporaryFolder();
+useEmptyFolders();
 
 const common = {
   extensionsToTreatAsEsm: ['.ts'],

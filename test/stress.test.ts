@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
+import { treeOf } from '../deploy/local/processes/process-stat.ts';
 import { everFailed } from './stress/ever-failed.ts';
 import { addRound, type JestRun, nothingYet, table } from './stress/results.ts';
-import { treeOf } from './stress/slow-down.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 

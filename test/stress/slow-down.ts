@@ -1,30 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { isRunning, type ProcessIdentity, signal } from '../../deploy/local/processes/process-identity.ts';
-
-type Found = ProcessIdentity & { parent: number };
-
-/** The processes of this machine. */
-const processes = (): Found[] =>
-  readdirSync('/proc').flatMap((name) => {
-    if (!/^\d+$/.test(name)) return [];
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-      // The command in parentheses may contain spaces and parentheses.
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      return [{ pid: Number(name), parent: Number(fields[1]), started: fields[19]! }];
-    } catch {
-      return []; // It has ended.
-    }
-  });
-
-/** A process and everything that it has started, the process first. */
-export const treeOf = <T extends { pid: number; parent: number }>(all: readonly T[], pid: number): T[] => {
-  const children = Map.groupBy(all, ({ parent }) => parent);
-  const tree = all.filter((each) => each.pid === pid);
-  for (const each of tree) tree.push(...(children.get(each.pid) ?? []));
-  return tree;
-};
+import { readTree } from '../../deploy/local/processes/process-stat.ts';
 
 const PERIOD_MS = 100;
 const PERIODS_PER_READ = 5;
@@ -38,8 +14,8 @@ export const slowDown = (pid: number, cpu: number): (() => void) => {
   const share = cpu / availableParallelism();
   if (share >= 1) return () => {};
   if (process.platform !== 'linux') throw new Error('--cpu needs Linux');
-  let tree: Found[] = [];
-  let stopped: Found[] = [];
+  let tree: ProcessIdentity[] = [];
+  let stopped: ProcessIdentity[] = [];
   let periods = 0;
   let timer: NodeJS.Timeout;
   const proceed = () => {
@@ -49,7 +25,7 @@ export const slowDown = (pid: number, cpu: number): (() => void) => {
     timer = setTimeout(halt, PERIOD_MS * share);
   };
   const halt = () => {
-    if (periods % PERIODS_PER_READ === 0) tree = treeOf(processes(), pid);
+    if (periods % PERIODS_PER_READ === 0) tree = readTree(pid);
     periods += 1;
     for (const each of tree) {
       stopped.push(each);

@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { BrowserServer } from 'playwright-core';
 import { browserProgram } from './browser-program.ts';
 
@@ -20,10 +23,13 @@ export const startOptions = async () => ({
  */
 export const serveBrowser = async (): Promise<() => Promise<void>> => {
   let started: Promise<BrowserServer> | undefined;
+  // Chromium does not remove all its temporary files.
+  const folder = mkdtempSync(path.join(tmpdir(), 'browser-'));
   const start = async () => {
     const { chromium: playwright } = await import('playwright-core');
     const server = await playwright.launchServer({
       ...(await startOptions()),
+      env: { ...process.env, TMPDIR: folder } as Record<string, string>,
       host: '127.0.0.1',
       // At a signal the set-up's process ends the stack too, and the browser when it exits.
       handleSIGINT: false,
@@ -50,5 +56,6 @@ export const serveBrowser = async (): Promise<() => Promise<void>> => {
     door.closeAllConnections();
     door.close();
     await (await started?.catch(() => undefined))?.close();
+    rmSync(folder, { recursive: true, force: true });
   };
 };

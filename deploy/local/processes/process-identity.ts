@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { statOf } from './process-stat.ts';
 
 /** Identifies a process even after its pid is reused. */
 export type ProcessIdentity = { pid: number; started: string };
@@ -13,15 +13,8 @@ export type ProcessIdentity = { pid: number; started: string };
  */
 export function identify(pid: number): ProcessIdentity | undefined {
   if (process.platform === 'linux') {
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      // The command name in parentheses may contain spaces and parentheses.
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      const [state, started] = [fields[0], fields[19]];
-      return state === 'Z' || state === 'X' || started === undefined ? undefined : { pid, started };
-    } catch {
-      return undefined;
-    }
+    const stat = statOf(pid);
+    return stat === undefined || /[ZX]/.test(stat.state) ? undefined : { pid, started: stat.started };
   }
   try {
     const line = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
