@@ -183,10 +183,6 @@ const childrenOf = (pid: number): number[] => {
   }
 };
 
-/** The exit code and signal, or 'still running' after the time. */
-const within = (ms: number, { ended }: Running) =>
-  Promise.race([ended, sleep(ms, 'still running', { ref: false })]);
-
 const SIGNALS = [
   ['SIGTERM', 143],
   ['SIGINT', 130],
@@ -205,7 +201,7 @@ test.each(all)('$name ends on a SIGTERM or SIGINT in its first moments', async (
     const running = await run(program);
     // The signal is repeated, beginning before Node has read a line of our code.
     const asking = setInterval(() => running.send(signal), 20);
-    const end = await within(10_000, running);
+    const end = await running.ended;
     clearInterval(asking);
     // A sandbox starts in one step, so its own handler may be the first one to receive the signal.
     const inOrder = program.image === 'sandbox' ? [0] : [];
@@ -226,7 +222,7 @@ test.each(waiting)('$name ends on one SIGTERM while it waits for its servers', a
   const running = await run(program);
   await waitUntil(() => connected.size > before, { withinMs: 30_000 });
   running.send('SIGTERM');
-  expect({ end: await within(10_000, running), output: running.output() }).toMatchObject({
+  expect({ end: await running.ended, output: running.output() }).toMatchObject({
     end: { code: 143, signal: null },
   });
 });
@@ -242,7 +238,7 @@ test('SIGTERM starts a drain that completes with exit code 0', async () => {
   const running = await listening();
   const startedAt = performance.now();
   running.send('SIGTERM');
-  expect(await within(10_000, running)).toEqual({ code: 0, signal: null });
+  expect(await running.ended).toEqual({ code: 0, signal: null });
   expect(performance.now() - startedAt).toBeGreaterThan(2500);
 });
 
@@ -252,7 +248,7 @@ test('a second signal during the drain ends the process at once with exit code 1
     running.send('SIGTERM');
     await sleep(500);
     running.send(signal);
-    expect(await within(10_000, running)).toEqual({ code: 1, signal: null });
+    expect(await running.ended).toEqual({ code: 1, signal: null });
     expect(running.output()).toContain(`"signal":"${signal}","msg":"second signal, ending at once"`);
   }
 });
