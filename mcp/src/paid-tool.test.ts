@@ -18,7 +18,7 @@ beforeEach(async () => {
   api = await startVendorApi();
   runs = [];
   answer = (city) => ({ content: [{ type: 'text', text: `All is well in ${city}.` }] });
-  const paywall = api.paywall({ dialects: [x402()] });
+  const paywall = api.paywall({ dialects: [x402({ secret: 'a secret of the vendor, 32 or more' })] });
   server = new McpServer({ name: 'vendor', version: '1' }, { capabilities: { tools: {} } });
   const inputSchema = z.object({ city: z.string(), days: z.int().optional() });
   const price = ({ days = 1 }: { days?: number | undefined }) => String(50_000 * days);

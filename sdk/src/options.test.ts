@@ -14,6 +14,7 @@ import { x402 } from './vendor/x402.ts';
 
 const SERVICE_ID = '019a5a3e-0c4e-7c3a-8a52-6f2b1c0d9e7f';
 const BASE = { baseUrl: 'https://api.example.com' };
+const OFFER_SECRET = 'a secret of offers, 32 or more of c2VjcmV0';
 const SELLING: PaywallOptions = {
   ...BASE,
   serviceKey: 'vendor_test_secret',
@@ -161,9 +162,9 @@ describe('createPaywall', () => {
     [{ publicUrl: undefined }, /^publicUrl is missing/],
     [{ baseUrl: 'https://api.example.com/v1/settle' }, /^baseUrl: leave out \/v1/],
     [{ store: { load: () => [] } }, /^store: pass an object with get, compareAndSet \(PaywallStore\)$/],
-    [{ dialects: x402() }, /^dialects: pass a list/],
-    [{ dialects: [x402] }, /^dialects: call x402, as in \[x402\(\)\]$/],
-    [{ dialects: [() => x402()] }, /^dialects: each is a dialect, or what x402\(\)/],
+    [{ dialects: x402({ secret: OFFER_SECRET }) }, /^dialects: pass a list/],
+    [{ dialects: [x402] }, /^dialects: call x402, as in \[x402\(\{ secret \}\)\]$/],
+    [{ dialects: [() => x402({ secret: OFFER_SECRET })] }, /^dialects: each is a dialect, or what x402\(\)/],
     [{ log: 'console' }, /^log: pass a function$/],
     [{ maxBodyBytes: '1mb' }, /^maxBodyBytes: use a whole number of bytes/],
     [{ servicekey: 'x' }, /Did you mean "serviceKey"\?/],
@@ -210,10 +211,13 @@ describe('createPaywall', () => {
     const paywall = createPaywall(SELLING);
     const exchanged = () => forExpress.paid({ price: '1' } as unknown as Paywall, paywall as never);
     expect(messageOf(exchanged)).toMatch(/^paid: the first argument must be the paywall/);
-    expect(messageOf(() => x402({ v2: true } as object))).toMatch(/^x402: unknown option "v2"/);
-    expect(messageOf(() => mpp({ secret: undefined as never }))).toMatch(
-      /^secret must be a text of at least 32/,
-    );
+    expect(messageOf(() => x402({ v2: true } as never))).toMatch(/^x402: unknown option "v2"/);
+    expect(messageOf(() => x402(undefined as never))).toMatch(/^x402: pass an object with options/);
+    for (const secret of [undefined, [], 'short', [OFFER_SECRET, 'short']])
+      for (const dialect of [x402, mpp])
+        expect(messageOf(() => dialect({ secret: secret as never }))).toMatch(
+          /^secret must be a text of at least 32/,
+        );
     expect(() => forExpress.paid(paywall, { price: () => '1' })).not.toThrow();
   });
 });

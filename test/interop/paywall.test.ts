@@ -24,6 +24,7 @@ import { runningStack, tally } from '../support/stack.ts';
  * x402 version 1 and MPP.
  */
 const PRICE = 50_000n;
+const SECRET = 'the secret of offers, at least 32';
 const stack = runningStack();
 let api: Api;
 let vendor: Vendor;
@@ -54,7 +55,7 @@ beforeAll(async () => {
     environment: 'test',
     publicUrl,
     store: memoryStore(),
-    dialects: [x402({ v1: true }), mpp({ secret: 'the secret of challenges, at least 32' })],
+    dialects: [x402({ secret: SECRET, v1: true }), mpp({ secret: SECRET })],
     log: (event) => events.push(event),
   });
   app.get('/report', paid(paywall, { price: String(PRICE) }), (_request, response) => {

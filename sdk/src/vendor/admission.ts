@@ -1,7 +1,7 @@
 import { ApiError, NoAnswerError } from '../errors.ts';
 import { answer, failed, type Refusal, refuse, restore, unavailable } from './answers.ts';
 import { type Begun, createDeliveries, type Finish, type Opening, type Receipt } from './deliveries.ts';
-import type { Bill, Dialect, Offer, Presented } from './dialect.ts';
+import type { Bill, Dialect, Offer, Presented, Taking } from './dialect.ts';
 import { type Incoming, requestHash, requestIdOf, resourceIn } from './incoming.ts';
 import { CONFIGURATION, detailsOf, type Log, type LogError, type PaywallEvent } from './log.ts';
 import type { PaywallPayment } from './payment.ts';
@@ -81,10 +81,9 @@ const createAnswers = (dialects: readonly Dialect[], log: Log, logError: LogErro
   return { refused, charge, refuseTo };
 };
 
-/** A verified payment of a request. */
 type Payment = Presented & { key: string; dialect: Dialect };
 
-/** The payment of a request, or the refusal of an invalid one. Null: no payment was presented. */
+/** The payment of a request, or the refusal of one without an id. Null: no payment was presented. */
 const presentedTo = async (
   dialects: readonly Dialect[],
   incoming: Incoming,
@@ -110,6 +109,15 @@ const TOO_LARGE: Refusal = { status: 413, error: 'payload_too_large', reason: 'b
 
 type Deliver = { kind: 'deliver'; id: string; receipt: Receipt | null; finish: Finish };
 
+/** The first call's result for all calls. */
+const once = <T>(call: () => T): (() => T) => {
+  let made: { result: T } | null = null;
+  return () => {
+    made ??= { result: call() };
+    return made.result;
+  };
+};
+
 /** Adds the events of a delivery to its end. */
 const logged = (log: Log, about: Omit<PaywallEvent, 'event'>, { finish }: Deliver): Finish => {
   log({ event: 'opened', ...about });
@@ -133,7 +141,7 @@ type AdmissionDeps = {
   logError: LogError;
 };
 
-/** Delivers for verified payments. */
+/** Delivers for payments. */
 const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnswers>) => {
   const { store, maxBodyBytes, log, logError } = deps;
   const { refused, charge, refuseTo } = answers;
@@ -152,15 +160,18 @@ const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnsw
     if (body === null) return refused(bill.resource, TOO_LARGE, about);
     const hash = await requestHash(incoming, requestId, body);
     let exhausted = false;
-    const open = async (deliveryId: string, isRepeat: boolean): Promise<Opening> => {
-      const taken = await payment.take(bill, deliveryId, isRepeat);
+    const open = async (taking: Taking): Promise<Opening> => {
+      const taken = await payment.take(bill, taking);
       exhausted = taken === 'exhausted';
       return taken === 'exhausted' ? failed(taken) : taken;
     };
     // A prepaid settlement pays for many requests, so each request has its own record.
-    const key = bill.units === null ? payment.key : `${payment.key}:${hash}`;
+    const isShared = bill.units !== null && payment.isWhole !== true;
+    const key = isShared ? `${payment.key}:${hash}` : payment.key;
+    const mismatch = once(() => payment.mismatch(bill));
     const begin = async (): Promise<Begun> =>
-      (await takeAhead(payment, bill, { key, hash })) ?? (await deliveries.once({ key, hash, open }));
+      (await takeAhead(payment, bill, { key, hash, mismatch })) ??
+      (await deliveries.once({ key, hash, order: payment.order, mismatch, open }));
     const begun = await begin().catch((error: unknown) => {
       logError(error, about);
       return { kind: 'refused' as const, refusal: unavailable('store') };

@@ -2,6 +2,7 @@ import { afterEach, expect, jest, test } from '@jest/globals';
 import { createRng } from '../../../test/faults/rng.ts';
 import { unavailable } from './answers.ts';
 import { createDeliveries, type Opening } from './deliveries.ts';
+import type { Taking } from './dialect.ts';
 import { memoryStore, type PaywallStore } from './store.ts';
 
 afterEach(() => {
@@ -41,7 +42,7 @@ const campaign = async (seed: number) => {
         : (lossy(() => shared.compareAndSet(...args)) as Promise<boolean>),
   };
   let redeemedBy: string | null = null;
-  const open = async (id: string): Promise<Opening> => {
+  const open = async ({ id }: Taking): Promise<Opening> => {
     try {
       return await lossy(() => {
         redeemedBy ??= id;
@@ -56,7 +57,7 @@ const campaign = async (seed: number) => {
   let running = 0;
   const request = async (hash: string): Promise<string> => {
     const { once } = createDeliveries(store, () => {});
-    const begun = await once({ key: 'payment', hash, open }).catch(() => null);
+    const begun = await once({ key: 'payment', hash, mismatch: async () => null, open }).catch(() => null);
     if (begun === null) return 'error';
     if (begun.kind === 'replay') expect({ seed, is: begun.answer.body }).toEqual({ seed, is: hash });
     if (begun.kind !== 'deliver') return begun.kind;

@@ -1,4 +1,5 @@
 import type { Refusal, StoredAnswer } from './answers.ts';
+import type { Order, Taking } from './dialect.ts';
 import { createLeases, type Lock } from './leases.ts';
 import type { Counted, PaywallStore } from './store.ts';
 
@@ -13,6 +14,8 @@ type PaymentRecord = {
   hash: string;
   /** The id for redeem or consume. */
   id: string;
+  /** What the payment pays, if its dialect needs it for a repeat. */
+  order?: Order;
   /**
    * Epoch milliseconds of the first request, later of the redeem. The window counts from there.
    */
@@ -47,8 +50,10 @@ export type Opening = 'open' | 'spent' | Receipt | Refusal;
 type Payment = {
   key: string;
   hash: string;
-  /** @param isRepeat true if an earlier request with this payment got no decision */
-  open: (id: string, isRepeat: boolean) => Promise<Opening>;
+  order?: Order | undefined;
+  /** Why the payment does not pay for the request, or null. Asked unless its record names it. */
+  mismatch: () => Promise<Refusal | null>;
+  open: (taking: Taking) => Promise<Opening>;
 };
 
 /** How long the same request gets its delivery without a new payment. */
@@ -90,14 +95,21 @@ type StoredRecord = ReturnType<typeof recordOf>;
  * Redeems the payment, unless its record says that this was done.
  * @returns the record to deliver for, or why nothing is delivered
  */
-const redeemOnce = async (stored: StoredRecord, { hash, open }: Payment): Promise<Begun | PaymentRecord> => {
+const redeemOnce = async (stored: StoredRecord, payment: Payment): Promise<Begun | PaymentRecord> => {
   const { found, write } = stored;
-  // A record that was never redeemed keeps its id also for another request, because no handler has
-  // run for it.
-  const record: PaymentRecord = { ...(found ?? { id: crypto.randomUUID(), since: Date.now() }), hash };
+  const { hash, order, mismatch, open } = payment;
+  let record = found;
+  if (record?.hash !== hash) {
+    const refusal = await mismatch();
+    // While the payment is undecided for another request, a refusal could make its buyer pay again.
+    if (refusal !== null) return found === null ? { kind: 'refused', refusal } : { kind: 'busy' };
+    // A record that was never redeemed keeps its id also for another request, because no handler
+    // has run for it.
+    record = { id: crypto.randomUUID(), since: Date.now(), ...found, hash, ...(order && { order }) };
+  }
   if (!(await write(record))) return { kind: 'busy' };
   if (record.opened !== undefined) return record;
-  const opening = await open(record.id, found !== null);
+  const opening = await open({ id: record.id, order: record.order, isRepeat: found !== null });
   if (opening === 'spent') {
     // So that repeated requests cost no call.
     await write({ ...record, hash: '', opened: true });
@@ -173,7 +185,7 @@ export const createDeliveries = (store: PaywallStore, onError: (error: unknown) 
      */
     counted: async (
       counter: string,
-      { key, hash }: Omit<Payment, 'open'>,
+      { key, hash }: Pick<Payment, 'key' | 'hash'>,
     ): Promise<{ begun: Begun; left: number } | Exclude<Counted, number>> => {
       const record: PaymentRecord = { hash, id: crypto.randomUUID(), since: Date.now(), opened: true };
       const value = JSON.stringify(record);

@@ -21,23 +21,33 @@ export type Bill = {
  */
 export type Offer = { body?: Record<string, unknown>; headers?: Record<string, string> };
 
-/** A payment of a request, verified as far as possible without a call. */
+/** A payment that a request presents. Its record decides over it, and without one `mismatch`. */
 export type Presented = {
   /** Identifies the payment within the dialect. */
   id: string;
-  /**
-   * Redeems the payment, or consumes one unit, for this bill, once. `deliveryId` is the paywall's
-   * own. The same id succeeds again, so that a repeat after a crash does. `isRepeat`: an earlier
-   * request with this payment got no decision.
-   */
-  take: (bill: Bill, deliveryId: string, isRepeat: boolean) => Promise<Opening | 'exhausted'>;
+  /** Buys one delivery, also on a prepaid route. */
+  isWhole?: true;
+  /** What it pays. Its record keeps it, so that a repeat depends on no configuration. */
+  order?: Order;
+  /** Why the payment does not pay for this bill, or null. Judged before the payment has a record. */
+  mismatch: (bill: Bill) => Promise<Refusal | null>;
+  /** Redeems the payment, or consumes one unit, once. */
+  take: (bill: Bill, taking: Taking) => Promise<Opening | 'exhausted'>;
   /** Consumes units before their requests, for routes with `prepaid.ahead`. */
   ahead?: {
-    /** Why the payment does not pay for this bill, or null. */
-    mismatch: (bill: Bill) => Promise<Refusal | null>;
     /** Consumes `bill.ahead` units or fewer. The same id consumes nothing more. */
     consume: (bill: Bill, units: number, id: string) => Promise<Consumed>;
   };
+};
+
+export type Order = { readonly [name: string]: string };
+export type Taking = {
+  /** The paywall's own. The same id succeeds again, so that a repeat after a crash does. */
+  id: string;
+  /** The order of the record. */
+  order: Order | undefined;
+  /** An earlier request with this payment got no decision. */
+  isRepeat: boolean;
 };
 
 /** `left`: nothing was consumed, because fewer units are left. */
@@ -65,7 +75,6 @@ export type Dialect = {
 
 /** What a dialect that settles at this API uses of its paywall. */
 export type PaywallContext = {
-  serviceKey: string;
   serviceId: string;
   publicUrl: string;
   /** Null while the API has not answered. Then the dialect has no offer. */

@@ -17,12 +17,14 @@ import {
   startVendorApi,
   type VendorApi,
 } from '../../../test/support/vendor-api.ts';
-import { memoryStore, type PaywallOptions } from './main.ts';
+import { memoryStore, type PaywallOptions, paymentOf } from './main.ts';
 import { mpp } from './mpp.ts';
 import { x402 } from './x402.ts';
 
 const SECRET = 'a secret of the vendor, 32 or more';
-const dialects = [x402(), mpp({ secret: SECRET })];
+const OTHER_SECRET = 'the next secret, also of 32 or more';
+const signedBy = (secret: string | readonly string[]) => [x402({ secret }), mpp({ secret })];
+const dialects = signedBy(SECRET);
 const RAILS: Rail[] = ['x402', 'mpp'];
 let api: VendorApi;
 beforeEach(async () => {
@@ -75,7 +77,9 @@ describe('the 402', () => {
   test.each([100, 1000, 1024, 1100, 4000])(
     'of a resource of %d characters more has headers of less than 4 KiB',
     async (length) => {
-      const { serve } = sell(undefined, { dialects: [x402({ v1: true }), mpp({ secret: SECRET })] });
+      const { serve } = sell(undefined, {
+        dialects: [x402({ secret: SECRET, v1: true }), mpp({ secret: SECRET })],
+      });
       const { headers } = await serve(at(`/${'x'.repeat(length)}`));
       const size = [...headers].reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
       expect(size).toBeLessThan(4096);
@@ -307,10 +311,51 @@ describe.each(RAILS)('a payment of %s', (rail) => {
     expect((await cheaper(at('/report', payment))).status).toBe(200);
     expect(paidCalls().map(({ body }) => body!.quote_amount)).toEqual(['50000']);
     const stranger = sell(undefined, {
-      dialects: [x402({ secret: SECRET }), mpp({ secret: `${SECRET} of another` })],
+      dialects: signedBy(OTHER_SECRET),
     });
     expect(await reasonOf(stranger.serve(at('/report', payment)))).toBe('402 payment_failed invalid_offer');
     expect(paidCalls()).toHaveLength(1);
+  });
+
+  test('with a record goes on after a higher price, another service key and other secrets', async () => {
+    const store = memoryStore();
+    const { serve, deliveries, payment } = await charged(rail, undefined, { store });
+    const open = { ...(refusal(503, 'service_unavailable') as object), retryAfter: 60 } as never;
+    const undecided = '503 service_unavailable being_confirmed';
+    failing(open, 2);
+    expect(await reasonOf(serve(at('/report', payment)))).toBe(undecided);
+    const changed = api.paywall({
+      store,
+      serviceKey: 'vendor_test_another',
+      dialects: signedBy(OTHER_SECRET),
+    });
+    const dearer = changed.protect({ price: '50001' }, (request) => {
+      deliveries.push(paymentOf(request)!.deliveryId);
+      return Response.json({ report: 'yes' });
+    });
+    expect(await reasonOf(dearer(at('/report', payment)))).toBe(undecided);
+    expect(await reasonOf(dearer(at('/report?other', payment)))).toBe('503 payment_in_progress in_progress');
+    expect((await readAnswer(dearer(at('/report', payment)))).status).toBe(200);
+    const prepaid = changed.protect({ price: '50001', prepaid: { units: 5 } }, () => Response.json({}));
+    for (const sold of [dearer, prepaid])
+      expect((await sold(at('/report', payment))).headers.get('x-payment-replayed')).toBe('true');
+    expect(deliveries).toHaveLength(1);
+    const bodies = paidCalls().map(({ body }) => body);
+    expect(bodies).toEqual([bodies[0], bodies[0], bodies[0]]);
+  });
+
+  test('for an offer of the previous secret is accepted for seven minutes', async () => {
+    const { payment } = await charged(rail);
+    const rotated = sell(undefined, { dialects: signedBy([OTHER_SECRET, SECRET]) });
+    expect((await rotated.serve(at('/report', payment))).status).toBe(200);
+    const { headers } = await rotated.serve(at('/report'));
+    const next = sell(undefined, { dialects: signedBy(OTHER_SECRET) });
+    expect((await next.serve(at('/report', paymentOn[rail](headers)))).status).toBe(200);
+    passTime(420_001);
+    const forged = await charged(rail);
+    expect(await reasonOf(rotated.serve(at('/report', forged.payment)))).toBe(
+      '402 payment_failed invalid_offer',
+    );
   });
 
   test('of an expired offer is accepted for two minutes, then refused without a call', async () => {

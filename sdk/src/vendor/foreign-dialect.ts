@@ -2,7 +2,7 @@ import { fromBase64, hexHash } from '../encoding.ts';
 import { failed, type Refusal } from './answers.ts';
 import type { Receipt } from './deliveries.ts';
 import type { Bill, PaywallContext, Presented } from './dialect.ts';
-import type { ForeignSettlement } from './foreign-payments.ts';
+import type { ForeignPayment, ForeignSettlement } from './foreign-payments.ts';
 import type { PresentedOffer } from './offers.ts';
 
 /** The common part of the dialects whose clients sign a transaction: x402 and MPP. */
@@ -29,40 +29,53 @@ const messageHashOf = async (transaction: string): Promise<string | null> => {
 type ForeignCredential = {
   rail: 'x402' | 'mpp';
   transaction: unknown;
-  /** The offer that it pays. Null: a client that returns none, which pays today's price. */
-  offer: PresentedOffer | null;
+  /**
+   * The offer that it pays, or why there is none. Null: a client that returns none, which pays
+   * today's price.
+   */
+  offer: PresentedOffer | Refusal | null;
   /** How long the buyer waits for the outcome. */
   waitMs: number;
   receiptOf: (settlement: ForeignSettlement) => Record<string, string>;
 };
 
-/** A credential whose offer is this paywall's own, as a payment of a request. */
+type Terms = Pick<ForeignPayment, 'quote_amount' | 'memo' | 'resource'>;
+
+/** Why an offer does not pay for a bill, or null. */
+const mismatch = async (offer: PresentedOffer, { resource, amount }: Bill): Promise<Refusal | null> => {
+  if (!(await offer.isFor(resource))) return failed('other_resource');
+  if (BigInt(offer.amount) < BigInt(amount)) return failed('amount_too_small');
+  return offer.isExpired() ? failed('offer_expired') : null;
+};
+
+/** A credential as a payment of a request. */
 export const presentForeign = async (
   { accept }: PaywallContext,
   { rail, transaction, offer, waitMs, receiptOf }: ForeignCredential,
-  { resource, amount, units }: Bill,
+  { resource, amount }: Bill,
 ): Promise<Presented | Refusal> => {
   const id = typeof transaction === 'string' ? await messageHashOf(transaction) : null;
   if (id === null) return failed('invalid_payload');
-  // A settlement of these protocols is redeemed as a whole, so it cannot buy several requests.
-  if (units !== null) return failed('other_resource');
-  if (offer !== null) {
-    if (!(await offer.isFor(resource))) return failed('other_resource');
-    if (BigInt(offer.amount) < BigInt(amount)) return failed('amount_too_small');
-  }
-  const payment = {
-    rail,
-    quote_amount: offer?.amount ?? amount,
-    ...(offer === null ? {} : { memo: offer.memo }),
-    transaction: transaction as string,
+  const order: Terms = {
+    ...(offer !== null && 'memo' in offer
+      ? { quote_amount: offer.amount, memo: offer.memo }
+      : { quote_amount: amount }),
     ...(resource.length > LONGEST_RESOURCE ? {} : { resource }),
   };
   return {
     id,
-    take: async (_bill, redeem_id, isRepeat): Promise<Receipt | 'spent' | Refusal> => {
-      // Not for a repeat: the payment may have been made while the offer was valid.
-      if (!isRepeat && offer?.isExpired()) return failed('offer_expired');
-      const accepted = await accept({ ...payment, redeem_id }, waitMs);
+    isWhole: true,
+    order,
+    mismatch: async (bill) => {
+      // A settlement of these protocols is redeemed as a whole, so it cannot buy several requests.
+      if (bill.units !== null) return failed('other_resource');
+      if (offer === null || 'status' in offer) return offer;
+      return mismatch(offer, bill);
+    },
+    take: async (_bill, taking): Promise<Receipt | 'spent' | Refusal> => {
+      const terms = taking.order as Terms;
+      const payment = { rail, transaction: transaction as string, redeem_id: taking.id, ...terms };
+      const accepted = await accept(payment, waitMs);
       if (accepted === 'spent' || !('settlement_id' in accepted)) return accepted;
       return { paymentId: accepted.settlement_id, headers: receiptOf(accepted) };
     },

@@ -9,7 +9,7 @@ import { createThrottle } from './throttle.ts';
 type Accepted = Output<'settlement.acceptForeign'>;
 /** A payment of another protocol that is confirmed on chain and redeemed. */
 export type ForeignSettlement = Extract<Accepted, { status: 'confirmed' }>;
-type ForeignPayment = Input<'settlement.acceptForeign'>;
+export type ForeignPayment = Input<'settlement.acceptForeign'>;
 
 /** The wait before the same call while the payment is pending. The API waits itself too. */
 const PENDING_MS = 2000;

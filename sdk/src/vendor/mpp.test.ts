@@ -133,7 +133,6 @@ test('a secret and a realm of the vendor are used, and unusable ones are refused
   const { headers } = await serve(at('/report'));
   expect(challengeOf(headers).realm).toBe('The shop');
   expect((await serve(at('/report', paymentOn.mpp(headers)))).status).toBe(200);
-  expect(() => mpp({ secret: 'short' })).toThrow(TypeError);
   for (const realm of ['a"b', 'a\\b', 'a|b', 'ä', 'a\nb'])
     expect(() => mpp({ secret: SECRET, realm })).toThrow(TypeError);
 });

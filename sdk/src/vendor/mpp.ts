@@ -1,13 +1,10 @@
 import {
   base64Url,
   canonicalJson,
-  type HmacKey,
   hmacKey,
-  isSigned,
   jsonBase64Url,
   objectOfBase64,
   objectOr,
-  sign,
   utf8,
 } from '../encoding.ts';
 import type { OptionNames } from '../options.ts';
@@ -17,11 +14,10 @@ import { presentForeign } from './foreign-dialect.ts';
 import type { ForeignSettlement } from './foreign-payments.ts';
 import type { ForeignTerms } from './foreign-terms.ts';
 import type { Incoming } from './incoming.ts';
-import { checkDialect, checkSecret, createOffers } from './offers.ts';
+import { checkDialect, checkSecret, createOffers, createSigner, type OfferSecret } from './offers.ts';
 
 type MppOptions = {
-  /** Signs the challenges, shared by the replicas: at least 32 random characters. */
-  secret: string;
+  secret: OfferSecret;
   /** The protection space that clients see. Default: the host of `publicUrl`. */
   realm?: string;
 };
@@ -100,11 +96,7 @@ const createDialect = (paywall: PaywallContext, { secret, realm: given }: MppOpt
   const { findTerms, serviceId, publicUrl } = paywall;
   const realm = given ?? new URL(publicUrl).host;
   const offers = createOffers(secret, `quittance mpp offer ${serviceId}`);
-  let imported: Promise<HmacKey> | null = null;
-  const keyOf = () => {
-    imported ??= hmacKey(utf8(secret));
-    return imported;
-  };
+  const challenges = createSigner(secret, (each) => hmacKey(utf8(each)));
 
   return {
     name: 'mpp',
@@ -119,24 +111,24 @@ const createDialect = (paywall: PaywallContext, { secret, realm: given }: MppOpt
       const opaque = base64Url(utf8(canonicalJson({ offer })));
       const expires = new Date(expiresAt * 1000).toISOString();
       const bound = { realm, method: METHOD, intent: INTENT, request, expires };
-      const id = await sign(await keyOf(), boundText({ ...bound, digest: '', opaque }));
+      const id = await challenges.sign(boundText({ ...bound, digest: '', opaque }));
       const parameters = Object.entries({ id, ...bound, opaque }).map(([name, text]) => `${name}="${text}"`);
       return { headers: { 'www-authenticate': `Payment ${parameters.join(', ')}` } };
     },
 
     read: async (incoming, bill) => {
-      const credential = credentialIn(incoming);
-      if (credential === null) return null;
-      const found = challengeIn(credential);
+      const sent = credentialIn(incoming);
+      if (sent === null) return null;
+      const found = challengeIn(sent);
       if (found === null) return failed('invalid_payload');
       const { id, challenge, payload } = found;
-      if (!(await isSigned(await keyOf(), boundText(challenge), id))) return failed('invalid_offer');
-      const offer = await offers.read(objectOfBase64(challenge.opaque)?.offer);
-      if (offer === null) return failed('invalid_offer');
+      const isOwn = await challenges.isSigned(boundText(challenge), id);
+      const offer = isOwn ? await offers.read(objectOfBase64(challenge.opaque)?.offer) : null;
       // A client that broadcasts itself has not paid our fee payer's transaction.
       if (payload?.type !== 'transaction') return failed('invalid_payload');
       const { transaction } = payload;
-      return presentForeign(paywall, { rail: 'mpp', transaction, offer, waitMs: WAIT_MS, receiptOf }, bill);
+      const credential = { transaction, offer: offer ?? failed('invalid_offer') };
+      return presentForeign(paywall, { rail: 'mpp', ...credential, waitMs: WAIT_MS, receiptOf }, bill);
     },
   };
 };

@@ -27,12 +27,44 @@ const LONGEST_OFFER = 512;
 
 const SHORTEST_SECRET = 32;
 
+/**
+ * Signs offers, shared by the replicas: at least 32 random characters. A list rotates it: the first
+ * one signs, and the others are accepted until the offers that they have signed expire, seven
+ * minutes after the first request.
+ */
+export type OfferSecret = string | readonly string[];
+
 /** @throws TypeError if a secret is missing, or can be guessed from what it has signed */
 export const checkSecret = (secret: unknown): void => {
-  if (typeof secret !== 'string' || secret.length < SHORTEST_SECRET)
+  const secrets: unknown[] = [secret].flat();
+  if (
+    secrets.length === 0 ||
+    secrets.some((each) => typeof each !== 'string' || each.length < SHORTEST_SECRET)
+  )
     throw new TypeError(
       `secret must be a text of at least ${SHORTEST_SECRET} characters: openssl rand -hex 32 makes one`,
     );
+};
+
+/** Signs texts, and accepts the signatures of earlier secrets while offers of theirs are valid. */
+export const createSigner = (secret: OfferSecret, importKey: (secret: string) => Promise<HmacKey>) => {
+  let begun: { keys: Promise<HmacKey[]>; at: number } | null = null;
+  // Not before the first request, because workers allow no cryptography, and have no time, while
+  // they load.
+  const begin = () => {
+    begun ??= { keys: Promise.all([secret].flat().map(importKey)), at: Date.now() };
+    return begun;
+  };
+  return {
+    sign: async (text: string): Promise<string> => sign((await begin().keys)[0]!, text),
+    isSigned: async (text: string, mac: string): Promise<boolean> => {
+      const { keys, at } = begin();
+      const isRotating = Date.now() <= at + (OFFER_SECONDS + GRACE_SECONDS) * 1000;
+      for (const key of (await keys).slice(0, isRotating ? undefined : 1))
+        if (await isSigned(key, text, mac)) return true;
+      return false;
+    },
+  };
 };
 
 /**
@@ -44,7 +76,8 @@ export const checkDialect = (
   options: object,
   names: { readonly [name: string]: true },
 ): void => {
-  if ('findTerms' in options) throw new TypeError(`dialects: call ${name}, as in [${name}()]`);
+  if (typeof options === 'object' && 'findTerms' in options)
+    throw new TypeError(`dialects: call ${name}, as in [${name}({ secret })]`);
   checkNames(name, options, names);
 };
 
@@ -74,22 +107,16 @@ const deriveKey = async (secret: string, purpose: string): Promise<HmacKey> => {
 
 /**
  * The offers of one dialect of one service.
- * @param secret shared by the replicas
  * @param purpose names dialect and service
  */
-export const createOffers = (secret: string, purpose: string) => {
-  let derived: Promise<HmacKey> | null = null;
-  // Not before the first request, because workers allow no cryptography while they load.
-  const keyOf = () => {
-    derived ??= deriveKey(secret, purpose);
-    return derived;
-  };
+export const createOffers = (secret: OfferSecret, purpose: string) => {
+  const signer = createSigner(secret, (each) => deriveKey(each, purpose));
   return {
     create: async (resource: string, amount: string): Promise<CreatedOffer> => {
       const expiresAt = Math.floor(Date.now() / 1000) + OFFER_SECONDS;
       const nonce = base64Url(crypto.getRandomValues(new Uint8Array(16)));
       const payload = jsonBase64Url({ r: await hashOf(resource), a: amount, e: expiresAt, n: nonce });
-      const offer = `${payload}.${await sign(await keyOf(), payload)}`;
+      const offer = `${payload}.${await signer.sign(payload)}`;
       return { offer, memo: await hashOf(offer), expiresAt };
     },
     /** Null: not an offer of this paywall. */
@@ -97,7 +124,7 @@ export const createOffers = (secret: string, purpose: string) => {
       if (typeof offer !== 'string' || offer.length > LONGEST_OFFER) return null;
       const [payload, mac, ...rest] = offer.split('.');
       if (payload === undefined || mac === undefined || rest.length > 0) return null;
-      if (!(await isSigned(await keyOf(), payload, mac))) return null;
+      if (!(await signer.isSigned(payload, mac))) return null;
       const { r, a, e } = objectOfBase64(payload) as { r: string; a: string; e: number };
       return {
         memo: await hashOf(offer),

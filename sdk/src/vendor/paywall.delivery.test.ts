@@ -58,6 +58,36 @@ describe('one delivery', () => {
     expect(api.calls()).toEqual(['quote', 'redeem', 'quote', 'verify']);
   });
 
+  test.each([
+    ['', undefined, {}],
+    [' of units', { units: 3 }, { units: 3 }],
+    [' of units ahead', { units: 3, ahead: 2 }, { units: 3 }],
+  ])('a payment%s with a record is delivered after a higher price', async (_, prepaid, units) => {
+    const store = memoryStore();
+    let runs = 0;
+    const selling = (price: string) =>
+      api.paywall({ store }).protect({ price, ...(prepaid && { prepaid }) }, () => {
+        runs += 1;
+        return new Response('the report', { status: runs === 1 ? 500 : 200 });
+      });
+    const headers = api.pay({ resource: RESOURCE, ...units });
+    api.faults.push(({ call }) => (/redeem|consume/.test(call) ? 'lost' : null));
+    const [before, dearer] = [selling('50000'), selling('50001')];
+    const statusOf = async (serve: typeof before) => {
+      const response = await serve(at('/report', headers));
+      await response.text();
+      return response.status;
+    };
+    expect(await statusOf(before)).toBe(503);
+    api.faults.pop();
+    // Units that are consumed ahead belong to no request yet.
+    const first = await statusOf(prepaid !== undefined && 'ahead' in prepaid ? before : dearer);
+    const statuses = [first, await statusOf(dearer), await statusOf(dearer)];
+    expect([statuses, runs]).toEqual([[500, 200, 200], 2]);
+    const others = api.pay({ resource: RESOURCE, ...units });
+    expect(await reasonOf(dearer(at('/report', others)))).toBe('402 payment_failed amount_too_small');
+  });
+
   test('of 50 concurrent requests on two replicas with one store one runs the handler, and the others get 503', async () => {
     const store = memoryStore();
     const replicas = [sell(undefined, { store }), sell(undefined, { store })];

@@ -89,9 +89,10 @@ describe('the 402', () => {
           ? null
           : {
               id,
-              take: async (_bill, deliveryId) => {
-                if (!tokens.has(id)) tokens.add(id).add(deliveryId);
-                return tokens.has(deliveryId) ? 'open' : 'spent';
+              mismatch: async () => null,
+              take: async (_bill, taking) => {
+                if (!tokens.has(id)) tokens.add(id).add(taking.id);
+                return tokens.has(taking.id) ? 'open' : 'spent';
               },
             };
       },

@@ -150,7 +150,6 @@ const ownDialect = (
 const contextOf = (options: PaywallOptions, client: Client, logError: LogError): PaywallContext => {
   const readTerms = () => client.settlement.foreignTerms({}, { signal: AbortSignal.timeout(TERMS_MS) });
   return {
-    serviceKey: options.serviceKey,
     serviceId: options.serviceId,
     publicUrl: options.publicUrl,
     findTerms: createTerms(readTerms, (error) =>

@@ -3,7 +3,7 @@ import { hexHash, utf8 } from '../encoding.ts';
 import { ApiError, NoAnswerError } from '../errors.ts';
 import { RateLimitedError } from '../generated/errors.ts';
 import { REFUSED_HEADER } from '../pay/dialects.ts';
-import { BadTokenError, type TokenVerifier } from '../tokens.ts';
+import { BadTokenError, type SettlementClaims, type TokenVerifier } from '../tokens.ts';
 import { failed, type Refusal, unavailable } from './answers.ts';
 import type { Bill, Dialect, Presented } from './dialect.ts';
 import { CONFIGURATION } from './log.ts';
@@ -127,31 +127,29 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
       if (!settlement_token || !settlement_id) return null;
       if (settlement_token.length > LONGEST_TOKEN || !SETTLEMENT_ID.test(settlement_id))
         return failed('invalid_token');
-      let quoteId: string;
+      let claims: SettlementClaims;
       // Verified before any call, because invalid tokens must not use up the vendor's limits.
       try {
-        const claims = await verify('settlement', settlement_token);
+        claims = await verify('settlement', settlement_token);
         if (claims.settlement_id !== settlement_id) return failed('invalid_token');
         if (claims.service_id !== serviceId) return failed('other_service');
-        if (bill.units === null && BigInt(claims.quote_amount) < BigInt(bill.amount))
-          return failed('amount_too_small');
-        quoteId = claims.quote_id;
       } catch (error) {
         return error instanceof BadTokenError ? failed('invalid_token') : refusalOf(error);
       }
       const isOwnQuote = () =>
-        quotes.paid(bill, quoteId).catch((error: unknown) => {
+        quotes.paid(bill, claims.quote_id).catch((error: unknown) => {
           onError(error);
           return false;
         });
       const { take, mismatch, consume } = settlementOf({ settlement_id, settlement_token }, isOwnQuote);
       return {
         id: settlement_id,
-        take: (asked, deliveryId) => take(asked, deliveryId).catch(refusalOf),
-        ahead: {
-          mismatch: (asked) => mismatch(asked).catch(refusalOf),
-          consume: (asked, units, id) => consume(asked, units, id).catch(refusalOf),
-        },
+        mismatch: async (asked) =>
+          asked.units === null && BigInt(claims.quote_amount) < BigInt(asked.amount)
+            ? failed('amount_too_small')
+            : mismatch(asked).catch(refusalOf),
+        take: (asked, taking) => take(asked, taking).catch(refusalOf),
+        ahead: { consume: (asked, units, id) => consume(asked, units, id).catch(refusalOf) },
       };
     },
   };

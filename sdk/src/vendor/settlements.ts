@@ -4,7 +4,7 @@ import { ApiError } from '../errors.ts';
 import type { Output } from '../types.ts';
 import { failed, type Refusal, unavailable } from './answers.ts';
 import type { Opening } from './deliveries.ts';
-import type { Bill, Consumed } from './dialect.ts';
+import type { Bill, Consumed, Taking } from './dialect.ts';
 import { createThrottle } from './throttle.ts';
 
 /** A payment that a fork rolled back is made again within seconds. */
@@ -16,10 +16,10 @@ const MAX_SETTLEMENTS = 1000;
 type SettlementTerms = Pick<Output<'settlement.verify'>, 'service_id' | 'scope' | 'quote_amount'>;
 type No = Refusal | 'exhausted';
 /**
- * A settlement, and a refusal that holds until a time, so that repeated requests do not use up the
- * vendor's limits.
+ * A settlement's terms once they were read, and a refusal that holds until a time, so that repeated
+ * requests do not use up the vendor's limits.
  */
-type KnownSettlement = SettlementTerms & { no: { said: No; until: number } | null };
+type KnownSettlement = { terms: SettlementTerms | null; no: { said: No; until: number } | null };
 type Ids = { settlement_id: string; settlement_token: string };
 
 /**
@@ -113,27 +113,17 @@ export const createSettlements = (client: Client, serviceId: string) => {
   const { verify, redeem, consume, consumeUpTo } = createCalls(client);
   // The terms of a settlement never change, so they are read once. A final refusal is cached too.
   const settlements = boundedMap<KnownSettlement>(MAX_SETTLEMENTS);
-  const knownOf = async (
-    settlement_id: string,
-    bill: Bill,
-    isOwnQuote: () => Promise<boolean>,
-  ): Promise<KnownSettlement> => {
+  const knownOf = (settlement_id: string): KnownSettlement => {
     const known = settlements.get(settlement_id);
     if (known !== undefined) return known;
-    const terms = (await isOwnQuote()) ? termsOf(bill, serviceId) : await verify(settlement_id);
-    const { service_id, scope, quote_amount } = terms;
-    const fresh: KnownSettlement = { service_id, scope, quote_amount, no: null };
+    const fresh: KnownSettlement = { terms: null, no: null };
     settlements.set(settlement_id, fresh);
     return fresh;
   };
 
   /** Calls the API, unless it is known to refuse. */
-  const unlessRefused = async <T>(
-    ids: Ids,
-    bill: Bill,
-    known: KnownSettlement,
-    call: () => Promise<T>,
-  ): Promise<T | No> => {
+  const unlessRefused = async <T>(ids: Ids, bill: Bill, call: () => Promise<T>): Promise<T | No> => {
+    const known = knownOf(ids.settlement_id);
     if (known.no !== null && Date.now() < known.no.until) return known.no.said;
     try {
       return await call();
@@ -147,21 +137,23 @@ export const createSettlements = (client: Client, serviceId: string) => {
     const { settlement_id } = ids;
     return {
       /** Why the settlement does not pay for this bill, or null. */
-      mismatch: async (bill: Bill): Promise<Refusal | null> =>
-        mismatch(await knownOf(settlement_id, bill, isOwnQuote), bill, serviceId),
-      /** Redeems the settlement, or consumes one unit of it, for a bill that it pays for. */
-      take: async (bill: Bill, deliveryId: string): Promise<Opening | 'exhausted'> => {
-        const known = await knownOf(settlement_id, bill, isOwnQuote);
-        const wrong = mismatch(known, bill, serviceId);
-        if (wrong !== null) return wrong;
-        return unlessRefused<Opening>(ids, bill, known, () =>
-          bill.units === null ? redeem(ids, deliveryId) : consume(ids, 1, deliveryId),
-        );
+      mismatch: async (bill: Bill): Promise<Refusal | null> => {
+        const known = knownOf(settlement_id);
+        if (known.terms === null) {
+          const terms = (await isOwnQuote()) ? termsOf(bill, serviceId) : await verify(settlement_id);
+          const { service_id, scope, quote_amount } = terms;
+          known.terms = { service_id, scope, quote_amount };
+        }
+        return mismatch(known.terms, bill, serviceId);
       },
+      /** Redeems the settlement, or consumes one unit of it, for a bill that it pays for. */
+      take: (bill: Bill, { id }: Taking): Promise<Opening | 'exhausted'> =>
+        unlessRefused<Opening>(ids, bill, () =>
+          bill.units === null ? redeem(ids, id) : consume(ids, 1, id),
+        ),
       /** Consumes units for a bill that it pays for. */
       consume: async (bill: Bill, units: number, id: string): Promise<Consumed> => {
-        const known = await knownOf(settlement_id, bill, isOwnQuote);
-        const consumed = await unlessRefused(ids, bill, known, () => consumeUpTo(ids, units, id));
+        const consumed = await unlessRefused(ids, bill, () => consumeUpTo(ids, units, id));
         return consumed === 'exhausted' ? { left: 0 } : consumed;
       },
     };

@@ -66,7 +66,6 @@ const campaign = async (seed: number) => {
   const payment = {
     key: 'payment',
     ahead: {
-      mismatch: async () => null,
       consume: (_: Bill, units: number, id: string) => consume(units, id),
     },
   };
@@ -77,7 +76,7 @@ const campaign = async (seed: number) => {
     const at = rng.int(0, replicas.length);
     if (trouble && rng.chance(0.1)) replicas[at] = replica();
     const { deliveries, take } = replicas[at]!;
-    const record = { key: `payment:${hash}`, hash };
+    const record = { key: `payment:${hash}`, hash, mismatch: async () => null };
     const open = async () => {
       const consumed = await consume(1, 'one');
       expect({ seed, consumed }).toEqual({ seed, consumed: { left: 0 } });

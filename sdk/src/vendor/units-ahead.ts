@@ -151,19 +151,18 @@ export const createUnitsAhead = (
   /**
    * Takes one unit of a payment for a request.
    * @param payment with its key in the store
-   * @param request the key of the request's record, and its hash
+   * @param request the key of the request's record, its hash, and whether it is paid for
    * @returns the delivery, or why there is none. Null: the request's record decides, or the API
    * @throws errors of the store
    */
   return async (
     { key, ahead }: Pick<Presented, 'ahead'> & { key: string },
     bill: Bill,
-    request: { key: string; hash: string },
+    request: { key: string; hash: string; mismatch: () => Promise<Refusal | null> },
   ): Promise<Begun | null> => {
     const units = bill.ahead;
     if (units === 1 || ahead === undefined) return null;
-    const wrong = await ahead.mismatch(bill);
-    if (wrong !== null) return { kind: 'refused', refusal: wrong };
+    if ((await request.mismatch()) !== null) return null;
     const consume: Consume = (some, id) => ahead.consume(bill, some, id);
     const known = knownOf(key);
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {

@@ -291,7 +291,7 @@ describe.each(Object.entries(SHOPS))('%s with the dialects x402 and MPP', (_fram
   const secret = 'a secret of the vendor, 32 or more';
   const open = async () => {
     const state = { runs: 0, fails: false };
-    const options = { dialects: [x402({ v1: true }), mpp({ secret })], store: memoryStore() };
+    const options = { dialects: [x402({ secret, v1: true }), mpp({ secret })], store: memoryStore() };
     const serve = await start(api.paywall(options), () => {
       state.runs += 1;
       return { runs: state.runs };

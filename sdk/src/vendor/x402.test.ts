@@ -19,8 +19,9 @@ beforeEach(async () => {
   api = await startVendorApi();
 });
 afterEach(() => api.stop());
-const sell = (options: Parameters<typeof x402>[0] = {}) =>
-  sellBy(api, undefined, { dialects: [x402(options)] });
+const SECRET = 'a secret of the vendor, 32 or more';
+const sell = (options: Partial<Parameters<typeof x402>[0]> = {}) =>
+  sellBy(api, undefined, { dialects: [x402({ secret: SECRET, ...options })] });
 /** A message as the API gives it, and the details of an invalid field. */
 const detailed = (message: string) => {
   const [, path, rest] = /^(transaction): (.+)$/.exec(message) ?? [];
@@ -111,23 +112,6 @@ describe('version 2', () => {
     expect(body).toEqual({ error: 'service_unavailable', details: { reason: 'being_confirmed' } });
   });
 
-  test('replicas with one service key, or one secret, recognise their offers', async () => {
-    for (const secret of [undefined, 'a common secret of 32 characters']) {
-      const options = secret === undefined ? {} : { secret };
-      const [one, other] = [sell(options), sell(options)];
-      const payment = paymentOn.x402((await one.serve(at('/report'))).headers);
-      expect((await other.serve(at('/report', payment))).status).toBe(200);
-    }
-    const payment = paymentOn.x402((await sell({ secret: 'one'.repeat(11) }).serve(at('/report'))).headers);
-    expect(await reasonOf(sell({ secret: 'other'.repeat(7) }).serve(at('/report', payment)))).toBe(
-      '402 payment_failed invalid_offer',
-    );
-  });
-
-  test('a secret that can be guessed is refused at the start', () => {
-    expect(() => x402({ secret: 'short' })).toThrow(TypeError);
-  });
-
   test('an altered offer is refused without a call', async () => {
     const { serve } = sell();
     const required = fromBase64((await serve(at('/report'))).headers.get('payment-required'));
@@ -208,7 +192,9 @@ describe('version 1', () => {
 
 test('replicas on a store deliver a payment of one offer by the other', async () => {
   const store = memoryStore();
-  const [one, other] = [1, 2].map(() => sellBy(api, undefined, { dialects: [x402()], store }));
+  const [one, other] = [1, 2].map(() =>
+    sellBy(api, undefined, { dialects: [x402({ secret: SECRET })], store }),
+  );
   const payment = paymentOn.x402((await one!.serve(at('/report'))).headers);
   await readAnswer(other!.serve(at('/report', payment)));
   const again = await readAnswer(one!.serve(at('/report', payment)));

@@ -6,22 +6,25 @@ import { presentForeign } from './foreign-dialect.ts';
 import type { ForeignSettlement } from './foreign-payments.ts';
 import type { ForeignTerms } from './foreign-terms.ts';
 import type { Incoming } from './incoming.ts';
-import { type CreatedOffer, checkDialect, checkSecret, createOffers, OFFER_SECONDS } from './offers.ts';
+import {
+  type CreatedOffer,
+  checkDialect,
+  checkSecret,
+  createOffers,
+  OFFER_SECONDS,
+  type OfferSecret,
+} from './offers.ts';
 
 type X402Options = {
+  secret: OfferSecret;
   /**
    * Also serves clients of version 1. They return no offer, so their payment counts for any route
    * of the same price. Default false.
    */
   v1?: boolean;
-  /**
-   * Signs the offers, shared by the replicas: at least 32 random characters. Default: derived from
-   * the service key.
-   */
-  secret?: string;
 };
 
-const OPTIONS = { v1: true, secret: true } satisfies OptionNames<X402Options>;
+const OPTIONS = { secret: true, v1: true } satisfies OptionNames<X402Options>;
 
 /** How long a request waits for its payment. Proxies end requests after 60 s. */
 const WAIT_MS = 50_000;
@@ -107,9 +110,9 @@ const receiptIn =
       extra: { quittance: { settlement_id } },
     });
 
-const createDialect = (paywall: PaywallContext, { v1 = false, secret }: X402Options): Dialect => {
-  const { findTerms, serviceKey, serviceId } = paywall;
-  const offers = createOffers(secret ?? serviceKey, `quittance x402 offer ${serviceId}`);
+const createDialect = (paywall: PaywallContext, { secret, v1 = false }: X402Options): Dialect => {
+  const { findTerms, serviceId } = paywall;
+  const offers = createOffers(secret, `quittance x402 offer ${serviceId}`);
   const versions: readonly Version[] = v1 ? [2, 1] : [2];
   const versionOf = (incoming: Incoming): Version | null =>
     versions.find((version) => incoming.header(VERSIONS[version].payment) !== null) ?? null;
@@ -147,14 +150,13 @@ const createDialect = (paywall: PaywallContext, { v1 = false, secret }: X402Opti
       if (payload === null || sent?.x402Version !== version) return failed('invalid_payload');
       const accepted = objectOr(sent.accepted);
       const offer = version === 1 ? null : await offers.read(objectOr(accepted?.extra)?.offer);
-      if (version === 2 && offer === null) return failed('invalid_offer');
       const network = (await findTerms())?.network ?? String(accepted?.network ?? sent.network);
       return presentForeign(
         paywall,
         {
           rail: 'x402',
           transaction: payload.transaction,
-          offer,
+          offer: version === 1 ? null : (offer ?? failed('invalid_offer')),
           waitMs: WAIT_MS,
           receiptOf: receiptIn(version, network),
         },
@@ -166,11 +168,11 @@ const createDialect = (paywall: PaywallContext, { v1 = false, secret }: X402Opti
 
 /**
  * Offers the routes of a paywall to x402 clients on Solana, scheme `exact`, version 2 and
- * optionally 1: `createPaywall({ dialects: [x402()] })`. The platform co-signs and settles.
+ * optionally 1: `createPaywall({ dialects: [x402({ secret })] })`. The platform co-signs and settles.
  * @throws TypeError if an option is unknown, or the secret is too short
  */
-export const x402 = (options: X402Options = {}): DialectFactory => {
+export const x402 = (options: X402Options): DialectFactory => {
   checkDialect('x402', options, OPTIONS);
-  if (options.secret !== undefined) checkSecret(options.secret);
+  checkSecret(options.secret);
   return (paywall) => createDialect(paywall, options);
 };
