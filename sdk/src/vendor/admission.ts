@@ -1,7 +1,16 @@
 import { ApiError, NoAnswerError } from '../errors.ts';
-import { answer, failed, type Refusal, refuse, restore, unavailable } from './answers.ts';
-import { type Begun, createDeliveries, type Finish, type Opening, type Receipt } from './deliveries.ts';
-import type { Bill, Dialect, Offer, Presented, Taking } from './dialect.ts';
+import {
+  answer,
+  failed,
+  IN_PROGRESS,
+  isUsedUp,
+  type Refusal,
+  refuse,
+  restore,
+  unavailable,
+} from './answers.ts';
+import { createDeliveries, type Finish, type Receipt } from './deliveries.ts';
+import type { Bill, Dialect, Offer, Presented } from './dialect.ts';
 import { type Incoming, requestHash, requestIdOf, resourceIn } from './incoming.ts';
 import { CONFIGURATION, detailsOf, type Log, type LogError, type PaywallEvent } from './log.ts';
 import type { PaywallPayment } from './payment.ts';
@@ -63,7 +72,7 @@ const createAnswers = (dialects: readonly Dialect[], log: Log, logError: LogErro
       const said =
         reason === undefined
           ? { error: 'payment_required' }
-          : { error: 'payment_failed', details: { reason } };
+          : { error: failure?.refusal.error, details: { reason } };
       const body = Object.assign(said, ...offers.map((offer) => offer.body));
       const headers = Object.assign({}, ...offers.map((offer) => offer.headers));
       return { kind: 'answer', response: answer(402, body, headers) };
@@ -73,9 +82,12 @@ const createAnswers = (dialects: readonly Dialect[], log: Log, logError: LogErro
       return refused(resource, unavailable('no_quote', waitMs));
     }
   };
-  /** Answers a refused payment, with new offers if its clients begin again from each 402. */
+  /**
+   * Answers a refused payment, with new offers if it is used up, or if its clients begin again from
+   * each 402.
+   */
   const refuseTo = async (bill: Bill, incoming: Incoming, failure: Failure): Promise<Admission> =>
-    failure.refusal.status === 402 && failure.dialect.offersAgain === true
+    isUsedUp(failure.refusal) || (failure.refusal.status === 402 && failure.dialect.offersAgain === true)
       ? charge(bill, incoming, failure)
       : refused(bill.resource, failure.refusal, failure.about);
   return { refused, charge, refuseTo };
@@ -102,21 +114,12 @@ const presentedTo = async (
 /** The answer to a delivery that cannot begin. */
 const UNDELIVERABLE = {
   spent: failed('spent'),
-  busy: { status: 503, error: 'payment_in_progress', reason: 'in_progress', retryAfterSeconds: 1 },
+  busy: IN_PROGRESS,
 } satisfies Record<string, Refusal>;
 
 const TOO_LARGE: Refusal = { status: 413, error: 'payload_too_large', reason: 'body' };
 
 type Deliver = { kind: 'deliver'; id: string; receipt: Receipt | null; finish: Finish };
-
-/** The first call's result for all calls. */
-const once = <T>(call: () => T): (() => T) => {
-  let made: { result: T } | null = null;
-  return () => {
-    made ??= { result: call() };
-    return made.result;
-  };
-};
 
 /** Adds the events of a delivery to its end. */
 const logged = (log: Log, about: Omit<PaywallEvent, 'event'>, { finish }: Deliver): Finish => {
@@ -144,9 +147,9 @@ type AdmissionDeps = {
 /** Delivers for payments. */
 const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnswers>) => {
   const { store, maxBodyBytes, log, logError } = deps;
-  const { refused, charge, refuseTo } = answers;
+  const { refused, refuseTo } = answers;
   const deliveries = createDeliveries(store, (error) => logError(error));
-  const takeAhead = createUnitsAhead(store, deliveries, (error) => logError(error));
+  const begin = createUnitsAhead(store, deliveries, (error) => logError(error));
 
   /** Delivers for a payment, or answers why not. */
   return async (
@@ -159,24 +162,13 @@ const createRedeem = (deps: AdmissionDeps, answers: ReturnType<typeof createAnsw
     const body = await incoming.body(maxBodyBytes);
     if (body === null) return refused(bill.resource, TOO_LARGE, about);
     const hash = await requestHash(incoming, requestId, body);
-    let exhausted = false;
-    const open = async (taking: Taking): Promise<Opening> => {
-      const taken = await payment.take(bill, taking);
-      exhausted = taken === 'exhausted';
-      return taken === 'exhausted' ? failed(taken) : taken;
-    };
     // A prepaid settlement pays for many requests, so each request has its own record.
     const isShared = bill.units !== null && payment.isWhole !== true;
     const key = isShared ? `${payment.key}:${hash}` : payment.key;
-    const mismatch = once(() => payment.mismatch(bill));
-    const begin = async (): Promise<Begun> =>
-      (await takeAhead(payment, bill, { key, hash, mismatch })) ??
-      (await deliveries.once({ key, hash, order: payment.order, mismatch, open }));
-    const begun = await begin().catch((error: unknown) => {
+    const begun = await begin(payment, bill, { key, hash }).catch((error: unknown) => {
       logError(error, about);
       return { kind: 'refused' as const, refusal: unavailable('store') };
     });
-    if (exhausted) return charge(bill, incoming);
     const { dialect } = payment;
     switch (begun.kind) {
       case 'refused':

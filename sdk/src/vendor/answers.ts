@@ -27,6 +27,22 @@ export type Refusal = {
  */
 export const failed = (reason: string): Refusal => ({ status: 402, error: 'payment_failed', reason });
 
+/** Another request with this payment is being served. */
+export const IN_PROGRESS: Refusal = {
+  status: 503,
+  error: 'payment_in_progress',
+  reason: 'in_progress',
+  retryAfterSeconds: 1,
+};
+
+/** Nothing is left of a prepaid payment. The answer offers another one. */
+export const usedUp = (reason: 'settlement_exhausted' | 'settlement_expired'): Refusal => ({
+  status: 402,
+  error: 'payment_required',
+  reason,
+});
+export const isUsedUp = ({ error }: Refusal): boolean => error === 'payment_required';
+
 /** A temporary failure. The same request with the same payment still gets its delivery. */
 export const unavailable = (reason: string, retryAfterMs: number | null = null): Refusal => ({
   status: 503,

@@ -57,7 +57,7 @@ const campaign = async (seed: number) => {
   let running = 0;
   const request = async (hash: string): Promise<string> => {
     const { once } = createDeliveries(store, () => {});
-    const begun = await once({ key: 'payment', hash, mismatch: async () => null, open }).catch(() => null);
+    const begun = await once({ key: 'payment', hash, refusal: async () => null, open }).catch(() => null);
     if (begun === null) return 'error';
     if (begun.kind === 'replay') expect({ seed, is: begun.answer.body }).toEqual({ seed, is: hash });
     if (begun.kind !== 'deliver') return begun.kind;

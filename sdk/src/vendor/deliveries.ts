@@ -1,4 +1,4 @@
-import type { Refusal, StoredAnswer } from './answers.ts';
+import { isUsedUp, type Refusal, type StoredAnswer } from './answers.ts';
 import type { Order, Taking } from './dialect.ts';
 import { createLeases, type Lock } from './leases.ts';
 import type { Counted, PaywallStore } from './store.ts';
@@ -51,8 +51,8 @@ type Payment = {
   key: string;
   hash: string;
   order?: Order | undefined;
-  /** Why the payment does not pay for the request, or null. Asked unless its record names it. */
-  mismatch: () => Promise<Refusal | null>;
+  /** Why the request gets no delivery, or null. Asked unless the payment's record names it. */
+  refusal: () => Promise<Refusal | null>;
   open: (taking: Taking) => Promise<Opening>;
 };
 
@@ -97,10 +97,10 @@ type StoredRecord = ReturnType<typeof recordOf>;
  */
 const redeemOnce = async (stored: StoredRecord, payment: Payment): Promise<Begun | PaymentRecord> => {
   const { found, write } = stored;
-  const { hash, order, mismatch, open } = payment;
+  const { hash, order, open } = payment;
   let record = found;
   if (record?.hash !== hash) {
-    const refusal = await mismatch();
+    const refusal = await payment.refusal();
     // While the payment is undecided for another request, a refusal could make its buyer pay again.
     if (refusal !== null) return found === null ? { kind: 'refused', refusal } : { kind: 'busy' };
     // A record that was never redeemed keeps its id also for another request, because no handler
@@ -118,8 +118,8 @@ const redeemOnce = async (stored: StoredRecord, payment: Payment): Promise<Begun
   const isRefused = typeof opening === 'object' && 'status' in opening;
   if (isRefused) {
     // The id was created for this call. If it were stored for invalid payments, anybody could fill
-    // the store for free.
-    if (found === null && tookNothing(opening)) await stored.remove();
+    // the store for free. An id to which the API says that nothing is left has never succeeded.
+    if (found === null ? tookNothing(opening) : isUsedUp(opening)) await stored.remove();
     return { kind: 'refused', refusal: opening };
   }
   const receipt = opening === 'open' ? {} : { receipt: opening };

@@ -32,10 +32,12 @@ export type Presented = {
   /** Why the payment does not pay for this bill, or null. Judged before the payment has a record. */
   mismatch: (bill: Bill) => Promise<Refusal | null>;
   /** Redeems the payment, or consumes one unit, once. */
-  take: (bill: Bill, taking: Taking) => Promise<Opening | 'exhausted'>;
+  take: (bill: Bill, taking: Taking) => Promise<Opening>;
   /** Consumes units before their requests, for routes with `prepaid.ahead`. */
   ahead?: {
-    /** Consumes `bill.ahead` units or fewer. The same id consumes nothing more. */
+    /** What the API is known to refuse to an id that was never sent. */
+    refusal: () => Refusal | null;
+    /** Consumes `bill.ahead` units or fewer. The same id consumes nothing more and succeeds. */
     consume: (bill: Bill, units: number, id: string) => Promise<Consumed>;
   };
 };

@@ -117,6 +117,38 @@ test('more units at the same unit price are accepted', async () => {
   expect((await ask(prepay(6, '100000'), 'a')).status).toBe(200);
 });
 
+test.each([
+  ['settlement_exhausted', 1],
+  ['settlement_expired', 2],
+])(
+  'a request whose unit was consumed is delivered after %s, which another request is told',
+  async (code, units) => {
+    const headers = prepay(units, String(16_667 * units));
+    const { consumed: ids } = api.settlements.get(headers['x-settlement-id']!)!;
+    let isLost = true;
+    const losing: typeof fetch = async (...call) => {
+      const response = await fetch(...call);
+      if (isLost && String(call[0]).endsWith('/consume')) throw new TypeError('the connection broke');
+      return response;
+    };
+    const { ask } = sell({ fetch: losing });
+    expect((await ask(headers, 'a')).status).toBe(503);
+    isLost = false;
+    api.faults.push(({ call, body }) =>
+      call.endsWith('/consume') && !ids.includes(String(body!.request_id)) ? refusal(409, code) : null,
+    );
+    for (const id of ['b', 'c']) {
+      const { status, text } = await ask(headers, id);
+      expect([status, JSON.parse(text)]).toMatchObject([
+        402,
+        { error: 'payment_required', details: { reason: code }, quote_token: expect.any(String) },
+      ]);
+    }
+    expect(await ask(headers, 'a')).toEqual({ status: 200, text: 'run 1' });
+    expect(consumeCalls()).toBe(3);
+  },
+);
+
 const AHEAD = { units: 10, ahead: 4 };
 const consumeCalls = () => api.calls().filter((call) => call === 'consume').length;
 

@@ -141,7 +141,10 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
           onError(error);
           return false;
         });
-      const { take, mismatch, consume } = settlementOf({ settlement_id, settlement_token }, isOwnQuote);
+      const { take, mismatch, consume, refusal } = settlementOf(
+        { settlement_id, settlement_token },
+        isOwnQuote,
+      );
       return {
         id: settlement_id,
         mismatch: async (asked) =>
@@ -149,7 +152,10 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
             ? failed('amount_too_small')
             : mismatch(asked).catch(refusalOf),
         take: (asked, taking) => take(asked, taking).catch(refusalOf),
-        ahead: { consume: (asked, units, id) => consume(asked, units, id).catch(refusalOf) },
+        ahead: {
+          refusal,
+          consume: (asked, units, id) => consume(asked, units, id).catch(refusalOf),
+        },
       };
     },
   };

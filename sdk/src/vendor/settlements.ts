@@ -2,7 +2,7 @@ import { boundedMap } from '../bounded-map.ts';
 import type { Client } from '../client.ts';
 import { ApiError } from '../errors.ts';
 import type { Output } from '../types.ts';
-import { failed, type Refusal, unavailable } from './answers.ts';
+import { failed, type Refusal, unavailable, usedUp } from './answers.ts';
 import type { Opening } from './deliveries.ts';
 import type { Bill, Consumed, Taking } from './dialect.ts';
 import { createThrottle } from './throttle.ts';
@@ -14,12 +14,13 @@ const CONFLICT_MS = 10_000;
 const MAX_SETTLEMENTS = 1000;
 
 type SettlementTerms = Pick<Output<'settlement.verify'>, 'service_id' | 'scope' | 'quote_amount'>;
-type No = Refusal | 'exhausted';
+type No = { said: Refusal; until: number };
 /**
  * A settlement's terms once they were read, and a refusal that holds until a time, so that repeated
- * requests do not use up the vendor's limits.
+ * requests do not use up the vendor's limits. It holds for the id that got it, and for ids that
+ * were never sent. Another id may have succeeded before.
  */
-type KnownSettlement = { terms: SettlementTerms | null; no: { said: No; until: number } | null };
+type KnownSettlement = { terms: SettlementTerms | null; no: (No & { id: string }) | null };
 type Ids = { settlement_id: string; settlement_token: string };
 
 /**
@@ -50,7 +51,7 @@ const termsOf = ({ resource, amount, units }: Bill, service_id: string): Settlem
 });
 
 /** What a settlement that is in conflict with a redeem refuses, and how long that holds. */
-const noOfConflict = (chainStatus: Output<'settlement.verify'>['chain_status']): KnownSettlement['no'] =>
+const noOfConflict = (chainStatus: Output<'settlement.verify'>['chain_status']): No =>
   chainStatus === 'pending'
     ? { said: unavailable('being_confirmed', FORK_MS), until: Date.now() + FORK_MS }
     : { said: failed('conflict'), until: Date.now() + CONFLICT_MS };
@@ -62,13 +63,13 @@ const noOf = async (
   error: unknown,
   { units }: Bill,
   read: () => Promise<Output<'settlement.verify'>>,
-): Promise<KnownSettlement['no']> => {
+): Promise<No | null> => {
   const forEver = Number.POSITIVE_INFINITY;
   switch (codeOf(error)) {
     case 'settlement_exhausted':
-      return { said: 'exhausted', until: forEver };
+      return { said: usedUp('settlement_exhausted'), until: forEver };
     case 'settlement_expired':
-      return { said: units === null ? failed('settlement_expired') : 'exhausted', until: forEver };
+      return { said: (units === null ? failed : usedUp)('settlement_expired'), until: forEver };
     case 'conflict':
       return noOfConflict((await read()).chain_status);
     default:
@@ -88,7 +89,7 @@ const createCalls = (client: Client) => {
     await consumeCalls(() => client.settlement.consume({ ...ids, units, request_id }));
     return 'open';
   };
-  /** Consumes units. `left`: so many are left, which are fewer. */
+  /** Consumes units. `left`: so many are left, which are fewer, and not none. */
   const consumeUpTo = async (ids: Ids, units: number, id: string): Promise<'consumed' | { left: number }> => {
     try {
       await consume(ids, units, id);
@@ -121,16 +122,26 @@ export const createSettlements = (client: Client, serviceId: string) => {
     return fresh;
   };
 
+  const refusalOf = (settlement_id: string) => {
+    const { no } = knownOf(settlement_id);
+    return no !== null && Date.now() < no.until ? no : null;
+  };
   /** Calls the API, unless it is known to refuse. */
-  const unlessRefused = async <T>(ids: Ids, bill: Bill, call: () => Promise<T>): Promise<T | No> => {
-    const known = knownOf(ids.settlement_id);
-    if (known.no !== null && Date.now() < known.no.until) return known.no.said;
+  const unlessRefused = async <T>(
+    { settlement_id }: Ids,
+    bill: Bill,
+    { id, isRepeat }: Pick<Taking, 'id' | 'isRepeat'>,
+    call: () => Promise<T>,
+  ): Promise<T | Refusal> => {
+    const known = refusalOf(settlement_id);
+    if (known !== null && (!isRepeat || known.id === id)) return known.said;
     try {
       return await call();
     } catch (error) {
-      known.no = await noOf(error, bill, () => verify(ids.settlement_id));
-      if (known.no === null) throw error;
-      return known.no.said;
+      const no = await noOf(error, bill, () => verify(settlement_id));
+      if (no === null) throw error;
+      knownOf(settlement_id).no = { ...no, id };
+      return no.said;
     }
   };
   return (ids: Ids, isOwnQuote: () => Promise<boolean>) => {
@@ -147,15 +158,15 @@ export const createSettlements = (client: Client, serviceId: string) => {
         return mismatch(known.terms, bill, serviceId);
       },
       /** Redeems the settlement, or consumes one unit of it, for a bill that it pays for. */
-      take: (bill: Bill, { id }: Taking): Promise<Opening | 'exhausted'> =>
-        unlessRefused<Opening>(ids, bill, () =>
-          bill.units === null ? redeem(ids, id) : consume(ids, 1, id),
+      take: (bill: Bill, taking: Taking): Promise<Opening> =>
+        unlessRefused<Opening>(ids, bill, taking, () =>
+          bill.units === null ? redeem(ids, taking.id) : consume(ids, 1, taking.id),
         ),
+      /** What the API is known to refuse to an id that was never sent. */
+      refusal: (): Refusal | null => refusalOf(settlement_id)?.said ?? null,
       /** Consumes units for a bill that it pays for. */
-      consume: async (bill: Bill, units: number, id: string): Promise<Consumed> => {
-        const consumed = await unlessRefused(ids, bill, () => consumeUpTo(ids, units, id));
-        return consumed === 'exhausted' ? { left: 0 } : consumed;
-      },
+      consume: (bill: Bill, units: number, id: string): Promise<Consumed> =>
+        unlessRefused<Consumed>(ids, bill, { id, isRepeat: true }, () => consumeUpTo(ids, units, id)),
     };
   };
 };

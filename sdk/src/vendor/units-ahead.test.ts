@@ -1,8 +1,11 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { createRng } from '../../../test/faults/rng.ts';
-import { failed, unavailable } from './answers.ts';
+import type { Client } from '../client.ts';
+import { ApiError } from '../errors.ts';
+import { unavailable } from './answers.ts';
 import { createDeliveries } from './deliveries.ts';
-import type { Bill, Consumed } from './dialect.ts';
+import type { Bill } from './dialect.ts';
+import { createSettlements } from './settlements.ts';
 import { memoryStore, type PaywallStore } from './store.ts';
 import { createUnitsAhead } from './units-ahead.ts';
 
@@ -11,10 +14,18 @@ afterEach(() => {
 });
 
 const UNITS = 11;
+const TERMS = {
+  service_id: 'the service',
+  scope: { resource: 'https://shop.example/', units: UNITS },
+  quote_amount: '1000000',
+  chain_status: 'confirmed',
+};
+const BILL: Bill = { resource: TERMS.scope.resource, amount: '1000000', units: UNITS, ahead: 4, route: {} };
 
 /**
  * Replicas that come and go, a store and an API that answer late, not at all, or only after the
- * effect, and requests that die. At the end every unit was delivered to exactly one request.
+ * effect, and requests that die. Who is told that the units are used up can find none, and at the
+ * end every unit was delivered to exactly one request.
  */
 const campaign = async (seed: number) => {
   const rng = createRng(seed);
@@ -45,48 +56,64 @@ const campaign = async (seed: number) => {
   };
   const consumed = new Map<string, number>();
   const consumedUnits = () => [...consumed.values()].reduce((sum, units) => sum + units, 0);
-  const consume = async (units: number, id: string): Promise<Consumed> => {
-    try {
-      return await lossy(() => {
-        const left = UNITS - consumedUnits();
-        if (!consumed.has(id) && units > left) return { left };
-        expect({ seed, units: consumed.get(id) ?? units }).toEqual({ seed, units });
-        consumed.set(id, units);
-        return 'consumed';
-      });
-    } catch {
-      return unavailable('no_answer');
-    }
-  };
+  const unitsLeft = () => UNITS - consumedUnits();
+  const exhausted = () =>
+    new ApiError(
+      { code: 'settlement_exhausted', message: '' },
+      { status: 409, requestId: null, retryAfterMs: null },
+    );
+  /** As the API: a repeat of a request id consumes nothing and succeeds. */
+  const consume = ({ units = 1, request_id: id }: { units?: number; request_id: string }) =>
+    lossy(() => {
+      if (!consumed.has(id) && units > unitsLeft()) throw exhausted();
+      expect({ seed, units: consumed.get(id) ?? units }).toEqual({ seed, units });
+      consumed.set(id, units);
+      return {};
+    });
+  const verify = () => lossy(() => ({ ...TERMS, units_remaining: unitsLeft() }));
+  const client = { settlement: { consume, verify } } as unknown as Client;
 
+  const undecided = () => unavailable('no_answer');
   const replica = () => {
-    const deliveries = createDeliveries(store, () => {});
-    return { deliveries, take: createUnitsAhead(store, deliveries, () => {}) };
+    const settlementOf = createSettlements(client, TERMS.service_id);
+    const begin = createUnitsAhead(
+      store,
+      createDeliveries(store, () => {}),
+      () => {},
+    );
+    return (hash: string) => {
+      const ids = { settlement_id: 'payment', settlement_token: '' };
+      const { mismatch, consume, refusal } = settlementOf(ids, async () => false);
+      const payment = {
+        key: 'payment',
+        mismatch: (bill: Bill) => mismatch(bill).catch(undecided),
+        take: () => Promise.reject(new Error('an undecided request has no record')),
+        ahead: {
+          refusal,
+          consume: (bill: Bill, units: number, id: string) => consume(bill, units, id).catch(undecided),
+        },
+      };
+      return begin(payment, BILL, { key: `payment:${hash}`, hash });
+    };
   };
-  const payment = {
-    key: 'payment',
-    ahead: {
-      consume: (_: Bill, units: number, id: string) => consume(units, id),
-    },
-  };
-  const bill = { resource: 'https://shop.example/', amount: '1000000', units: UNITS, ahead: 4, route: {} };
   const replicas = [replica(), replica()];
   const delivered = new Set<string>();
+  /** Units of blocks that were consumed and that a request can still get. */
+  const unitsAhead = () =>
+    [...consumed]
+      .map(([id, units]) => Number(shared.get(`payment:block:${id}`) ?? units))
+      .reduce((sum, units) => sum + units, 0);
   const request = async (hash: string): Promise<string> => {
     const at = rng.int(0, replicas.length);
     if (trouble && rng.chance(0.1)) replicas[at] = replica();
-    const { deliveries, take } = replicas[at]!;
-    const record = { key: `payment:${hash}`, hash, mismatch: async () => null };
-    const open = async () => {
-      const consumed = await consume(1, 'one');
-      expect({ seed, consumed }).toEqual({ seed, consumed: { left: 0 } });
-      return failed('exhausted');
-    };
-    const begin = async () =>
-      (await take(payment, bill, record)) ?? (await deliveries.once({ ...record, open }));
-    const begun = await begin().catch(() => null);
+    const begun = await replicas[at]!(hash).catch(() => null);
     if (begun === null) return 'error';
-    if (begun.kind === 'refused') return begun.refusal.reason;
+    if (begun.kind === 'refused') {
+      const { reason } = begun.refusal;
+      if (reason === 'settlement_exhausted')
+        expect({ seed, left: unitsLeft() + unitsAhead() }).toEqual({ seed, left: 0 });
+      return reason;
+    }
     if (begun.kind !== 'deliver') return begun.kind;
     await jitter();
     if (trouble && rng.chance(0.2)) return 'died';
@@ -109,7 +136,7 @@ const campaign = async (seed: number) => {
   trouble = false;
   for (const hash of asked) await request(hash);
   for (let more = 0; more < UNITS + 1; more += 1) await request(`more ${more}`);
-  expect({ seed, last: await request('last') }).toEqual({ seed, last: 'exhausted' });
+  expect({ seed, last: await request('last') }).toEqual({ seed, last: 'settlement_exhausted' });
   expect({ seed, units: consumedUnits(), delivered: delivered.size }).toEqual({
     ...{ seed, units: UNITS, delivered: UNITS },
   });

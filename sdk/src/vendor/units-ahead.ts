@@ -1,7 +1,7 @@
 import { boundedMap } from '../bounded-map.ts';
-import type { Refusal } from './answers.ts';
+import { IN_PROGRESS, isUsedUp, type Refusal } from './answers.ts';
 import type { Begun, Deliveries } from './deliveries.ts';
-import type { Bill, Consumed, Presented } from './dialect.ts';
+import type { Bill, Consumed, Presented, Taking } from './dialect.ts';
 import type { PaywallStore } from './store.ts';
 
 /**
@@ -28,10 +28,11 @@ const PAUSE_MS = 1000;
 const MAX_TRIES = 8;
 const MAX_SETTLEMENTS = 1000;
 
-type Consume = (units: number, id: string) => Promise<Consumed>;
+/** What consumes the units of one settlement. */
+type Source = { refusal: () => Refusal | null; consume: (units: number, id: string) => Promise<Consumed> };
 /** The blocks of one settlement with units left, as far as this process knows, oldest first. */
 type Known = { blocks: readonly string[]; filling: Promise<Filled> | null; waitUntil: number };
-type Filled = 'filled' | 'exhausted' | 'changed' | Refusal;
+type Filled = 'filled' | 'changed' | Refusal;
 
 const counterOf = (key: string, id: string): string => `${key}:block:${id}`;
 const read = (text: string | null): Block[] => (text === null ? [] : (JSON.parse(text) as Block[]));
@@ -46,7 +47,7 @@ const createBlocks = (store: PaywallStore) => {
     key: string,
     others: readonly Block[],
     block: Block,
-    consume: Consume,
+    { consume }: Source,
   ): Promise<Filled> => {
     const text = JSON.stringify([...others, block]);
     const replace = (blocks: readonly Block[]) =>
@@ -58,21 +59,21 @@ const createBlocks = (store: PaywallStore) => {
       await replace([...others, { ...block, filled: true }]);
       return 'changed';
     }
-    if ('status' in consumed) return consumed;
-    const { left } = consumed;
-    if (left > 0 && left < block.units) {
-      const smaller = { id: crypto.randomUUID(), units: left };
-      await replace([...others, smaller]);
-      return 'changed';
-    }
-    await replace(others);
-    return left > 0 ? 'changed' : 'exhausted';
+    const isRefused = 'status' in consumed;
+    if (isRefused && !isUsedUp(consumed)) return consumed;
+    const smaller =
+      isRefused || consumed.left >= block.units ? [] : [{ id: crypto.randomUUID(), units: consumed.left }];
+    // Otherwise another process has named what is left.
+    const isReplaced = await replace([...others, ...smaller]);
+    return isRefused && isReplaced ? consumed : 'changed';
   };
 
   /**
    * Adds the blocks that this process did not know, or consumes one. `changed`: read again.
    */
-  return async (key: string, known: Known, units: number, consume: Consume): Promise<Filled> => {
+  return async (key: string, known: Known, units: number, source: Source): Promise<Filled> => {
+    // Read before the index, which then names every block that was consumed before the refusal.
+    const refusal = source.refusal();
     const text = await store.get(`${key}:blocks`);
     const named = read(text);
     const states = await Promise.all(
@@ -86,27 +87,28 @@ const createBlocks = (store: PaywallStore) => {
       return 'filled';
     }
     const begun = open.find((block) => block.filled !== true);
-    if (begun !== undefined && open.length === named.length) return consumeBlock(key, filled, begun, consume);
+    if (begun !== undefined && open.length === named.length) return consumeBlock(key, filled, begun, source);
+    if (begun === undefined && refusal !== null) return refusal;
     const next = begun ?? { id: crypto.randomUUID(), units };
     const renamed = JSON.stringify([...filled, next]);
     if (!(await store.compareAndSet(`${key}:blocks`, text, renamed, BLOCK_MS))) return 'changed';
-    return consumeBlock(key, filled, next, consume);
+    return consumeBlock(key, filled, next, source);
   };
 };
 
 /** Fills the blocks of settlements for the requests of this process. */
 const createFilling = (store: PaywallStore, onError: (error: unknown) => void) => {
   const findBlock = createBlocks(store);
-  const fill = async (key: string, known: Known, units: number, consume: Consume): Promise<Filled> => {
+  const fill = async (key: string, known: Known, units: number, source: Source): Promise<Filled> => {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const filled = await findBlock(key, known, units, consume);
+      const filled = await findBlock(key, known, units, source);
       if (filled !== 'changed') return filled;
     }
     return 'changed';
   };
   /** Concurrent requests wait for one block. */
-  const now = (key: string, known: Known, units: number, consume: Consume): Promise<Filled> => {
-    known.filling ??= fill(key, known, units, consume).finally(() => {
+  const now = (key: string, known: Known, units: number, source: Source): Promise<Filled> => {
+    known.filling ??= fill(key, known, units, source).finally(() => {
       known.filling = null;
     });
     return known.filling;
@@ -114,12 +116,12 @@ const createFilling = (store: PaywallStore, onError: (error: unknown) => void) =
   return {
     now,
     /** Consumes the next block while the last one is used. A refusal shows when it matters. */
-    early: (key: string, known: Known, units: number, consume: Consume): void => {
+    early: (key: string, known: Known, units: number, source: Source): void => {
       if (known.filling !== null || Date.now() < known.waitUntil) return;
       const wait = () => {
         known.waitUntil = Date.now() + PAUSE_MS;
       };
-      now(key, known, units, consume).then(
+      now(key, known, units, source).then(
         (filled) => {
           if (filled !== 'filled') wait();
         },
@@ -132,7 +134,9 @@ const createFilling = (store: PaywallStore, onError: (error: unknown) => void) =
   };
 };
 
-/** Delivers for units that are consumed ahead. */
+type Request = { key: string; hash: string };
+
+/** Begins deliveries, also for units that are consumed ahead. */
 export const createUnitsAhead = (
   store: PaywallStore,
   deliveries: Deliveries,
@@ -150,38 +154,57 @@ export const createUnitsAhead = (
 
   /**
    * Takes one unit of a payment for a request.
-   * @param payment with its key in the store
-   * @param request the key of the request's record, its hash, and whether it is paid for
-   * @returns the delivery, or why there is none. Null: the request's record decides, or the API
-   * @throws errors of the store
+   * @returns the delivery, or why there is none as long as the request has no record
    */
-  return async (
-    { key, ahead }: Pick<Presented, 'ahead'> & { key: string },
+  const takeOne = async (
+    key: string,
+    ahead: NonNullable<Presented['ahead']>,
     bill: Bill,
-    request: { key: string; hash: string; mismatch: () => Promise<Refusal | null> },
-  ): Promise<Begun | null> => {
+    request: Request,
+  ): Promise<Begun> => {
     const units = bill.ahead;
-    if (units === 1 || ahead === undefined) return null;
-    if ((await request.mismatch()) !== null) return null;
-    const consume: Consume = (some, id) => ahead.consume(bill, some, id);
+    const source: Source = { ...ahead, consume: (some, id) => ahead.consume(bill, some, id) };
     const known = knownOf(key);
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const [block] = known.blocks;
       if (block === undefined) {
-        const filled = await filling.now(key, known, units, consume);
-        if (filled === 'exhausted') return null;
+        const filled = await filling.now(key, known, units, source);
         if (isRefusal(filled)) return { kind: 'refused', refusal: filled };
         continue;
       }
       const counted = await deliveries.counted(counterOf(key, block), request);
-      if (counted === 'held') return null;
+      if (counted === 'held') return { kind: 'refused', refusal: IN_PROGRESS };
       if (counted === 'empty') known.blocks = known.blocks.filter((id) => id !== block);
       else {
         const isLow = known.blocks.length === 1 && counted.left <= units * LOW;
-        if (isLow) filling.early(key, known, units, consume);
+        if (isLow) filling.early(key, known, units, source);
         return counted.begun;
       }
     }
     return { kind: 'busy' };
+  };
+
+  /**
+   * Begins the delivery of a payment, with a unit that was consumed ahead where the route has such.
+   * @param payment with its key in the store
+   * @param request the key of the request's record, and its hash
+   * @throws errors of the store; nothing is lost then
+   */
+  return async (
+    payment: Omit<Presented, 'id'> & { key: string },
+    bill: Bill,
+    request: Request,
+  ): Promise<Begun> => {
+    const { key, order, ahead } = payment;
+    const one = { ...request, order, open: (taking: Taking) => payment.take(bill, taking) };
+    const mismatch = () => payment.mismatch(bill);
+    if (bill.ahead === 1 || ahead === undefined) return deliveries.once({ ...one, refusal: mismatch });
+    const wrong = await mismatch();
+    const begun: Begun =
+      wrong === null ? await takeOne(key, ahead, bill, request) : { kind: 'refused', refusal: wrong };
+    if (begun.kind !== 'refused') return begun;
+    // The request's own record decides over a refusal. Without one no unit is taken from the API,
+    // which may have none while a block has.
+    return deliveries.once({ ...one, refusal: async () => begun.refusal });
   };
 };
