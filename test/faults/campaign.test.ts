@@ -5,6 +5,7 @@ import { testStateDir } from '../support/test-state.ts';
 import { runCampaign } from './campaign.ts';
 import { outgoingTraffic } from './outgoing/traffic.ts';
 import { ownTraffic } from './own/traffic.ts';
+import { paywallTraffic } from './paywall/traffic.ts';
 import { breakLine } from './report.ts';
 import { x402Traffic } from './x402/traffic.ts';
 
@@ -36,7 +37,7 @@ const FAULTS = [
   'expiry-of-dropped-sends',
 ];
 /** So many of each kind begin. A fork may remove some of those that have succeeded. */
-const PAYMENTS = { own: 50, x402: 50, outgoing: 30 };
+const PAYMENTS = { own: 50, x402: 50, outgoing: 30, paywall: 45 };
 /** The test proves correctness, not speed: a busy machine may take long. */
 const TERMINAL_MS = 180_000;
 
@@ -54,6 +55,7 @@ own(
         ownTraffic({ perSecond: 4 }),
         x402Traffic({ perSecond: 2, purchases: PAYMENTS.x402 }),
         outgoingTraffic({ perSecond: 2, accounts: 4, payments: PAYMENTS.outgoing }),
+        paywallTraffic({ perSecond: 2, buyers: 6, purchases: PAYMENTS.paywall }),
       ],
       faults: FAULTS,
       seconds: 0,
@@ -71,7 +73,7 @@ own(
       expect(attempts).toBeGreaterThanOrEqual(PAYMENTS[name]);
       expect(paid).toBeGreaterThan(PAYMENTS[name] / 3);
     }
-    expect(report.outcomes).toHaveLength(3);
+    expect(report.outcomes).toHaveLength(4);
   },
   600_000,
 );

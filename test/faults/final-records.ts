@@ -61,13 +61,14 @@ export const createChainReader = ({ rpc, chain }: Access) => {
 /** A settlement of any rail. Only our own payments have a quote, a service and a fee on chain. */
 export type SettlementRow = {
   settlement_id: string;
-  rail: 'quittance' | 'x402' | 'x402_out';
+  rail: 'quittance' | 'x402' | 'mpp' | 'x402_out';
   account_id: string;
   payment_attempt_id: string;
   message_hash: string;
   quote_id: string;
   wallet_id: string;
   service_id: string;
+  payout_address: string;
   quote_amount: string;
   fee_amount: string;
   status: 'pending' | 'issued' | 'redeemed' | 'expired' | 'failed';

@@ -11,6 +11,7 @@ import { faultNames } from './faults/index.ts';
 import { mutations } from './mutations.ts';
 import { outgoingTraffic } from './outgoing/traffic.ts';
 import { ownTraffic } from './own/traffic.ts';
+import { paywallTraffic } from './paywall/traffic.ts';
 import { keepRecord, readRecords, sumLines } from './record.ts';
 import { reportLines, totalsOf } from './report.ts';
 import type { Traffic } from './traffic.ts';
@@ -19,7 +20,8 @@ import { x402Traffic } from './x402/traffic.ts';
 const usage = `Usage: npm run faults -- [options]
 
   --traffic own,x402   only these kinds of payments (default: all): own are payments to our vendors by our
-                       clients, x402 by the clients of others, outgoing are those to vendors of others
+                       clients, x402 by the clients of others, outgoing are those to vendors of others,
+                       paywall those to a vendor with the SDK's paywall, in every dialect
   --seconds 60         the faults last at least so long
   --payments 30        and until so many of each kind have begun, and half as many have succeeded
   --faults a,b,c       only these, or all with this prefix: kill, crash-before, nats-wipe (default: all)
@@ -69,7 +71,7 @@ const options: Omit<Options, 'stateDir' | 'traffic'> = {
   seed,
   faults: values.faults.split(',').filter((name) => name !== ''),
   seconds: numberIn('seconds'),
-  leastPayments: { own: least, x402: least, outgoing: least },
+  leastPayments: { own: least, x402: least, outgoing: least, paywall: least },
   slotMs: numberIn('slot-ms'),
   ...(values.replicas === undefined ? {} : { replicas: wholeNumber('replicas', values.replicas) }),
   print,
@@ -82,6 +84,7 @@ const trafficOf: Record<TrafficName, () => Traffic> = {
   own: () => ownTraffic({ perSecond: rate }),
   x402: () => x402Traffic({ perSecond: otherRate, purchases: expected }),
   outgoing: () => outgoingTraffic({ perSecond: otherRate, payments: expected }),
+  paywall: () => paywallTraffic({ perSecond: otherRate, purchases: expected }),
 };
 
 /** One campaign over the unchanged product. */

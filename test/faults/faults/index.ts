@@ -17,6 +17,7 @@ import { pauses, serverFaults } from './servers.ts';
  */
 const UNUSED: Record<TrafficName, RegExp> = {
   own: /^crash-.*-gateway\./,
+  paywall: /^crash-.*-gateway\./,
   x402: /^(clock|kill-(quote|wallet|funding|webhook)|redis|crash-.*-submitter\.(beforeIntent|afterIntent))/,
   outgoing:
     /^(clock|kill-(quote|wallet|funding|webhook)|redis|inclusion-one-slot|crash-.*-(gateway\.|submitter\.(beforeIntent|afterIntent)))/,

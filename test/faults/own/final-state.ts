@@ -60,7 +60,8 @@ export const readFinalState = async (harness: Access, clientLog: ClientLog, reco
     return finalizedOf(signature, found);
   });
 
-  const settlements = records.settlementsOf('quittance');
+  const services = new Set(clientLog.attempts.map(({ vendor }) => vendor.serviceId));
+  const settlements = records.settlementsOf('quittance').filter(({ service_id }) => services.has(service_id));
   const quoteIds = [
     ...new Set([
       ...clientLog.attempts.map(({ quote }) => quote.quote_id),
@@ -98,6 +99,10 @@ export const readFinalState = async (harness: Access, clientLog: ClientLog, reco
     /** By owner. */
     balances: new Map(balances),
     settlements,
+    /** Rows of other clients, whose payments also have a transfer to the fee wallet. */
+    others: [...records.settlementsOf('quittance'), ...records.settlementsOf('mpp')].filter(
+      ({ service_id }) => !services.has(service_id),
+    ),
     bySettlement: new Map(settlements.map((row) => [row.settlement_id, row])),
     byAttempt: new Map(settlements.map((row) => [`${row.account_id}/${row.payment_attempt_id}`, row])),
     records: records.transactions,

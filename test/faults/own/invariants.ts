@@ -127,6 +127,8 @@ const invariants: Record<string, Invariant> = {
       add(vendors.get(row.service_id)!.payout.publicKey.toBase58(), gross - fee);
       add(harness.stack.environments.test!.fee_wallet, fee);
     }
+    for (const row of finalState.others.filter(isPaid))
+      add(harness.stack.environments.test!.fee_wallet, BigInt(row.fee_amount));
     return [...finalState.balances].flatMap(([owner, balance]) =>
       balance === (expected.get(owner) ?? 0n)
         ? []

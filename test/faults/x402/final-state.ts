@@ -44,11 +44,13 @@ export const readFinalState = async (harness: Harness, { vendors }: Actors, reco
     return { payTo, accrued: fees.accrued, ofSettlements: row!.sum };
   };
 
+  const payees = new Set(vendors.map(({ payTo }) => payTo));
+  const settlements = records.settlementsOf('x402').filter((row) => payees.has(row.payout_address));
   const { feePayer } = environmentKeys(path.resolve(stateDir), 'test');
   return {
     recorded: records.transactions,
     /** By the hash of the message. */
-    settlements: new Map(records.settlementsOf('x402').map((row) => [row.message_hash, row])),
+    settlements: new Map(settlements.map((row) => [row.message_hash, row])),
     transfers: (await inParallel(vendors, HANDS, ({ payTo }) => transfersOf(payTo))).flat(),
     balances: await balancesOf(vendors.map(({ payTo }) => payTo)),
     /** Of all transactions of the fee payer that are not our own payments. */

@@ -1,0 +1,83 @@
+import path from 'node:path';
+import { createConsumer, createDelegate, createVendor } from '../../../deploy/local/seed/actors.ts';
+import { createApi, must, patientApi } from '../../../deploy/local/seed/api.ts';
+import { payingFetch } from '../../../sdk/src/pay/main.ts';
+import { interopStack } from '../../support/interop-stack.ts';
+import { atOnce } from '../../support/stack.ts';
+import type { Harness } from '../harness.ts';
+import { createMppSigner, createX402Signer, type Sign } from './buyers.ts';
+import { DIALECTS, type Dialect, type Log } from './log.ts';
+import { FIXED_PRICE, PUBLIC_URL, startShop } from './shop.ts';
+
+const BALANCE = 1_000_000_000n;
+/** Longer than the paywall waits for the outcome of a payment. */
+const TIMEOUT_MS = 90_000;
+
+export type Buyer = { dialect: Dialect; address: string; isPoor: boolean } & (
+  | { dialect: 'quittance'; pay: (url: string) => Promise<Response> }
+  | { dialect: 'x402' | 'mpp'; sign: Sign }
+);
+export type Actors = Awaited<ReturnType<typeof createActors>>;
+
+/** Signs all clients up before the faults begin, and starts the shop. */
+export const createActors = async (
+  harness: Harness,
+  log: Log,
+  counts: { buyers: number; poor: number; poorBalance: bigint },
+) => {
+  const { stack, stateDir } = harness;
+  const api = patientApi(createApi(stack.gateway_url));
+  const { chain } = interopStack(stack, path.resolve(stateDir));
+  // A payment of another client needs the token account of its payee.
+  const { keypair: payout, address: payTo } = await chain.wallet(0n);
+  const { apiKey, serviceId } = await createVendor(api, stack, { payout });
+  let serviceKey = apiKey;
+  const shop = await startShop({
+    ...{ gateways: stack.gateway_urls, serviceId, serviceKey, log },
+    rotateKey: async () => {
+      const rotated = await must(
+        api<{ api_key: string }>(`POST /v1/services/${serviceId}/key/rotate`, { token: serviceKey }),
+        'rotate',
+      );
+      serviceKey = rotated.api_key;
+      return serviceKey;
+    },
+  });
+
+  /** A request of a buyer goes to one replica, as a load balancer sends it. */
+  let turn = 0;
+  const shopFetch = (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const request = new Request(input, init);
+    // Other addresses are those of the API.
+    if (!request.url.startsWith(`${PUBLIC_URL}/`)) return fetch(request);
+    turn += 1;
+    const urls = shop.urls();
+    const url = request.url.replace(PUBLIC_URL, urls[turn % urls.length]!);
+    return fetch(new Request(url, request), { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  };
+
+  const createBuyer = async (at: number): Promise<Buyer> => {
+    const dialect = DIALECTS[at % DIALECTS.length]!;
+    const isPoor = at < counts.poor;
+    const balance = isPoor ? counts.poorBalance : BALANCE;
+    if (dialect === 'quittance') {
+      const consumer = await createConsumer(api, stack, { balance, allowance: BALANCE });
+      const { api_key } = await createDelegate(api, consumer, {});
+      const pay = payingFetch(shopFetch as typeof fetch, {
+        baseUrl: stack.gateway_urls[at % stack.gateway_urls.length]!,
+        delegateKey: api_key,
+        maxAmount: FIXED_PRICE,
+      });
+      return { dialect, address: consumer.wallet.publicKey.toBase58(), isPoor, pay };
+    }
+    const { keypair, address } = await chain.wallet(balance);
+    const sign =
+      dialect === 'x402' ? await createX402Signer(keypair, chain.rpcUrl) : createMppSigner(keypair, harness);
+    return { dialect, address, isPoor, sign };
+  };
+  const buyers = await atOnce(counts.buyers, createBuyer).catch(async (error: unknown) => {
+    await shop.stop();
+    throw error;
+  });
+  return { buyers, shop, payTo, serviceId, shopFetch };
+};

@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express, { type RequestHandler } from 'express';
+import { paid } from '../../../sdk/src/vendor/express.ts';
+import { createPaywall, memoryStore } from '../../../sdk/src/vendor/main.ts';
+import { mpp } from '../../../sdk/src/vendor/mpp.ts';
+import { x402 } from '../../../sdk/src/vendor/x402.ts';
+import type { Rng } from '../rng.ts';
+import type { Log } from './log.ts';
+
+/**
+ * A client of Quittance pays a quote before it presents it. A higher price then refuses what is paid
+ * and not yet known (docs/adr/0021-paywall.md), so the price of its routes does not change.
+ */
+export const FIXED_PRICE = 50_000n;
+const PRICES = [40_000n, 50_000n, 60_000n] as const;
+const REPLICAS = 2;
+/** The address in the quotes, whichever replica answers. */
+export const PUBLIC_URL = 'https://shop.example';
+
+type Configuration = { price: bigint; secrets: [next: string, ...previous: string[]]; serviceKey: string };
+
+export type Shop = Awaited<ReturnType<typeof startShop>>;
+
+const newSecret = () => crypto.randomUUID() + crypto.randomUUID();
+
+/**
+ * A vendor with our paywall in every dialect: two replicas with one store. Its configuration
+ * changes while payments are open, and a replica that is restarted forgets all it knew.
+ * @param gateways each replica calls another gateway
+ * @param rotateKey makes a new service key, beside which the previous one is accepted for a while
+ */
+export const startShop = async ({
+  gateways,
+  serviceId,
+  serviceKey,
+  rotateKey,
+  log,
+}: {
+  gateways: readonly string[];
+  serviceId: string;
+  serviceKey: string;
+  rotateKey: () => Promise<string>;
+  log: Log;
+}) => {
+  const store = memoryStore();
+  let now: Configuration = { price: PRICES[1], secrets: [newSecret()], serviceKey };
+  const servers: Server[] = [];
+  let urls: string[] = [];
+
+  const startReplica = async (at: number, port: number): Promise<string> => {
+    const { serviceKey: key, secrets } = now;
+    const secret = [...secrets] as [string, ...string[]];
+    const paywall = createPaywall({
+      ...{ baseUrl: gateways[at % gateways.length]!, serviceKey: key, serviceId, environment: 'test' },
+      ...{ publicUrl: PUBLIC_URL, store, log: () => {} },
+      dialects: [x402({ secret }), mpp({ secret })],
+    });
+    const app = express();
+    const deliver: RequestHandler = ({ path }, response) => {
+      response.json({ path, run: log.ran(path) });
+    };
+    app.get('/goods/:number', paid(paywall, { price: () => `${now.price}` }), deliver);
+    app.get('/fixed/:number', paid(paywall, { price: `${FIXED_PRICE}` }), deliver);
+    const server = app.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    servers[at] = server;
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
+  urls = await Promise.all(Array.from({ length: REPLICAS }, (_, at) => startReplica(at, 0)));
+
+  const stopReplica = async (at: number): Promise<void> => {
+    const ended = new Promise((resolve) => servers[at]!.close(resolve));
+    servers[at]!.closeAllConnections();
+    await ended;
+  };
+  /** What it was doing goes on without its buyers, as in a process that lost its network. */
+  const restart = async (at: number): Promise<void> => {
+    const { port } = new URL(urls[at]!);
+    await stopReplica(at);
+    await startReplica(at, Number(port));
+  };
+  /** The replicas are deployed one after the other, so for a while they differ. */
+  const deploy = async (change: Partial<Configuration>): Promise<void> => {
+    now = { ...now, ...change };
+    for (let at = 0; at < REPLICAS; at += 1) await restart(at);
+  };
+
+  let changing: Promise<unknown> = Promise.resolve();
+  return {
+    urls: (): readonly string[] => urls,
+    /** Changes something, unless a change is under way. Returns when it is done. */
+    change: (rng: Rng): Promise<unknown> => {
+      const changes = [
+        async () => {
+          now = { ...now, price: rng.pick(PRICES) };
+        },
+        () => restart(rng.int(0, REPLICAS)),
+        () => deploy({ secrets: [newSecret(), ...now.secrets] }),
+        async () => {
+          const next = await rotateKey().catch(() => null);
+          if (next !== null) await deploy({ serviceKey: next });
+        },
+      ];
+      changing = changing.then(rng.pick(changes));
+      return changing;
+    },
+    stop: async (): Promise<void> => {
+      await changing;
+      await Promise.all(servers.map((_, at) => stopReplica(at)));
+    },
+  };
+};
