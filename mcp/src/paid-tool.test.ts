@@ -3,7 +3,7 @@ import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { x402 } from '../../sdk/src/vendor/x402.ts';
-import { wireTransaction } from '../../test/support/foreign-buyers.ts';
+import { askedOf, wireTransaction } from '../../test/support/foreign-buyers.ts';
 import { refusal } from '../../test/support/scripted-server.ts';
 import { PUBLIC_URL, startVendorApi, type VendorApi } from '../../test/support/vendor-api.ts';
 import { paidTool } from './main.ts';
@@ -44,7 +44,7 @@ const call = async (args: Record<string, unknown>, _meta: Record<string, unknown
 const ULM = { city: 'Ulm' };
 
 /** A payment of x402 for what an unpaid result asks. */
-const x402Payment = (required: Result, transaction = wireTransaction()) => ({
+const x402Payment = (required: Result, transaction = wireTransaction(askedOf(required.accepts[0]))) => ({
   'x402/payment': {
     x402Version: 2,
     resource: required.resource,

@@ -58,9 +58,14 @@ export const canonicalJson = (value: Canonical): string => {
 export const hash = async (bytes: Uint8Array): Promise<Uint8Array> =>
   new Uint8Array(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>));
 
+export const hex = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+/** @param digits two for each byte */
+export const fromHex = (digits: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(digits.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+
 /** As hexadecimal digits. */
-export const hexHash = async (bytes: Uint8Array): Promise<string> =>
-  Array.from(await hash(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
+export const hexHash = async (bytes: Uint8Array): Promise<string> => hex(await hash(bytes));
 
 /** Derived, because Node's and the browsers' types name it differently. */
 export type HmacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;

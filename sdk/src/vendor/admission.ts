@@ -95,7 +95,7 @@ const createAnswers = (dialects: readonly Dialect[], log: Log, logError: LogErro
 
 type Payment = Presented & { key: string; dialect: Dialect };
 
-/** The payment of a request, or the refusal of one without an id. Null: no payment was presented. */
+/** The payment of a request, or the refusal of one without an id. Null: there is no payment. */
 const presentedTo = async (
   dialects: readonly Dialect[],
   incoming: Incoming,

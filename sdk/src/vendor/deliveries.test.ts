@@ -1,8 +1,7 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { createRng } from '../../../test/faults/rng.ts';
 import { unavailable } from './answers.ts';
-import { createDeliveries, type Opening } from './deliveries.ts';
-import type { Taking } from './dialect.ts';
+import { createDeliveries, type Opening, type Taking } from './deliveries.ts';
 import { memoryStore, type PaywallStore } from './store.ts';
 
 afterEach(() => {

@@ -1,5 +1,4 @@
 import { isUsedUp, type Refusal, type StoredAnswer } from './answers.ts';
-import type { Order, Taking } from './dialect.ts';
 import { createLeases, type Lock } from './leases.ts';
 import type { Counted, PaywallStore } from './store.ts';
 
@@ -28,6 +27,17 @@ type PaymentRecord = {
   receipt?: Receipt;
   /** Delivered: the stored answer, or null if it was not stored. */
   done?: StoredAnswer | null;
+};
+
+/** What a payment pays, in the words of its dialect. */
+export type Order = { readonly [name: string]: string };
+export type Taking = {
+  /** The paywall's own. The same id succeeds again, so that a repeat after a crash does. */
+  id: string;
+  /** The order of the record. */
+  order: Order | undefined;
+  /** An earlier request with this payment got no decision. */
+  isRepeat: boolean;
 };
 
 /** A payment with its own confirmation for the buyer, which each answer of the delivery carries. */

@@ -1,5 +1,5 @@
 import type { Refusal } from './answers.ts';
-import type { Opening } from './deliveries.ts';
+import type { Opening, Order, Taking } from './deliveries.ts';
 import type { AcceptForeign } from './foreign-payments.ts';
 import type { ForeignTerms } from './foreign-terms.ts';
 import type { Incoming } from './incoming.ts';
@@ -29,7 +29,7 @@ export type Presented = {
   isWhole?: true;
   /** What it pays. Its record keeps it, so that a repeat depends on no configuration. */
   order?: Order;
-  /** Why the payment does not pay for this bill, or null. Judged before the payment has a record. */
+  /** Why the payment does not pay for this bill, or null. Judged before it has a record. */
   mismatch: (bill: Bill) => Promise<Refusal | null>;
   /** Redeems the payment, or consumes one unit, once. */
   take: (bill: Bill, taking: Taking) => Promise<Opening>;
@@ -40,16 +40,6 @@ export type Presented = {
     /** Consumes `bill.ahead` units or fewer. The same id consumes nothing more and succeeds. */
     consume: (bill: Bill, units: number, id: string) => Promise<Consumed>;
   };
-};
-
-export type Order = { readonly [name: string]: string };
-export type Taking = {
-  /** The paywall's own. The same id succeeds again, so that a repeat after a crash does. */
-  id: string;
-  /** The order of the record. */
-  order: Order | undefined;
-  /** An earlier request with this payment got no decision. */
-  isRepeat: boolean;
 };
 
 /** `left`: nothing was consumed, because fewer units are left. */

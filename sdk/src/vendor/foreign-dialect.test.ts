@@ -1,11 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import {
-  fromBase64,
-  memoOf,
-  paymentOn,
-  type Rail,
-  wireTransaction,
-} from '../../../test/support/foreign-buyers.ts';
+import { fromBase64, memoOf, paymentOn, type Rail } from '../../../test/support/foreign-buyers.ts';
 import { refusal } from '../../../test/support/scripted-server.ts';
 import { withoutPauses } from '../../../test/support/skipped-pauses.ts';
 import {
@@ -217,18 +211,6 @@ describe.each(RAILS)('a payment of %s', (rail) => {
     expect(other.deliveries).toEqual([]);
   });
 
-  test('with an altered empty signature is the same payment', async () => {
-    const { serve, deliveries } = sell();
-    const { headers } = await serve(at('/report'));
-    const message = Buffer.alloc(200, 7);
-    const [one, other] = [wireTransaction(message), wireTransaction(message)];
-    expect(one).not.toBe(other);
-    await readAnswer(serve(at('/report', paymentOn[rail](headers, one))));
-    const again = await serve(at('/report', paymentOn[rail](headers, other)));
-    expect(again.headers.get('x-payment-replayed')).toBe('true');
-    expect(deliveries).toHaveLength(1);
-  });
-
   test('whose handler fails runs it again for the same request, with the receipt and without a call', async () => {
     const { serve, deliveries, payment } = await charged(rail, [
       () => new Response('no', { status: 500 }),
@@ -384,32 +366,6 @@ describe.each(RAILS)('a payment of %s', (rail) => {
     const ids = paidCalls().map(({ body }) => body!.redeem_id);
     expect(new Set(ids).size).toBe(1);
   });
-
-  test.each(['', 'a', '%%%', Buffer.from('[]').toString('base64'), 'e30=', 'x'.repeat(9000)])(
-    'that is malformed (%#) gets a 402 with offers, and no call is made',
-    async (text) => {
-      const { serve, deliveries } = sell();
-      const headers = rail === 'x402' ? { 'payment-signature': text } : { authorization: `Payment ${text}` };
-      const said = await readAnswer(serve(at('/report', headers)));
-      expect(said.status).toBe(402);
-      expect(memoOf[rail](said.headers)).toBeTruthy();
-      expect([paidCalls(), deliveries]).toEqual([[], []]);
-    },
-  );
-
-  test.each([undefined, 7, '', '!!!', 'AA==', 'A'.repeat(1648)])(
-    'whose transaction is %p gets a 402, and no call is made',
-    async (transaction) => {
-      const { serve } = sell();
-      const { headers } = await serve(at('/report'));
-      const payment = paymentOn[rail](
-        headers,
-        transaction === undefined ? (null as never) : (transaction as string),
-      );
-      expect(await reasonOf(serve(at('/report', payment)))).toBe('402 payment_failed invalid_payload');
-      expect(paidCalls()).toEqual([]);
-    },
-  );
 
   test('presented on a prepaid route is refused', async () => {
     const { payment } = await charged(rail);

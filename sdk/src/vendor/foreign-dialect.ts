@@ -1,39 +1,23 @@
-import { fromBase64, hexHash } from '../encoding.ts';
+import { hexHash } from '../encoding.ts';
 import { failed, type Refusal } from './answers.ts';
 import type { Receipt } from './deliveries.ts';
 import type { Bill, PaywallContext, Presented } from './dialect.ts';
 import type { ForeignPayment, ForeignSettlement } from './foreign-payments.ts';
 import type { PresentedOffer } from './offers.ts';
+import { readTransaction, type Transaction, type Transfers, wrongIn } from './transaction.ts';
 
 /** The common part of the dialects whose clients sign a transaction: x402 and MPP. */
 
-/** The API's limit for a transaction. Base64 of the longest one of Solana. */
-const LONGEST_TRANSACTION = 1644;
-const SIGNATURE_BYTES = 64;
 /** The API's limit for a resource. A longer one is not stored with the settlement. */
 const LONGEST_RESOURCE = 2048;
 
-/**
- * SHA-256 of the message of a wire transaction, in hexadecimal. Signatures do not count, so a
- * changed empty slot gives no second identity. Null: no transaction.
- */
-const messageHashOf = async (transaction: string): Promise<string | null> => {
-  if (transaction.length > LONGEST_TRANSACTION || !/^[A-Za-z0-9+/]+={0,2}$/.test(transaction)) return null;
-  const wire = fromBase64(transaction);
-  const signatures = wire?.[0] ?? 0;
-  const message = wire?.subarray(1 + signatures * SIGNATURE_BYTES);
-  if (signatures < 1 || signatures > 127 || !message?.length) return null;
-  return hexHash(message);
-};
-
+/** What a payment is for. Without an offer it counts for any resource of this price. */
+export type Asked = { transfers: Transfers; offer: PresentedOffer | null };
 type ForeignCredential = {
   rail: 'x402' | 'mpp';
   transaction: unknown;
-  /**
-   * The offer that it pays, or why there is none. Null: a client that returns none, which pays
-   * today's price.
-   */
-  offer: PresentedOffer | Refusal | null;
+  /** What it pays, or why that is no offer of this paywall. */
+  asked: Asked | Refusal;
   /** How long the buyer waits for the outcome. */
   waitMs: number;
   receiptOf: (settlement: ForeignSettlement) => Record<string, string>;
@@ -41,40 +25,46 @@ type ForeignCredential = {
 
 type Terms = Pick<ForeignPayment, 'quote_amount' | 'memo' | 'resource'>;
 
-/** Why an offer does not pay for a bill, or null. */
-const mismatch = async (offer: PresentedOffer, { resource, amount }: Bill): Promise<Refusal | null> => {
-  if (!(await offer.isFor(resource))) return failed('other_resource');
-  if (BigInt(offer.amount) < BigInt(amount)) return failed('amount_too_small');
-  return offer.isExpired() ? failed('offer_expired') : null;
+const amountOf = ({ legs }: Transfers): bigint => legs.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+
+const termsOf = ({ transfers, offer }: Asked, resource: string): Terms => ({
+  quote_amount: String(amountOf(transfers)),
+  ...(offer === null ? {} : { memo: offer.memo }),
+  ...(resource.length > LONGEST_RESOURCE ? {} : { resource }),
+});
+
+/** Why a transaction does not pay for a bill, or null. Nothing of it costs a call. */
+const mismatch = async (
+  { transfers, offer }: Asked,
+  transaction: Transaction,
+  { resource, amount, units }: Bill,
+): Promise<Refusal | null> => {
+  // A settlement of these protocols is redeemed as a whole, so it cannot buy several requests.
+  if (units !== null) return failed('other_resource');
+  if (offer !== null && !(await offer.isFor(resource))) return failed('other_resource');
+  if (amountOf(transfers) < BigInt(amount)) return failed('amount_too_small');
+  if (offer?.isExpired()) return failed('offer_expired');
+  const wrong = await wrongIn(transaction, transfers, offer?.memo ?? null);
+  return wrong === null ? null : failed(wrong);
 };
 
 /** A credential as a payment of a request. */
 export const presentForeign = async (
   { accept }: PaywallContext,
-  { rail, transaction, offer, waitMs, receiptOf }: ForeignCredential,
-  { resource, amount }: Bill,
+  { rail, transaction, asked, waitMs, receiptOf }: ForeignCredential,
+  { resource }: Bill,
 ): Promise<Presented | Refusal> => {
-  const id = typeof transaction === 'string' ? await messageHashOf(transaction) : null;
-  if (id === null) return failed('invalid_payload');
-  const order: Terms = {
-    ...(offer !== null && 'memo' in offer
-      ? { quote_amount: offer.amount, memo: offer.memo }
-      : { quote_amount: amount }),
-    ...(resource.length > LONGEST_RESOURCE ? {} : { resource }),
-  };
+  const read = typeof transaction === 'string' ? readTransaction(transaction) : null;
+  if (read === null) return failed('invalid_payload');
   return {
-    id,
+    // Signatures do not count, so a changed empty slot gives no second identity.
+    id: await hexHash(read.message),
     isWhole: true,
-    order,
-    mismatch: async (bill) => {
-      // A settlement of these protocols is redeemed as a whole, so it cannot buy several requests.
-      if (bill.units !== null) return failed('other_resource');
-      if (offer === null || 'status' in offer) return offer;
-      return mismatch(offer, bill);
-    },
-    take: async (_bill, taking): Promise<Receipt | 'spent' | Refusal> => {
-      const terms = taking.order as Terms;
-      const payment = { rail, transaction: transaction as string, redeem_id: taking.id, ...terms };
+    ...('status' in asked ? {} : { order: termsOf(asked, resource) }),
+    mismatch: async (bill) => ('status' in asked ? asked : mismatch(asked, read, bill)),
+    take: async (_bill, { id, order }): Promise<Receipt | 'spent' | Refusal> => {
+      const terms = order as Terms;
+      const payment = { rail, transaction: transaction as string, redeem_id: id, ...terms };
       const accepted = await accept(payment, waitMs);
       if (accepted === 'spent' || !('settlement_id' in accepted)) return accepted;
       return { paymentId: accepted.settlement_id, headers: receiptOf(accepted) };

@@ -1,6 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { challengeOf, fromBase64, paymentOn, wireTransaction } from '../../../test/support/foreign-buyers.ts';
+import {
+  askedBy,
+  challengeOf,
+  fromBase64,
+  paymentOn,
+  wireTransaction,
+} from '../../../test/support/foreign-buyers.ts';
 import {
   at,
   readAnswer,
@@ -90,8 +96,9 @@ test('a paid answer has Payment-Receipt with the transaction, and is private', a
 
 test('an altered field of the challenge is refused without a call', async () => {
   const { serve } = sell();
-  const challenge = challengeOf((await serve(at('/report'))).headers);
-  const payload = { type: 'transaction', transaction: wireTransaction() };
+  const { headers } = await serve(at('/report'));
+  const challenge = challengeOf(headers);
+  const payload = { type: 'transaction', transaction: wireTransaction(askedBy.mpp(headers)) };
   const altered = [
     { ...challenge, id: `${challenge.id}A` },
     { ...challenge, id: undefined },
@@ -113,8 +120,9 @@ test('an altered field of the challenge is refused without a call', async () => 
 
 test('a signature of a transaction that the client has sent itself is refused', async () => {
   const { serve } = sell();
-  const challenge = challengeOf((await serve(at('/report'))).headers);
-  const payload = { type: 'signature', signature: 'a', transaction: wireTransaction() };
+  const { headers } = await serve(at('/report'));
+  const challenge = challengeOf(headers);
+  const payload = { type: 'signature', signature: 'a', transaction: wireTransaction(askedBy.mpp(headers)) };
   expect(await reasonOf(serve(at('/report', signed({ challenge, payload }))))).toBe(
     '402 payment_failed invalid_payload',
   );

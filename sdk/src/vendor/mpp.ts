@@ -8,13 +8,14 @@ import {
   utf8,
 } from '../encoding.ts';
 import type { OptionNames } from '../options.ts';
-import { failed } from './answers.ts';
+import { failed, type Refusal } from './answers.ts';
 import type { Bill, Dialect, DialectFactory, Offer, PaywallContext } from './dialect.ts';
-import { presentForeign } from './foreign-dialect.ts';
+import { type Asked, presentForeign } from './foreign-dialect.ts';
 import type { ForeignSettlement } from './foreign-payments.ts';
 import type { ForeignTerms } from './foreign-terms.ts';
 import type { Incoming } from './incoming.ts';
 import { checkDialect, checkSecret, createOffers, createSigner, type OfferSecret } from './offers.ts';
+import type { Transfers } from './transaction.ts';
 
 type MppOptions = {
   secret: OfferSecret;
@@ -43,25 +44,50 @@ const feeOf = (amount: bigint, { bps, min }: ForeignTerms['fee']): bigint => {
 };
 
 /** What the client pays: the fee to the platform, the rest to the vendor. Null: the fee is all. */
-const requestOf = (terms: ForeignTerms, { amount }: Bill, memo: string): string | null => {
+const transfersOf = (terms: ForeignTerms, { amount }: Bill): Transfers | null => {
   const fee = feeOf(BigInt(amount), terms.fee);
   if (fee >= BigInt(amount)) return null;
-  const splits = fee === 0n ? [] : [{ recipient: terms.fee.fee_wallet, amount: String(fee) }];
+  const net = { owner: terms.payout_address, amount: String(BigInt(amount) - fee) };
+  const split = { owner: terms.fee.fee_wallet, amount: String(fee) };
+  return { feePayer: terms.fee_payer, mint: terms.mint, legs: fee === 0n ? [net] : [net, split] };
+};
+
+const requestOf = (terms: ForeignTerms, { amount }: Bill, { legs, feePayer }: Transfers, memo: string) => {
+  const [net, ...others] = legs;
+  const splits = others.map((leg) => ({ recipient: leg.owner, amount: leg.amount }));
   const request = {
     amount,
     currency: terms.mint,
-    recipient: terms.payout_address,
+    recipient: net!.owner,
     externalId: memo,
     methodDetails: {
       network: terms.mpp_network,
       decimals: terms.decimals,
       tokenProgram: terms.token_program,
       feePayer: true,
-      feePayerKey: terms.fee_payer,
+      feePayerKey: feePayer,
       ...(splits.length === 0 ? {} : { splits }),
     },
   };
   return base64Url(utf8(canonicalJson(request)));
+};
+
+/** The fields of a request of ours that name its transfers. */
+type SentRequest = {
+  amount: string;
+  currency: string;
+  recipient: string;
+  methodDetails: { feePayerKey: string; splits?: { recipient: string; amount: string }[] };
+};
+const transfersIn = ({ amount, currency, recipient, methodDetails }: SentRequest): Transfers => {
+  const { feePayerKey, splits = [] } = methodDetails;
+  const others = splits.map((split) => ({ owner: split.recipient, amount: split.amount }));
+  const net = others.reduce((left, split) => left - BigInt(split.amount), BigInt(amount));
+  return {
+    feePayer: feePayerKey,
+    mint: currency,
+    legs: [{ owner: recipient, amount: String(net) }, ...others],
+  };
 };
 
 /** The credential of the scheme `Payment`. Null: none, for instance a token of the vendor's own. */
@@ -97,6 +123,12 @@ const createDialect = (paywall: PaywallContext, { secret, realm: given }: MppOpt
   const realm = given ?? new URL(publicUrl).host;
   const offers = createOffers(secret, `quittance mpp offer ${serviceId}`);
   const challenges = createSigner(secret, (each) => hmacKey(utf8(each)));
+  /** What a challenge asks for, whose id is signed. Its offer shows that it is one of ours. */
+  const askedIn = async ({ request, opaque }: Challenge): Promise<Asked | Refusal> => {
+    const offer = await offers.read(objectOfBase64(opaque)?.offer);
+    if (offer === null) return failed('invalid_offer');
+    return { transfers: transfersIn(objectOfBase64(request) as unknown as SentRequest), offer };
+  };
 
   return {
     name: 'mpp',
@@ -105,9 +137,10 @@ const createDialect = (paywall: PaywallContext, { secret, realm: given }: MppOpt
       // A settlement of MPP is redeemed as a whole, so it cannot buy several requests.
       const terms = bill.units === null ? await findTerms() : null;
       if (terms === null) return {};
-      const { offer, memo, expiresAt } = await offers.create(bill.resource, bill.amount);
-      const request = requestOf(terms, bill, memo);
-      if (request === null) return {};
+      const transfers = transfersOf(terms, bill);
+      if (transfers === null) return {};
+      const { offer, memo, expiresAt } = await offers.create(bill.resource, transfers);
+      const request = requestOf(terms, bill, transfers, memo);
       const opaque = base64Url(utf8(canonicalJson({ offer })));
       const expires = new Date(expiresAt * 1000).toISOString();
       const bound = { realm, method: METHOD, intent: INTENT, request, expires };
@@ -122,12 +155,11 @@ const createDialect = (paywall: PaywallContext, { secret, realm: given }: MppOpt
       const found = challengeIn(sent);
       if (found === null) return failed('invalid_payload');
       const { id, challenge, payload } = found;
-      const isOwn = await challenges.isSigned(boundText(challenge), id);
-      const offer = isOwn ? await offers.read(objectOfBase64(challenge.opaque)?.offer) : null;
       // A client that broadcasts itself has not paid our fee payer's transaction.
       if (payload?.type !== 'transaction') return failed('invalid_payload');
       const { transaction } = payload;
-      const credential = { transaction, offer: offer ?? failed('invalid_offer') };
+      const isOwn = await challenges.isSigned(boundText(challenge), id);
+      const credential = { transaction, asked: isOwn ? await askedIn(challenge) : failed('invalid_offer') };
       return presentForeign(paywall, { rail: 'mpp', ...credential, waitMs: WAIT_MS, receiptOf }, bill);
     },
   };

@@ -1,5 +1,6 @@
 import {
   base64Url,
+  canonicalJson,
   type HmacKey,
   hash,
   hmacKey,
@@ -10,19 +11,21 @@ import {
   utf8,
 } from '../encoding.ts';
 import { checkNames } from '../options.ts';
+import type { Transfers } from './transaction.ts';
 
 /**
  * Stateless offers for clients of other protocols: `base64url(JSON).base64url(HMAC-SHA256)`. An
- * offer is the vendor's own statement of resource, amount and expiry, with a nonce. So an unpaid
- * request costs no call, and the replicas need no store to recognise it. The payment's memo is the
- * hash of the offer, which binds a transaction to one offer.
+ * offer is the vendor's own statement of resource, transfers and expiry, with a nonce. So an unpaid
+ * request costs no call, and the replicas need no store to recognise it. It has the hash of the
+ * transfers, which clients return beside it. The payment's memo is the hash of the offer, which
+ * binds a transaction to one offer.
  */
 
 /** How long an offer is valid. */
 export const OFFER_SECONDS = 300;
 /** How long an expired offer is accepted, for a buyer who repeats an undecided payment. */
 const GRACE_SECONDS = 120;
-/** An offer has about 190 characters. A longer one is refused unread. */
+/** An offer has about 250 characters. A longer one is refused unread. */
 const LONGEST_OFFER = 512;
 
 const SHORTEST_SECRET = 32;
@@ -90,9 +93,8 @@ export type CreatedOffer = {
 };
 export type PresentedOffer = {
   memo: string;
-  /** USDC micro-units. */
-  amount: string;
   isFor: (resource: string) => Promise<boolean>;
+  isOf: (transfers: Transfers) => Promise<boolean>;
   isExpired: () => boolean;
 };
 
@@ -112,10 +114,11 @@ const deriveKey = async (secret: string, purpose: string): Promise<HmacKey> => {
 export const createOffers = (secret: OfferSecret, purpose: string) => {
   const signer = createSigner(secret, (each) => deriveKey(each, purpose));
   return {
-    create: async (resource: string, amount: string): Promise<CreatedOffer> => {
+    create: async (resource: string, transfers: Transfers): Promise<CreatedOffer> => {
       const expiresAt = Math.floor(Date.now() / 1000) + OFFER_SECONDS;
       const nonce = base64Url(crypto.getRandomValues(new Uint8Array(16)));
-      const payload = jsonBase64Url({ r: await hashOf(resource), a: amount, e: expiresAt, n: nonce });
+      const [r, t] = await Promise.all([hashOf(resource), hashOf(canonicalJson(transfers))]);
+      const payload = jsonBase64Url({ r, t, e: expiresAt, n: nonce });
       const offer = `${payload}.${await signer.sign(payload)}`;
       return { offer, memo: await hashOf(offer), expiresAt };
     },
@@ -125,11 +128,11 @@ export const createOffers = (secret: OfferSecret, purpose: string) => {
       const [payload, mac, ...rest] = offer.split('.');
       if (payload === undefined || mac === undefined || rest.length > 0) return null;
       if (!(await signer.isSigned(payload, mac))) return null;
-      const { r, a, e } = objectOfBase64(payload) as { r: string; a: string; e: number };
+      const { r, t, e } = objectOfBase64(payload) as { r: string; t: string; e: number };
       return {
         memo: await hashOf(offer),
-        amount: a,
         isFor: async (resource) => (await hashOf(resource)) === r,
+        isOf: async (transfers) => (await hashOf(canonicalJson(transfers))) === t,
         isExpired: () => Date.now() > (e + GRACE_SECONDS) * 1000,
       };
     },

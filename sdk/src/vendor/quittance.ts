@@ -6,6 +6,7 @@ import { REFUSED_HEADER } from '../pay/dialects.ts';
 import { BadTokenError, type SettlementClaims, type TokenVerifier } from '../tokens.ts';
 import { failed, type Refusal, unavailable } from './answers.ts';
 import type { Bill, Dialect, Presented } from './dialect.ts';
+import type { Incoming } from './incoming.ts';
 import { CONFIGURATION } from './log.ts';
 import { createQuotes } from './quotes.ts';
 import { createSettlements } from './settlements.ts';
@@ -86,11 +87,31 @@ const createQuoteMaker = ({ client, verify, serviceId }: QuittanceSettings) => {
 };
 
 /**
+ * Reads the settlement that a request presents. Invalid tokens are refused without a call, because
+ * they must not use up the vendor's limits. Null: none is presented.
+ */
+const createReader =
+  ({ verify, serviceId }: QuittanceSettings) =>
+  async (incoming: Incoming): Promise<{ token: string; claims: SettlementClaims } | Refusal | null> => {
+    const [token, id] = [incoming.header(TOKEN_HEADER), incoming.header(ID_HEADER)];
+    if (!token || !id) return null;
+    if (token.length > LONGEST_TOKEN || !SETTLEMENT_ID.test(id)) return failed('invalid_token');
+    try {
+      const claims = await verify('settlement', token);
+      if (claims.settlement_id !== id) return failed('invalid_token');
+      return claims.service_id === serviceId ? { token, claims } : failed('other_service');
+    } catch (error) {
+      return error instanceof BadTokenError ? failed('invalid_token') : refusalOf(error);
+    }
+  };
+
+/**
  * The dialect of this API: a signed quote in the 402, settlement id and token in the headers, then
  * redeem or consume.
  */
 export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
-  const { client, verify, serviceId, settleUrl, store, onError } = settings;
+  const { client, serviceId, settleUrl, store, onError } = settings;
+  const readSettlement = createReader(settings);
   const statusReads = createThrottle();
   const settlementOf = createSettlements(client, serviceId);
   const quotes = createQuotes({
@@ -123,19 +144,10 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
     },
 
     read: async (incoming, bill): Promise<Presented | Refusal | null> => {
-      const [settlement_token, settlement_id] = [incoming.header(TOKEN_HEADER), incoming.header(ID_HEADER)];
-      if (!settlement_token || !settlement_id) return null;
-      if (settlement_token.length > LONGEST_TOKEN || !SETTLEMENT_ID.test(settlement_id))
-        return failed('invalid_token');
-      let claims: SettlementClaims;
-      // Verified before any call, because invalid tokens must not use up the vendor's limits.
-      try {
-        claims = await verify('settlement', settlement_token);
-        if (claims.settlement_id !== settlement_id) return failed('invalid_token');
-        if (claims.service_id !== serviceId) return failed('other_service');
-      } catch (error) {
-        return error instanceof BadTokenError ? failed('invalid_token') : refusalOf(error);
-      }
+      const found = await readSettlement(incoming);
+      if (found === null || 'status' in found) return found;
+      const { claims, token: settlement_token } = found;
+      const { settlement_id } = claims;
       const isOwnQuote = () =>
         quotes.paid(bill, claims.quote_id).catch((error: unknown) => {
           onError(error);

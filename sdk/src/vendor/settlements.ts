@@ -3,8 +3,8 @@ import type { Client } from '../client.ts';
 import { ApiError } from '../errors.ts';
 import type { Output } from '../types.ts';
 import { failed, type Refusal, unavailable, usedUp } from './answers.ts';
-import type { Opening } from './deliveries.ts';
-import type { Bill, Consumed, Taking } from './dialect.ts';
+import type { Opening, Taking } from './deliveries.ts';
+import type { Bill, Consumed } from './dialect.ts';
 import { createThrottle } from './throttle.ts';
 
 /** A payment that a fork rolled back is made again within seconds. */

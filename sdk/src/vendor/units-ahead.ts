@@ -1,7 +1,7 @@
 import { boundedMap } from '../bounded-map.ts';
 import { IN_PROGRESS, isUsedUp, type Refusal } from './answers.ts';
-import type { Begun, Deliveries } from './deliveries.ts';
-import type { Bill, Consumed, Presented, Taking } from './dialect.ts';
+import type { Begun, Deliveries, Taking } from './deliveries.ts';
+import type { Bill, Consumed, Presented } from './dialect.ts';
 import type { PaywallStore } from './store.ts';
 
 /**
@@ -136,12 +136,8 @@ const createFilling = (store: PaywallStore, onError: (error: unknown) => void) =
 
 type Request = { key: string; hash: string };
 
-/** Begins deliveries, also for units that are consumed ahead. */
-export const createUnitsAhead = (
-  store: PaywallStore,
-  deliveries: Deliveries,
-  onError: (error: unknown) => void,
-) => {
+/** Takes units that are consumed ahead. */
+const createCounting = (store: PaywallStore, deliveries: Deliveries, onError: (error: unknown) => void) => {
   const filling = createFilling(store, onError);
   const settlements = boundedMap<Known>(MAX_SETTLEMENTS);
   const knownOf = (key: string): Known => {
@@ -156,7 +152,7 @@ export const createUnitsAhead = (
    * Takes one unit of a payment for a request.
    * @returns the delivery, or why there is none as long as the request has no record
    */
-  const takeOne = async (
+  return async (
     key: string,
     ahead: NonNullable<Presented['ahead']>,
     bill: Bill,
@@ -183,7 +179,15 @@ export const createUnitsAhead = (
     }
     return { kind: 'busy' };
   };
+};
 
+/** Begins deliveries, also for units that are consumed ahead. */
+export const createUnitsAhead = (
+  store: PaywallStore,
+  deliveries: Deliveries,
+  onError: (error: unknown) => void,
+) => {
+  const takeOne = createCounting(store, deliveries, onError);
   /**
    * Begins the delivery of a payment, with a unit that was consumed ahead where the route has such.
    * @param payment with its key in the store

@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { fromBase64, paymentOn, paymentV1, wireTransaction } from '../../../test/support/foreign-buyers.ts';
+import {
+  askedBy,
+  fromBase64,
+  paymentOn,
+  paymentV1,
+  wireTransaction,
+} from '../../../test/support/foreign-buyers.ts';
 import { refusal } from '../../../test/support/scripted-server.ts';
 import {
   at,
@@ -112,19 +118,25 @@ describe('version 2', () => {
     expect(body).toEqual({ error: 'service_unavailable', details: { reason: 'being_confirmed' } });
   });
 
-  test('an altered offer is refused without a call', async () => {
+  test('an altered offer, or one with other terms beside it, is refused without a call', async () => {
     const { serve } = sell();
-    const required = fromBase64((await serve(at('/report'))).headers.get('payment-required'));
-    const [accepted] = required.accepts;
+    const { headers } = await serve(at('/report'));
+    const [accepted] = fromBase64(headers.get('payment-required')).accepts;
     const [payload, mac] = accepted.extra.offer.split('.');
-    const cheaper = Buffer.from(JSON.stringify({ ...fromBase64(payload), a: '1' })).toString('base64url');
-    for (const offer of [`${cheaper}.${mac}`, `${payload}.`, payload, `${payload}.${mac}.`, '.', 7, null]) {
-      const extra = { ...accepted.extra, offer };
-      const payment = {
-        x402Version: 2,
-        accepted: { ...accepted, extra },
-        payload: { transaction: wireTransaction() },
-      };
+    const longer = Buffer.from(JSON.stringify({ ...fromBase64(payload), e: 9e9 })).toString('base64url');
+    const offers = [`${longer}.${mac}`, `${payload}.`, payload, `${payload}.${mac}.`, '.', 7, null];
+    const altered = [
+      ...offers.map((offer) => ({ extra: { ...accepted.extra, offer } })),
+      { extra: { ...accepted.extra, feePayer: TERMS.payout_address } },
+      { payTo: TERMS.fee_payer },
+      { payTo: { toString: 1, valueOf: 1 } },
+      { asset: TERMS.payout_address },
+      { amount: '1' },
+    ];
+    for (const change of altered) {
+      const other = { ...accepted, ...change };
+      const transaction = wireTransaction(askedBy.x402(headers));
+      const payment = { x402Version: 2, accepted: other, payload: { transaction } };
       const header = Buffer.from(JSON.stringify(payment)).toString('base64');
       expect(await reasonOf(serve(at('/report', { 'payment-signature': header })))).toBe(
         '402 payment_failed invalid_offer',
@@ -137,7 +149,8 @@ describe('version 2', () => {
 describe('version 1', () => {
   test('is off by default: X-PAYMENT is no payment, and the body has no requirements', async () => {
     const { serve } = sell();
-    expect(await reasonOf(serve(at('/report', paymentV1('solana-devnet'))))).toBe('402 payment_required');
+    const { accepts } = (await readAnswer(sell({ v1: true }).serve(at('/report')))).body;
+    expect(await reasonOf(serve(at('/report', paymentV1(accepts[0]))))).toBe('402 payment_required');
     expect(api.foreign.size).toBe(0);
   });
 
@@ -164,7 +177,7 @@ describe('version 1', () => {
         },
       ],
     });
-    const payment = paymentV1('solana-devnet');
+    const payment = paymentV1(body.accepts[0]);
     const paid = await readAnswer(serve(at('/report', payment)));
     expect(paid.status).toBe(200);
     expect(fromBase64(paid.headers.get('x-payment-response'))).toMatchObject({

@@ -1,8 +1,8 @@
 import { jsonBase64, objectOfBase64, objectOr } from '../encoding.ts';
 import type { OptionNames } from '../options.ts';
-import { failed, type Refusal } from './answers.ts';
+import { failed, type Refusal, unavailable } from './answers.ts';
 import type { Bill, Dialect, DialectFactory, Offer, PaywallContext } from './dialect.ts';
-import { presentForeign } from './foreign-dialect.ts';
+import { type Asked, presentForeign } from './foreign-dialect.ts';
 import type { ForeignSettlement } from './foreign-payments.ts';
 import type { ForeignTerms } from './foreign-terms.ts';
 import type { Incoming } from './incoming.ts';
@@ -14,6 +14,7 @@ import {
   OFFER_SECONDS,
   type OfferSecret,
 } from './offers.ts';
+import type { Transfers } from './transaction.ts';
 
 type X402Options = {
   secret: OfferSecret;
@@ -53,6 +54,18 @@ const REASONS: Record<string, string> = {
   simulation_failed: 'invalid_exact_svm_transaction_simulation_failed',
 };
 const errorOf = ({ reason }: Refusal): string => REASONS[reason] ?? reason;
+
+/** What an offer of ours asks for. */
+const transfersOf = (terms: ForeignTerms, { amount }: Bill): Transfers => ({
+  feePayer: terms.fee_payer,
+  mint: terms.mint,
+  legs: [{ owner: terms.payout_address, amount }],
+});
+/** A client of version 1 returns no offer, so it pays what an offer of today asks for. */
+const askedOf = (terms: ForeignTerms | null, bill: Bill): Asked | Refusal =>
+  terms === null ? unavailable('foreign_terms') : { transfers: transfersOf(terms, bill), offer: null };
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 const urlIn = (resource: string): string =>
   resource.length > LONGEST_URL ? `${new URL(resource).origin}/` : resource;
@@ -114,6 +127,14 @@ const createDialect = (paywall: PaywallContext, { secret, v1 = false }: X402Opti
   const { findTerms, serviceId } = paywall;
   const offers = createOffers(secret, `quittance x402 offer ${serviceId}`);
   const versions: readonly Version[] = v1 ? [2, 1] : [2];
+  /** What a client says that it has accepted, if it is an offer of ours. */
+  const askedIn = async ({ extra, asset, payTo, amount }: Record<string, unknown>) => {
+    const { feePayer, offer: sent } = objectOr(extra) ?? {};
+    const legs = [{ owner: textOf(payTo), amount: textOf(amount) }];
+    const transfers = { feePayer: textOf(feePayer), mint: textOf(asset), legs };
+    const offer = await offers.read(sent);
+    return (await offer?.isOf(transfers)) ? { transfers, offer } : failed('invalid_offer');
+  };
   const versionOf = (incoming: Incoming): Version | null =>
     versions.find((version) => incoming.header(VERSIONS[version].payment) !== null) ?? null;
 
@@ -134,7 +155,7 @@ const createDialect = (paywall: PaywallContext, { secret, v1 = false }: X402Opti
               transaction: '',
             });
       const error = refused === null ? 'Payment required' : errorOf(refused);
-      const created = await offers.create(bill.resource, bill.amount);
+      const created = await offers.create(bill.resource, transfersOf(terms, bill));
       const required = jsonBase64(requiredV2(terms, bill, created, error));
       return {
         ...(v1 ? { body: requiredV1(terms, bill) } : {}),
@@ -149,14 +170,14 @@ const createDialect = (paywall: PaywallContext, { secret, v1 = false }: X402Opti
       const payload = objectOr(sent?.payload);
       if (payload === null || sent?.x402Version !== version) return failed('invalid_payload');
       const accepted = objectOr(sent.accepted);
-      const offer = version === 1 ? null : await offers.read(objectOr(accepted?.extra)?.offer);
-      const network = (await findTerms())?.network ?? String(accepted?.network ?? sent.network);
+      const terms = await findTerms();
+      const network = terms?.network ?? textOf(accepted?.network ?? sent.network);
       return presentForeign(
         paywall,
         {
           rail: 'x402',
           transaction: payload.transaction,
-          offer: version === 1 ? null : (offer ?? failed('invalid_offer')),
+          asked: version === 1 ? askedOf(terms, bill) : await askedIn(accepted ?? {}),
           waitMs: WAIT_MS,
           receiptOf: receiptIn(version, network),
         },
@@ -168,7 +189,8 @@ const createDialect = (paywall: PaywallContext, { secret, v1 = false }: X402Opti
 
 /**
  * Offers the routes of a paywall to x402 clients on Solana, scheme `exact`, version 2 and
- * optionally 1: `createPaywall({ dialects: [x402({ secret })] })`. The platform co-signs and settles.
+ * optionally 1: `createPaywall({ dialects: [x402({ secret })] })`. The platform co-signs and
+ * settles.
  * @throws TypeError if an option is unknown, or the secret is too short
  */
 export const x402 = (options: X402Options): DialectFactory => {
