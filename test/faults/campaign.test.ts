@@ -37,7 +37,7 @@ const FAULTS = [
   'expiry-of-dropped-sends',
 ];
 /** So many of each kind begin. A fork may remove some of those that have succeeded. */
-const PAYMENTS = { own: 50, x402: 50, outgoing: 30, paywall: 45 };
+const PAYMENTS = { own: 50, x402: 50, outgoing: 30, paywall: 20 };
 /** The test proves correctness, not speed: a busy machine may take long. */
 const TERMINAL_MS = 180_000;
 
@@ -55,7 +55,7 @@ own(
         ownTraffic({ perSecond: 4 }),
         x402Traffic({ perSecond: 2, purchases: PAYMENTS.x402 }),
         outgoingTraffic({ perSecond: 2, accounts: 4, payments: PAYMENTS.outgoing }),
-        paywallTraffic({ perSecond: 2, buyers: 6, purchases: PAYMENTS.paywall }),
+        paywallTraffic({ perSecond: 1, buyers: 6, purchases: PAYMENTS.paywall }),
       ],
       faults: FAULTS,
       seconds: 0,

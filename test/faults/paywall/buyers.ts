@@ -14,7 +14,7 @@ import { createX402Buyer } from '../../support/x402.ts';
 import type { Harness } from '../harness.ts';
 
 /** What a client has signed for the offer of a 402, and the headers that present it. */
-export type Signed = { transaction: string; amount: bigint; headers: Record<string, string> };
+type Signed = { transaction: string; amount: bigint; headers: Record<string, string> };
 export type Sign = (offer: Headers) => Promise<Signed>;
 
 /** The unmodified scheme of @x402/svm. */
@@ -39,7 +39,7 @@ type Charge = {
   methodDetails: { feePayerKey: string; splits?: { recipient: string; amount: string }[] };
 };
 
-/** The transaction of @solana/mpp: a transfer to the recipient, one for each split, and the memo. */
+/** The transaction of @solana/mpp: transfers to the recipient and for each split, and the memo. */
 export const createMppSigner =
   (wallet: Keypair, { chain, rpc }: Pick<Harness, 'chain' | 'rpc'>): Sign =>
   async (offer) => {

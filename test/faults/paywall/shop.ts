@@ -10,8 +10,8 @@ import type { Rng } from '../rng.ts';
 import type { Log } from './log.ts';
 
 /**
- * A client of Quittance pays a quote before it presents it. A higher price then refuses what is paid
- * and not yet known (docs/adr/0021-paywall.md), so the price of its routes does not change.
+ * A client of Quittance pays a quote before it presents it. A higher price then refuses what is
+ * paid and not yet known (docs/adr/0021-paywall.md), so the price of its routes does not change.
  */
 export const FIXED_PRICE = 50_000n;
 const PRICES = [40_000n, 50_000n, 60_000n] as const;
@@ -20,8 +20,6 @@ const REPLICAS = 2;
 export const PUBLIC_URL = 'https://shop.example';
 
 type Configuration = { price: bigint; secrets: [next: string, ...previous: string[]]; serviceKey: string };
-
-export type Shop = Awaited<ReturnType<typeof startShop>>;
 
 const newSecret = () => crypto.randomUUID() + crypto.randomUUID();
 
