@@ -23,10 +23,19 @@ export type Asked = {
 
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 
-/** A signed transaction with an empty slot for the fee payer, of a new buyer or of `payer`. */
+/**
+ * A signed transaction with an empty slot for the fee payer, of a new buyer or of `payer`.
+ * @param options `before`: instructions before the transfers. `blockhash`: by default one that no
+ *   chain has
+ */
 export const wireTransaction = (
   { feePayer, mint, legs, memo }: Asked,
-  { payer = Keypair.generate(), version = 0 as 0 | 'legacy' } = {},
+  {
+    payer = Keypair.generate(),
+    version = 0 as 0 | 'legacy',
+    before = [] as readonly TransactionInstruction[],
+    blockhash = new PublicKey(randomBytes(32)).toBase58(),
+  } = {},
 ): string => {
   const mintKey = new PublicKey(mint);
   const accountOf = (owner: PublicKey) => getAssociatedTokenAddressSync(mintKey, owner, true);
@@ -38,6 +47,7 @@ export const wireTransaction = (
   );
   const memos = memo === null ? [] : [memo];
   const instructions = [
+    ...before,
     ...transfers,
     ...memos.map(
       (text) => new TransactionInstruction({ programId: MEMO, keys: [], data: Buffer.from(text) }),
@@ -45,7 +55,7 @@ export const wireTransaction = (
   ];
   const message = new TransactionMessage({
     payerKey: new PublicKey(feePayer),
-    recentBlockhash: new PublicKey(randomBytes(32)).toBase58(),
+    recentBlockhash: blockhash,
     instructions,
   });
   const transaction = new VersionedTransaction(

@@ -5,17 +5,17 @@ import { payingFetch } from '../../../sdk/src/pay/main.ts';
 import { interopStack } from '../../support/interop-stack.ts';
 import { atOnce } from '../../support/stack.ts';
 import type { Harness } from '../harness.ts';
-import { createMppSigner, createX402Signer, type Sign } from './buyers.ts';
-import { DIALECTS, type Dialect, type Log } from './log.ts';
+import { type Client, createMppClient, createX402Client } from './buyers.ts';
+import { DIALECTS, type Log } from './log.ts';
 import { FIXED_PRICE, PUBLIC_URL, startShop } from './shop.ts';
 
 const BALANCE = 1_000_000_000n;
 /** Longer than the paywall waits for the outcome of a payment. */
 const TIMEOUT_MS = 90_000;
 
-export type Buyer = { dialect: Dialect; address: string; isPoor: boolean } & (
-  | { dialect: 'quittance'; pay: (url: string) => Promise<Response> }
-  | { dialect: 'x402' | 'mpp'; sign: Sign }
+export type Buyer = { address: string; isPoor: boolean } & (
+  | { dialect: 'quittance'; pay: typeof fetch }
+  | { dialect: 'x402' | 'mpp'; client: Client }
 );
 export type Actors = Awaited<ReturnType<typeof createActors>>;
 
@@ -51,8 +51,7 @@ export const createActors = async (
     // Other addresses are those of the API.
     if (!request.url.startsWith(`${PUBLIC_URL}/`)) return fetch(request);
     turn += 1;
-    const urls = shop.urls();
-    const url = request.url.replace(PUBLIC_URL, urls[turn % urls.length]!);
+    const url = request.url.replace(PUBLIC_URL, shop.urls[turn % shop.urls.length]!);
     return fetch(new Request(url, request), { signal: AbortSignal.timeout(TIMEOUT_MS) });
   };
 
@@ -71,9 +70,9 @@ export const createActors = async (
       return { dialect, address: consumer.wallet.publicKey.toBase58(), isPoor, pay };
     }
     const { keypair, address } = await chain.wallet(balance);
-    const sign =
-      dialect === 'x402' ? await createX402Signer(keypair, chain.rpcUrl) : createMppSigner(keypair, harness);
-    return { dialect, address, isPoor, sign };
+    const client =
+      dialect === 'x402' ? await createX402Client(keypair, chain.rpcUrl) : createMppClient(keypair, harness);
+    return { dialect, address, isPoor, client };
   };
   const buyers = await atOnce(counts.buyers, createBuyer).catch(async (error: unknown) => {
     await shop.stop();

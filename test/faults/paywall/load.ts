@@ -2,50 +2,49 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { lostBy } from '../../../deploy/local/seed/api.ts';
 import { createLaterCalls } from '../later-calls.ts';
 import type { Rng } from '../rng.ts';
+import { signedInTime } from '../signed-in-time.ts';
 import type { Actors, Buyer } from './actors.ts';
+import type { Client } from './buyers.ts';
 import type { Answer, Log, Payment, Purchase } from './log.ts';
 import { PUBLIC_URL } from './shop.ts';
 
 /** How often a buyer signs for one purchase, as each 402 asks it to. */
 const SIGNATURES = 4;
-/** A provider with a fault may never answer a buyer. */
-const SIGNED_MS = 5000;
 const AGAIN_MS = [100, 1500] as const;
 /** A replay arrives before and after a lease of the paywall has ended. */
 const REPLAY_MS = [0, 12_000] as const;
 const MOST_COPIES = 3;
 const CHANGE_MS = [500, 4000] as const;
 
+/** One call of a buyer, whose answer is recorded. */
+const call = async (
+  log: Log,
+  purchase: Purchase,
+  payment: Payment | null,
+  request: (url: string) => Promise<Response>,
+): Promise<Answer> => {
+  const askedAt = Date.now();
+  const said = await request(`${PUBLIC_URL}${purchase.path}`)
+    .then(async (response) => ({ status: response.status, body: await response.text() }))
+    .catch((error: Error) => ({ status: null, body: `${lostBy(error)} ${error.message}` }));
+  const answer: Answer = { askedAt, at: Date.now(), ...said };
+  log.answered(purchase, payment, answer);
+  return answer;
+};
+
 /** One request to the shop, with a payment. */
-export const present = async (
+export const present = (
   { shopFetch }: Pick<Actors, 'shopFetch'>,
   log: Log,
   payment: Payment,
 ): Promise<Answer> => {
   const { purchase, headers } = payment;
-  const askedAt = Date.now();
-  const answer = await shopFetch(`${PUBLIC_URL}${purchase.path}`, { headers })
-    .then(async (response) => ({ status: response.status, body: await response.text() }))
-    .catch((error: unknown) => ({ status: null, body: lostBy(error) }));
-  const timed: Answer = { askedAt, at: Date.now(), ...answer };
-  log.answered(purchase, payment, timed);
-  return timed;
+  return call(log, purchase, payment, (url) => shopFetch(url, { headers }));
 };
 
 /** One call of the paying fetch, which pays and repeats by itself. */
-export const payOwn = async (
-  pay: (url: string) => Promise<Response>,
-  log: Log,
-  purchase: Purchase,
-): Promise<Answer> => {
-  const askedAt = Date.now();
-  const answer = await pay(`${PUBLIC_URL}${purchase.path}`)
-    .then(async (response) => ({ status: response.status, body: await response.text() }))
-    .catch((error: Error) => ({ status: null, body: error.message }));
-  const timed: Answer = { askedAt, at: Date.now(), ...answer };
-  log.answered(purchase, null, timed);
-  return timed;
-};
+export const payOwn = (pay: typeof fetch, log: Log, purchase: Purchase): Promise<Answer> =>
+  call(log, purchase, null, (url) => pay(url));
 
 /**
  * Concurrent buyers with the clients of each dialect. Some send copies at once, some replay a
@@ -69,16 +68,11 @@ export const startLoad = (options: { actors: Actors; log: Log; rng: Rng; perSeco
     }
     return null;
   };
-  const sign = async (
-    { sign }: Extract<Buyer, { sign: unknown }>,
-    purchase: Purchase,
-    own: Rng,
-  ): Promise<Payment | null> => {
+  const sign = async ({ sign, headersOf }: Client, purchase: Purchase, own: Rng): Promise<Payment | null> => {
     const offer = await offerOf(purchase, own);
     while (offer !== null && running) {
-      const late = sleep(SIGNED_MS, null, { ref: false });
-      const signed = await Promise.race([sign(offer), late]).catch(() => null);
-      if (signed !== null) return log.signed(purchase, signed.transaction, signed);
+      const transaction = await signedInTime(() => sign(offer));
+      if (transaction !== null) return log.signed(purchase, transaction, headersOf(offer, transaction));
       await sleep(own.int(...AGAIN_MS));
     }
     return null;
@@ -103,13 +97,13 @@ export const startLoad = (options: { actors: Actors; log: Log; rng: Rng; perSeco
   };
 
   const buy = async (purchase: Purchase, buyer: Buyer, own: Rng): Promise<void> => {
-    if ('pay' in buyer) {
+    if (buyer.dialect === 'quittance') {
       while ((await payOwn(buyer.pay, log, purchase)).status !== 200 && running && !buyer.isPoor)
         await sleep(own.int(...AGAIN_MS));
       return;
     }
     for (let signed = 0; signed < SIGNATURES; signed += 1) {
-      const payment = await sign(buyer, purchase, own);
+      const payment = await sign(buyer.client, purchase, own);
       if (payment === null) return;
       const status = await pay(payment, own);
       if (status !== 402 || buyer.isPoor) return;

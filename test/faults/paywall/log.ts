@@ -2,7 +2,7 @@ import { messageHashOf } from '../../../services/settlement/foreign-payments/mes
 
 /** The payment protocols of one 402. */
 export const DIALECTS = ['quittance', 'x402', 'mpp'] as const;
-export type Dialect = (typeof DIALECTS)[number];
+type Dialect = (typeof DIALECTS)[number];
 
 /** An answer of the shop. `status` is null without one. */
 export type Answer = { askedAt: number; at: number; status: number | null; body: string };
@@ -13,7 +13,6 @@ export type Answer = { askedAt: number; at: number; status: number | null; body:
  */
 export type Payment = {
   hash: string;
-  amount: bigint;
   headers: Record<string, string>;
   purchase: Purchase;
   answers: Answer[];
@@ -61,14 +60,10 @@ export const createLog = () => {
       purchases.push(purchase);
       return purchase;
     },
-    signed: (
-      purchase: Purchase,
-      transaction: string,
-      { amount, headers }: Pick<Payment, 'amount' | 'headers'>,
-    ): Payment => {
+    signed: (purchase: Purchase, transaction: string, headers: Record<string, string>): Payment => {
       const hash = messageHashOf(transaction);
       if (hash === null) throw new Error('a buyer signed bytes that hold no message');
-      const payment: Payment = { hash, amount, headers, purchase, answers: [] };
+      const payment: Payment = { hash, headers, purchase, answers: [] };
       purchase.payments.push(payment);
       payments.push(payment);
       return payment;

@@ -19,7 +19,8 @@ const REPLICAS = 2;
 /** The address in the quotes, whichever replica answers. */
 export const PUBLIC_URL = 'https://shop.example';
 
-type Configuration = { price: bigint; secrets: [next: string, ...previous: string[]]; serviceKey: string };
+/** `secrets`: the one that signs offers, then the previous ones. */
+type Configuration = { price: bigint; secrets: readonly string[]; serviceKey: string };
 
 const newSecret = () => crypto.randomUUID() + crypto.randomUUID();
 
@@ -45,11 +46,9 @@ export const startShop = async ({
   const store = memoryStore();
   let now: Configuration = { price: PRICES[1], secrets: [newSecret()], serviceKey };
   const servers: Server[] = [];
-  let urls: string[] = [];
 
   const startReplica = async (at: number, port: number): Promise<string> => {
-    const { serviceKey: key, secrets } = now;
-    const secret = [...secrets] as [string, ...string[]];
+    const { serviceKey: key, secrets: secret } = now;
     const paywall = createPaywall({
       ...{ baseUrl: gateways[at % gateways.length]!, serviceKey: key, serviceId, environment: 'test' },
       ...{ publicUrl: PUBLIC_URL, store, log: () => {} },
@@ -66,7 +65,9 @@ export const startShop = async ({
     servers[at] = server;
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   };
-  urls = await Promise.all(Array.from({ length: REPLICAS }, (_, at) => startReplica(at, 0)));
+  const urls: readonly string[] = await Promise.all(
+    Array.from({ length: REPLICAS }, (_, at) => startReplica(at, 0)),
+  );
 
   const stopReplica = async (at: number): Promise<void> => {
     const ended = new Promise((resolve) => servers[at]!.close(resolve));
@@ -87,8 +88,8 @@ export const startShop = async ({
 
   let changing: Promise<unknown> = Promise.resolve();
   return {
-    urls: (): readonly string[] => urls,
-    /** Changes something, unless a change is under way. Returns when it is done. */
+    urls,
+    /** Changes something, after the changes before it. */
     change: (rng: Rng): Promise<unknown> => {
       const changes = [
         async () => {

@@ -73,7 +73,7 @@ export const paywallTraffic = ({
         const open = log.purchases.filter((each) => each.dialect === 'quittance' && !isDelivered(each));
         await inParallel(open, HANDS, async (purchase) => {
           const buyer = actors.buyers.find(({ address }) => address === purchase.buyer)!;
-          if (!('pay' in buyer)) return;
+          if (buyer.dialect !== 'quittance') return;
           await until(deadline, async () => {
             await payOwn(buyer.pay, log, purchase);
             return buyer.isPoor || isDelivered(purchase);

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PaymentPayload } from '@x402/core/types';
 import { createLaterCalls } from '../later-calls.ts';
 import type { Rng } from '../rng.ts';
+import { signedInTime } from '../signed-in-time.ts';
 import type { Actors, Buyer, Vendor } from './actors.ts';
 import type { Answer, Log, Payment, Purchase } from './log.ts';
 
@@ -9,8 +10,6 @@ import type { Answer, Log, Payment, Purchase } from './log.ts';
 const SIGNATURES = 3;
 /** How often a buyer that got a 502 sends the same payment again. */
 const REPEATS = 3;
-/** A provider with a fault may never answer a buyer. */
-const SIGNED_MS = 5000;
 const SIGN_AGAIN_MS = 200;
 /** A replay arrives before and after an unconfirmed hand-out counts as lost (5 s). */
 const REPLAY_MS = [0, 12_000] as const;
@@ -19,8 +18,7 @@ const MOST_COPIES = 3;
 /** @returns null when the buyer gave up, because the chain did not answer */
 const sign = async ({ sign }: Buyer, { requirements }: Vendor): Promise<PaymentPayload | null> => {
   for (let tries = 0; tries < 20; tries += 1) {
-    const late = sleep(SIGNED_MS, null, { ref: false });
-    const payload = await Promise.race([sign(requirements), late]).catch(() => null);
+    const payload = await signedInTime(() => sign(requirements));
     if (payload !== null) return payload;
     await sleep(SIGN_AGAIN_MS);
   }
