@@ -3,7 +3,7 @@ import { useLocation } from 'wouter';
 import { type Output, UnauthorizedError } from '../../../sdk/src/main.ts';
 import { Button, LinkButton } from '../ui/button.tsx';
 import { ErrorNotice, Notice } from '../ui/error-notice.tsx';
-import { Row } from '../ui/layout.tsx';
+import { Loading, Row } from '../ui/layout.tsx';
 import { toast } from '../ui/toast.tsx';
 import { mailedLink } from './mailed-link.ts';
 import { session } from './store.ts';
@@ -43,7 +43,11 @@ const LinkPage = () => {
     return (
       <div className="section stack">
         <h1>Sign in</h1>
-        {error === null ? <p>One moment…</p> : <ErrorNotice error={error} retry={() => void read()} />}
+        {error === null ? (
+          <Loading>Reading the link…</Loading>
+        ) : (
+          <ErrorNotice error={error} retry={() => void read()} />
+        )}
       </div>
     );
   const { token, environment } = mailedLink;
