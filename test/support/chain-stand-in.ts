@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
 import type { Bus } from '../../shared/bus/connect.ts';
 import { serve } from '../../shared/bus/serve.ts';
@@ -181,8 +180,8 @@ export const startChainStandIn = (bus: Bus) => {
     await publishProgress(event, objectId, outcome, txHash);
   };
 
-  /** Whether the chain can be read, and how long it takes. */
-  const state = { readable: true, hangsMs: 0 };
+  /** Whether the chain can be read, and until when it does not answer. */
+  const state: { readable: boolean; hang: Promise<void> | null } = { readable: true, hang: null };
   /** How many owners each call of observeWallets was about. */
   const observationSizes: number[] = [];
   const observe = (owner: string) => {
@@ -262,7 +261,7 @@ export const startChainStandIn = (bus: Bus) => {
     observePrepared: async ({ object_id }) => progressOf(object_id),
     observeWallet: async ({ owner }) => observe(owner),
     observeWallets: async ({ owners }) => {
-      if (state.hangsMs > 0) await sleep(state.hangsMs);
+      await state.hang;
       if (!state.readable)
         throw new ServiceError('service_unavailable', 'the chain cannot be read right now');
       observationSizes.push(owners.length);

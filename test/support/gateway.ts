@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createSupervisor } from '../../deploy/local/processes/supervisor.ts';
@@ -317,52 +317,6 @@ export const startGatewayFixture = async (
       await gateway.stop();
       await services.stop();
       await servers.stop();
-    },
-  };
-};
-
-/** `open`: bytes pass; `cut`: connections end and new ones fail; `silent`: bytes are dropped. */
-type LinkState = 'open' | 'cut' | 'silent';
-
-export type Link = {
-  port: number;
-  set: (state: LinkState) => void;
-  /** Whether connections to the server are open. */
-  isConnected: () => boolean;
-  stop: () => Promise<void>;
-};
-
-/** Starts a link to a local server that a test can cut or silence. */
-export const startLink = async (targetPort: number): Promise<Link> => {
-  const sockets = new Set<Socket>();
-  let state: LinkState = 'open';
-  const server = createServer((inner) => {
-    if (state === 'cut') return void inner.destroy();
-    const outer = connect(targetPort, '127.0.0.1');
-    for (const [from, to] of [
-      [inner, outer],
-      [outer, inner],
-    ] as const) {
-      sockets.add(from);
-      from.on('data', (bytes) => state === 'silent' || to.write(bytes));
-      from.on('error', () => {});
-      from.on('close', () => {
-        sockets.delete(from);
-        to.destroy();
-      });
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    port: (server.address() as { port: number }).port,
-    isConnected: () => sockets.size > 0,
-    set: (next) => {
-      state = next;
-      if (next === 'cut') for (const socket of sockets) socket.destroy();
-    },
-    stop: async () => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
     },
   };
 };

@@ -80,8 +80,9 @@ test('a burst of one key queries identity once; a key with a wrong checksum caus
 });
 
 test('a revoked key is dropped by its event on every replica, before its cache entry is too old', async () => {
-  const droppedAfterMs: number[] = [];
-  for (let round = 0; round < 5; round += 1) {
+  // On a busy machine the entry may have become too old before the event. Such a round proves
+  // nothing, and another one follows.
+  await waitUntil(async () => {
     const text = services.addKey(createKeyText('vendor_test_'), newServiceKey());
     const [hash, filledAt] = [keyHash(text), performance.now()];
     await Promise.all(gateways.map((gateway) => statusOf(gateway, text)));
@@ -91,11 +92,9 @@ test('a revoked key is dropped by its event on every replica, before its cache e
     for (const gateway of gateways) {
       await waitUntil(async () => (await statusOf(gateway, text)).status === 401, { everyMs: 5 });
     }
-    // Refused by a query that the age alone would not have caused yet. On a busy machine the entry
-    // may have become too old before the event; such a round proves nothing.
-    if (cachedStatus === 200) droppedAfterMs.push(performance.now() - filledAt);
-  }
-  expect(Math.min(...droppedAfterMs)).toBeLessThan(900);
+    // Refused by a query that the age alone would not have caused yet.
+    return cachedStatus === 200 && performance.now() - filledAt < 900;
+  });
 });
 
 test('a revoked key whose event is lost is refused within 2 s', async () => {

@@ -108,16 +108,15 @@ describe('a revoked session is refused by every gateway', () => {
   });
 
   test('immediately when its event arrives, long before the cache would query identity again', async () => {
-    const took: number[] = [];
-    for (let i = 0; i < 5; i += 1) {
+    // A busy machine may delay a round until the cache queries by itself. Another one follows.
+    await waitUntil(async () => {
       const session = newSession();
       const token = await tokenOf(session);
       for (const gateway of gateways) expect(await call(gateway, token)).toBe(200);
       services.revokeSession('test', session);
-      took.push(...(await Promise.all(gateways.map((gateway) => untilRefused(gateway, token)))));
-    }
-    // The fastest of ten counts, because a busy machine may delay some of them.
-    expect(Math.min(...took)).toBeLessThan(500);
+      const took = await Promise.all(gateways.map((gateway) => untilRefused(gateway, token)));
+      return Math.max(...took) < 500;
+    });
   });
 
   test('a session of test and a session of live with the same id are independent', async () => {

@@ -2,16 +2,15 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createKeyText, keyHash } from '../../../shared/lib/key-text.ts';
 import {
   type Gateway,
-  type Link,
   newServiceKey,
   newSigningKey,
   type Servers,
   type Services,
   startGateway,
-  startLink,
   startServers,
   startServices,
 } from '../../../test/support/gateway.ts';
+import { type Link, startLink } from '../../../test/support/link.ts';
 import { waitUntil } from '../../../test/support/wait.ts';
 
 /** Keys that identity refuses, from addresses that several callers share. */

@@ -4,17 +4,16 @@ import { newId } from '../../../shared/lib/id.ts';
 import { createKeyText } from '../../../shared/lib/key-text.ts';
 import {
   type Gateway,
-  type Link,
   newDelegateKey,
   newServiceKey,
   newSigningKey,
   type Servers,
   type Services,
   startGateway,
-  startLink,
   startServers,
   startServices,
 } from '../../../test/support/gateway.ts';
+import { type Link, startLink } from '../../../test/support/link.ts';
 import { waitUntil } from '../../../test/support/wait.ts';
 
 /** Limits while Redis is unavailable or hangs. */
@@ -124,8 +123,6 @@ test('while Redis is unavailable calls continue within the same points, sign-in 
     retryAfter: expect.stringMatching(RESET),
     quota: accountQuota(0),
   });
-  // Well below the time that a call waits for a Redis that does not answer.
-  expect(limited.ms).toBeLessThan(450);
 
   const mail = () => send('POST', '/v1/auth/magic-link', { body: { email: mailbox() }, from: '192.0.2.1' });
   expect(await mail()).toMatchObject({ status: 503, code: 'service_unavailable', retryAfter: '5' });
@@ -193,11 +190,15 @@ test('while Redis hangs, only the first call of a second waits for it', async ()
   redis.set('silent');
   const key = serviceKey();
   const first = await send('GET', '/v1/quotes', { key });
-  const second = await send('GET', '/v1/quotes', { key });
+  expect(first.status).toBe(200);
+  expect(first.ms).toBeGreaterThan(400);
+  // On a busy machine a call may begin after that second, and waits like the first one.
+  await waitUntil(async () => {
+    const before = redis.swallowed();
+    expect((await send('GET', '/v1/quotes', { key })).status).toBe(200);
+    return redis.swallowed() === before;
+  });
   const mail = await send('POST', '/v1/auth/magic-link', { body: { email: mailbox() }, from: '192.0.2.4' });
   redis.set('open');
-  expect([first.status, second.status]).toEqual([200, 200]);
   expect(mail.status).toBe(503);
-  expect(first.ms).toBeGreaterThan(400);
-  expect(second.ms).toBeLessThan(first.ms - 50);
 });

@@ -5,18 +5,17 @@ import { newId } from '../../../shared/lib/id.ts';
 import { createKeyText } from '../../../shared/lib/key-text.ts';
 import {
   type Gateway,
-  type Link,
   newDelegateKey,
   newServiceKey,
   newSigningKey,
   type Servers,
   type Services,
   startGateway,
-  startLink,
   startServers,
   startServices,
 } from '../../../test/support/gateway.ts';
 import { gatewayCallers } from '../../../test/support/gateway-callers.ts';
+import { type Link, startLink } from '../../../test/support/link.ts';
 import { waitFor, waitUntil } from '../../../test/support/wait.ts';
 
 /** The request log of an account, over a real Redis. */

@@ -90,15 +90,14 @@ describe('sign-in link', () => {
     }
   });
 
-  test('arrives within 200 ms', async () => {
-    const took: number[] = [];
-    for (let i = 0; i < 5; i += 1) {
+  test('is sent at once, and not by the next sweep', async () => {
+    // A sweep runs once a second, so it cannot send five mails one after another in a second. A
+    // busy machine may need several tries.
+    await waitUntil(async () => {
       const startedAt = performance.now();
-      await running.linkFor(running.newAddress());
-      took.push(performance.now() - startedAt);
-    }
-    // The best of five, because a busy machine may delay some of them.
-    expect(Math.min(...took)).toBeLessThan(200);
+      for (let i = 0; i < 5; i += 1) await running.linkFor(running.newAddress());
+      return performance.now() - startedAt < 1000;
+    });
   });
 
   test('the first use of a link creates the account, and the next sign-in finds it', async () => {

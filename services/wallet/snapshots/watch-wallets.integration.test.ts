@@ -182,16 +182,16 @@ test('while the chain is unavailable the wallets are listed as last seen, with t
   expect((await ask<{ data: WalletView[] }>('list', who, {})).data[0]!.balance).toBe('6');
 });
 
-test('while the chain hangs the list answers before the timeout of the gateway', async () => {
+test('while the chain hangs the list answers without it', async () => {
   const { who } = await onboarded();
-  chain.state.hangsMs = 6000;
+  const { promise: hang, resolve: end } = Promise.withResolvers<void>();
+  chain.state.hang = hang;
   try {
-    const startedAt = performance.now();
     const { data } = await ask<{ data: WalletView[] }>('list', who, {});
     expect(data[0]!.delegation.status).toBe('active');
-    expect(performance.now() - startedAt).toBeLessThan(4900);
   } finally {
-    chain.state.hangsMs = 0;
+    chain.state.hang = null;
+    end();
   }
 });
 
