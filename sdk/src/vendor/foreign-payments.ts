@@ -35,14 +35,16 @@ const reasonIn = ({ code, message, details }: ApiError): string => {
 
 /**
  * Why a payment is not accepted, if that is certain. Clients of these protocols sign a further
- * payment for each 402, so an open outcome must never be one.
+ * payment for each 402, so neither an open outcome nor a payment that moved money may be one.
  */
 const decisionOf = (error: unknown): Refusal | null => {
   if (error instanceof NoAnswerError) return null;
   if (!(error instanceof ApiError)) throw error;
   if (error.retryable || error.moneyMoved === 'unknown') return null;
   const reason = reasonIn(error);
-  if (OF_THE_VENDOR.has(reason)) return { ...unavailable(reason, VENDOR_MS), cause: error };
+  // A buyer who signed again would pay a second time. The vendor has the money, and may refund it.
+  const isPaid = error.moneyMoved === 'yes';
+  if (isPaid || OF_THE_VENDOR.has(reason)) return { ...unavailable(reason, VENDOR_MS), cause: error };
   if (REFUSALS.has(error.code)) return { ...failed(reason), cause: error };
   return { ...unavailable(CONFIGURATION), cause: error };
 };
