@@ -19,6 +19,7 @@ export const everFailed: readonly string[] = [
   'services/gateway/http/server.drain.integration.test.ts',
   'services/gateway/limits/limits.integration.test.ts',
   'services/gateway/limits/redis-window.integration.test.ts',
+  'services/gateway/requests/requests.integration.test.ts',
   'services/identity/approvals/approvals.integration.test.ts',
   'services/identity/keys/keys.integration.test.ts',
   'services/quote/quotes/create.idempotency.integration.test.ts',

@@ -126,12 +126,17 @@ test('neither the console nor the log itself is in it, and a message has no cred
 test('the newest hundred are kept, in pages, and the refused ones apart', async () => {
   const { token, serviceKey } = await newAccount();
   await send('GET', '/v1/quotes?limit=0', { key: serviceKey });
-  for (let done = 0; done < 110; done += 10)
-    await Promise.all(Array.from({ length: 10 }, () => send('GET', '/v1/quotes', { key: serviceKey })));
+  let last: (string | null)[] = [];
+  for (let done = 0; done < 110; done += 10) {
+    const sent = Array.from({ length: 10 }, () => send('GET', '/v1/quotes', { key: serviceKey }));
+    last = (await Promise.all(sent)).map(({ headers }) => headers.get('x-request-id'));
+  }
   const all = await waitFor(
     async () => (await listed(token)).data,
-    (data) => data.length === 100 && data.every(({ code }) => code === null),
+    (data) => last.every((id) => data.some(({ request_id }) => request_id === id)),
   );
+  expect(all).toHaveLength(100);
+  expect(all.every(({ code }) => code === null)).toBe(true);
   expect((await listed(token, '&refused=true')).data.map(({ code }) => code)).toEqual(['validation_error']);
 
   const pages: Logged[] = [];
