@@ -148,6 +148,10 @@ const sign = async (
   };
 };
 
+/** Whether nothing was committed. Any other error leaves that unknown. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof ForeignRefusal || error instanceof ServiceError;
+
 /**
  * Commits the payment within its source's balance. A payment that is not covered is compared with
  * an exact balance before it is refused.
@@ -174,8 +178,8 @@ const commit = async (
     deps.relay.dispatch(outcome);
     return true;
   } catch (error) {
-    if (error instanceof ForeignRefusal || error instanceof ServiceError) throw error;
-    // The answer to the commit was lost. Bytes without a row are never sent.
+    if (isRefusal(error)) throw error;
+    // The answer to the commit was lost. Bytes without a row are not sent.
     const { intent_id } = intent;
     deps.logger.warn({ err: error, intent: intent_id }, 'commit of signed bytes unclear, reading the row');
     if (!(await isCommitted(deps.pool, { intentId: intent_id, signature: signed.signature }))) throw error;
@@ -190,13 +194,18 @@ const signWithinLimits = async (
   { payment, balance, lastValid }: { payment: SignedPayment; balance: SourceBalance; lastValid: number },
 ): Promise<Generation | null> => {
   const reservation = await reserve(deps, payment, intent.request.account_id);
-  let isNew = false;
+  let counts = false;
   try {
     const signed = await sign(deps, payment, lastValid);
-    isNew = await commit(deps, intent, { payment, signed }, balance);
+    const isNew = await commit(deps, intent, { payment, signed }, balance).catch((error: unknown) => {
+      // The row of an unclear commit may still appear, and the sweep sends its bytes then.
+      counts = !isRefusal(error);
+      throw error;
+    });
+    counts = isNew;
     return isNew ? signed : null;
   } finally {
-    if (!isNew) reservation.release();
+    if (!counts) reservation.release();
   }
 };
 
