@@ -11,7 +11,6 @@ create table external_messages (
   intent_id text collate "C" not null,
   message_hash text collate "C" not null,
   wire bytea not null,
-  blockhash text collate "C" not null,
   last_valid_block_height bigint not null,
   signed_at timestamp with time zone default app_now() not null,
   constraint external_messages_pkey PRIMARY KEY (intent_id),

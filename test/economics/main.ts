@@ -2,6 +2,7 @@
 // chain-submitter and local chain.
 import { readCommandLine, wholeNumber } from '../../deploy/local/processes/command-line.ts';
 import { startServers } from '../../deploy/local/servers/start-servers.ts';
+import { createTemplate } from '../support/migrated-database.ts';
 import { startSubmitterFixture } from '../support/submitter.ts';
 import { testStateDir } from '../support/test-state.ts';
 import { attacks, type Result, runAttack } from './attack.ts';
@@ -31,6 +32,10 @@ const print = (row: readonly unknown[]) => console.log(`| ${row.map(String).join
 
 const servers = await startServers({ stateDir: testStateDir('economics') });
 process.env.POSTGRES_URL = servers.postgresUrl;
+const template = await createTemplate(servers.postgresUrl).catch(async (error: unknown) => {
+  await servers.stop();
+  throw error;
+});
 try {
   print(HEAD);
   print(HEAD.map(() => '---'));
@@ -45,5 +50,6 @@ try {
     }
   }
 } finally {
+  await template.drop();
   await servers.stop();
 }

@@ -78,7 +78,8 @@ export const startHarness = async (options: {
     firstCreditMicro: CREDIT_MICRO,
     durable: false,
     instances,
-    rpcUrls: (chainUrl) => [chainUrl, secondProvider.urlOf(chainUrl)],
+    // The faulty one is queried first, so that it is believed where one provider suffices.
+    rpcUrls: (chainUrl) => [secondProvider.urlOf(chainUrl), chainUrl],
     serviceCommand: (service, name) => ({
       command: process.execPath,
       args: [

@@ -24,6 +24,12 @@ const noSearchForReference = {
   to: 'if (order !== null) return null;',
 };
 
+const expiresByHeightAlone = {
+  file: 'services/chain-submitter/broadcast/expiry-proof.ts',
+  from: "if (wire.length > 0 && (await age.isValid(blockhashOf(wire)))) return 'valid';",
+  to: '',
+};
+
 export const mutations: readonly Mutation[] = [
   {
     name: 'one-settlement-per-quote',
@@ -87,17 +93,30 @@ export const mutations: readonly Mutation[] = [
     patches: [
       {
         file: 'services/chain-submitter/broadcast/expiry.ts',
-        from: 'sent.filter(({ lastValidBlockHeight }) => lastValidBlockHeight < height)',
-        to: 'sent.filter(() => height > 0)',
+        from: 'sent.filter(({ lastValidBlockHeight }) => lastValidBlockHeight < age.height)',
+        to: 'sent.filter(() => age.height > 0)',
       },
       {
         file: 'services/chain-submitter/broadcast/expiry.ts',
-        from: 'if (!(await isExpired(deps, transaction, height)))',
-        to: 'if (isExpired.length === 0)',
+        from: '!(await isExpired(deps, transaction, age))',
+        to: 'isExpired.length === 0',
       },
       noSearchForReference,
     ],
     faults: ['chain-stands-still', 'rpc-null-status'],
+  },
+  {
+    name: 'expiry-rests-on-no-number',
+    rule: '11: the blockhash is invalid everywhere, and the last block is the highest of all that are named',
+    patches: [
+      expiresByHeightAlone,
+      {
+        file: 'services/chain-submitter/chain/rpc-pool.ts',
+        from: 'lastValidBlockHeight: Math.max(...named)',
+        to: 'lastValidBlockHeight: Math.min(...named)',
+      },
+    ],
+    faults: ['rpc-lies-blockhash'],
   },
   {
     name: 'another-provider-confirms',
@@ -166,15 +185,11 @@ export const mutations: readonly Mutation[] = [
     traffic: 'outgoing',
     patches: [
       {
-        file: 'services/chain-submitter/external-payments/watch.ts',
-        from: '<= last_valid_block_height + INDEX_BLOCKS)',
-        to: '<= 0)',
+        file: 'services/chain-submitter/broadcast/expiry-proof.ts',
+        from: 'age.height <= lastValidBlockHeight + indexBlocks',
+        to: 'age.height <= 0',
       },
-      {
-        file: 'services/chain-submitter/external-payments/watch.ts',
-        from: 'if (valid.some(Boolean))',
-        to: 'if (valid.length === 0)',
-      },
+      expiresByHeightAlone,
     ],
     faults: ['kill-identity'],
   },

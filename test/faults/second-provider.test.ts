@@ -51,6 +51,14 @@ test('one provider answers while the other one lags or has lost its history', as
   second.behave({ lies: 'signature' });
   expect([(await statusOf(signature)) === null, (await statusOf(never)) === null]).toEqual([false, false]);
 
+  second.behave({ lies: 'blockhash' });
+  const honest = (await first!.latestBlockhash()).value;
+  const lied = (await other!.latestBlockhash()).value;
+  expect(lied.blockhash).toBe(honest.blockhash);
+  expect(honest.lastValidBlockHeight - lied.lastValidBlockHeight).toBeGreaterThanOrEqual(10);
+  expect(await other!.blockHeight('confirmed')).toBeLessThanOrEqual(height - 10);
+  expect(await other!.blockHeight('finalized')).toBe(await first!.blockHeight('finalized'));
+
   second.behave('forgets');
   expect([await known(), await other!.blockHeight('confirmed')]).toEqual([false, height]);
   expect((await first!.statuses([signature], { history: true })).statuses[0]).not.toBeNull();

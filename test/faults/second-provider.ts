@@ -10,12 +10,12 @@ import { createLiar, type Lie } from './lies.ts';
  */
 export type SecondProvider = Awaited<ReturnType<typeof startSecondProvider>>;
 
-type Mode = 'honest' | { lagSlots: number } | 'forgets' | 'denies' | { lies: Lie };
+type Mode = 'honest' | { lagSlots: number } | 'forgets' | 'denies' | { lies: Lie; tooLowBy?: number };
 type Call = { id: unknown; method: string; params?: unknown[] };
 type Known = { slot: number } | null;
 
 const REMEMBERED_SLOTS = 3;
-/** A lying provider answers for any slot and any commitment. */
+/** A provider that invents outcomes answers for any slot and any commitment. */
 const paramsOfLiar = (params: unknown[] = []): unknown[] =>
   params.map((param) =>
     typeof param === 'object' && param !== null && 'commitment' in param
@@ -88,9 +88,11 @@ export const startSecondProvider = async () => {
     const present = mode;
     if (present === 'honest' || method === 'sendTransaction') return ask(chainUrl, call);
     if (typeof present === 'object' && 'lies' in present) {
-      const honest = await ask(chainUrl, { ...call, params: paramsOfLiar(call.params) });
+      const { lies, tooLowBy } = present;
+      const params = lies === 'blockhash' ? call.params : paramsOfLiar(call.params);
+      const honest = await ask(chainUrl, { ...call, params });
       return honest.error === undefined
-        ? { id, result: liar.answer(present.lies, call, honest.result) }
+        ? { id, result: liar.answer(lies, call, honest.result, tooLowBy) }
         : honest;
     }
     if (present === 'denies') {

@@ -212,6 +212,11 @@ export const createChain = (harness: Harness) => {
     rolledBack,
     blockAt: (index: number): Block => blocks[index]!,
     lastValidOf: (index: number) => index + BLOCKHASH_BLOCKS,
+    /** Whether a block may have bytes with a blockhash. */
+    isValidAt: (blockhash: string, index: number): boolean => {
+      const at = hashes.get(blockhash);
+      return at !== undefined && at <= index && index <= at + BLOCKHASH_BLOCKS;
+    },
     tipSlot: (): number => blocks.at(-1)?.slot ?? 0,
     find: (signature: string): Included | undefined => includedBySignature.get(signature),
     isFinal: (signature: string): boolean => {

@@ -7,6 +7,7 @@ export const RULES = [
   'unique quote index',
   'query of the reference before signing',
   'expiry proof: block height',
+  'expiry proof: valid blockhash',
   'expiry proof: every provider',
   'conditional holds',
   'one live generation',

@@ -17,14 +17,17 @@ import type { Harness, Process } from './harness.ts';
 /**
  * The faults of a provider. `lagSlots`: its view is that many slots old. `forgetfulUntil`: until
  * that moment of the run it has no history beyond a few slots. `unavailableUntil`: it does not
- * answer. `liesUntil`: it invents outcomes and slots. The proofs need one provider without faults,
- * so a run has at most one faulty provider.
+ * answer. `liesUntil`: it invents outcomes and slots, and names heights too low for true
+ * blockhashes. The proofs need one provider without faults, so a run has at most one faulty
+ * provider. `namesNothingUntil`: a provider without faults that often fails to name a blockhash, so
+ * that only the lying one does.
  */
 export type Profile = {
   lagSlots: number;
   forgetfulUntil: number;
   unavailableUntil: number;
   liesUntil: number;
+  namesNothingUntil: number;
 };
 
 /** Slots that a node has without a search of its history. */
@@ -34,6 +37,8 @@ const LATENCY_MS = 60;
 /** How often a lying provider lies, and the slot that it invents. */
 const LIES = 0.5;
 const INVENTED_SLOT = 1_000_000_000;
+/** How often the other provider is not heard when bytes are signed. */
+const SILENCES = 0.5;
 
 /** The bytes of a token account in the layout of the token program. */
 const accountBytes = ({ owner, amount, delegate, allowance }: TokenAccount, mint: string): string => {
@@ -61,6 +66,8 @@ export const createProvider = (
   const tip = () => chain.indexBehind(profile.lagSlots);
   const isForgetful = () => harness.now() < profile.forgetfulUntil;
   const lies = () => harness.now() < profile.liesUntil && random.chance(LIES);
+  /** Blocks by which it names a height too low. */
+  const tooLow = () => random.int(10, 301);
   /** The bytes that were sent to it: it can invent an inclusion with all amounts. */
   const sent = new Map<string, Payment>();
   const slotNow = () => chain.blockAt(tip()).slot;
@@ -123,16 +130,22 @@ export const createProvider = (
       call('blockHeight', () => {
         // Mutation: bytes count as expired as soon as a status is requested.
         if (harness.off === 'expiry proof: block height') return tip() + 1000;
-        return commitment === 'finalized' ? finalized() : confirmed();
+        if (commitment === 'finalized') return finalized();
+        return lies() ? confirmed() - tooLow() : confirmed();
       }),
     recentFees: async () => [],
     latestBlockhash: () =>
       call('latestBlockhash', () => {
+        if (harness.now() < profile.namesNothingUntil && random.chance(SILENCES))
+          throw new RpcUnavailable(`provider ${number}: latestBlockhash`);
         const index = confirmed();
         const { hash, slot } = chain.blockAt(index);
         return {
           context: { slot },
-          value: { blockhash: hash, lastValidBlockHeight: chain.lastValidOf(index) },
+          value: {
+            blockhash: hash,
+            lastValidBlockHeight: chain.lastValidOf(index) - (lies() ? tooLow() : 0),
+          },
         };
       }),
     accounts: (addresses, minContextSlot) =>
@@ -181,7 +194,13 @@ export const createProvider = (
     // Used for deposits and outgoing payments only, which the simulation does not have.
     finalized: () => call('finalized', () => null),
     included: () => call('included', () => null),
-    isBlockhashValid: () => call('isBlockhashValid', () => true),
+    isBlockhashValid: (blockhash) =>
+      call('isBlockhashValid', () => {
+        // Mutations: the proof rests on heights alone, or on nothing.
+        if (harness.off?.startsWith('expiry proof: ') && harness.off !== 'expiry proof: every provider')
+          return false;
+        return chain.isValidAt(blockhash, finalized()) || chain.isValidAt(blockhash, tip());
+      }),
     balances: (signature, commitment) =>
       call('balances', () => {
         const payment = sent.get(signature);

@@ -332,12 +332,16 @@ const loseRows = (
 
 /** At most one provider is faulty. Some runs have one provider only. */
 const profilesOf = (kind: number, first: boolean, lagSlots: number, faultsMs: number): Profile[] => {
-  const honest: Profile = { lagSlots: 0, forgetfulUntil: 0, unavailableUntil: 0, liesUntil: 0 };
+  const honest: Profile = {
+    ...{ lagSlots: 0, forgetfulUntil: 0, unavailableUntil: 0, liesUntil: 0 },
+    namesNothingUntil: kind === 5 ? faultsMs : 0,
+  };
   const other: Profile = {
     lagSlots: kind === 1 ? lagSlots : 0,
     forgetfulUntil: kind === 2 ? faultsMs : 0,
     unavailableUntil: kind === 4 ? faultsMs : 0,
     liesUntil: kind === 5 ? faultsMs : 0,
+    namesNothingUntil: 0,
   };
   if (kind === 3) return [honest];
   return first ? [other, honest] : [honest, other];

@@ -91,6 +91,7 @@ const commitAlone = async (
  *   intent or has live bytes of it, or because the signing deadline has passed; `over_budget` when
  *   the platform's budget for such transactions is used up. Bytes that are not committed are
  *   discarded, and bytes that were never sent cannot be included
+ * @throws when it is unknown whether the bytes are committed
  */
 export const commitAndBroadcast = async (
   deps: Deps,
@@ -123,13 +124,14 @@ export const commitAndBroadcast = async (
     deps.relay.dispatch(outcome);
   } catch (error) {
     if (isUniqueViolation(error)) return 'overtaken';
-    // The answer to the commit was lost. If the row exists, these bytes are the generation;
-    // otherwise they are never sent.
+    // The answer to the commit was lost. If the row exists, these bytes are the generation.
     deps.logger.warn(
       { err: error, intent: intent.intent_id },
       'commit of signed bytes unclear, reading the row',
     );
-    if (!(await isCommitted(deps.pool, { intentId: intent.intent_id, signature }))) return 'overtaken';
+    // It may still appear, when the commit waits for a standby. The sweep sends its bytes then, so
+    // what was reserved for them is not released.
+    if (!(await isCommitted(deps.pool, { intentId: intent.intent_id, signature }))) throw error;
   }
   const label = signed.wire.length === 0 ? 'adopted' : generation === 1 ? 'first' : 'again';
   count('quittance_chain_generations_total', 1, { generation: label });

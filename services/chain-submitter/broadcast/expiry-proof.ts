@@ -1,71 +1,100 @@
 import { listSignaturesUnder, type Search } from '../chain/reference-search.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
-import { hasFailedFinally, type SignatureStatus } from './model/agreement.ts';
+import { decodeAnyMessage, disassemble } from '../transactions/message.ts';
+import type { SignatureStatus } from './model/agreement.ts';
 
 /**
- * The proof that signed bytes can never be included (docs/design/settle.md, rule 11). Every
- * provider must answer, and the reads follow this order:
+ * The proof that signed bytes can never be included (docs/design/settle.md, rule 11), of every kind
+ * of payment. Every provider must answer, and the reads follow this order:
  *
- * 1. The finalized block height is past the last block in which the bytes are valid.
- * 2. No provider has a status of the signature, not even in its history.
- * 3. No provider lists the signature under the reference. What has none is searched under its
- *    token account.
+ * 1. The finalized block height of each is past the last block in which the bytes are valid.
+ * 2. None regards their blockhash as valid. The height of step 1 was named by providers when the
+ *    bytes were signed, and one that is too low would end a payment that can still be made.
+ * 3. None has a trace of them in its history.
  *
- * The order matters: bytes that are expired at step 1 cannot be included between the steps. A
+ * The order matters: bytes that are expired at step 2 cannot be included between the steps. A
  * provider that does not answer proves nothing.
  */
 
-type SignedBytes = { signature: string; lastValidBlockHeight: number };
+/** Adopted bytes are not known (`wire` empty), so their blockhash is not either. */
+type SignedBytes = { wire: Uint8Array; lastValidBlockHeight: number };
 
 /**
- * `valid`: not past the last block; `failed`: failed and final on chain; `known`: a provider has a
- * trace of it.
+ * `early`: the last block is not past; `valid`: it is, and a provider regards the blockhash as
+ * valid; `known`: what a provider has of the bytes.
  */
-export type ExpiryResult = 'expired' | 'valid' | 'failed' | 'known';
+export type Expiry<Trace> = 'early' | 'valid' | 'expired' | { known: Trace };
 
-/** Step 1: the lowest finalized block height of all providers. @throws RpcUnavailable */
-export const readFinalizedHeight = async ({ rpc }: { rpc: RpcPool }): Promise<number> =>
-  Math.min(...(await Promise.all(rpc.providers.map((provider) => provider.blockHeight('finalized')))));
-
-const evaluate = (
-  { signature, lastValidBlockHeight }: SignedBytes,
-  {
-    height,
-    statuses,
-    listed,
-  }: { height: number; statuses: readonly SignatureStatus[]; listed: readonly string[] },
-): ExpiryResult => {
-  if (lastValidBlockHeight >= height) return 'valid';
-  const known = statuses.filter((status) => status !== null);
-  if (known.some((status) => !hasFailedFinally(status)) || listed.includes(signature)) return 'known';
-  return known.length > 0 ? 'failed' : 'expired';
+/**
+ * The chain's age at one moment. The proofs that are made with it share the reads of steps 1 and 2,
+ * so each provider is asked once about a blockhash.
+ */
+export type ChainAge = {
+  /** The lowest and the highest finalized block height of all providers. */
+  height: number;
+  highest: number;
+  /** Whether any provider regards a blockhash as valid. @throws RpcUnavailable */
+  isValid: (blockhash: string) => Promise<boolean>;
 };
 
+/** Step 1. @throws RpcUnavailable */
+export const readChainAge = async ({ rpc }: { rpc: RpcPool }): Promise<ChainAge> => {
+  const heights = await Promise.all(rpc.providers.map((provider) => provider.blockHeight('finalized')));
+  const answers = new Map<string, Promise<boolean>>();
+  const ask = async (blockhash: string): Promise<boolean> =>
+    (await Promise.all(rpc.providers.map((provider) => provider.isBlockhashValid(blockhash)))).some(Boolean);
+  return {
+    height: Math.min(...heights),
+    highest: Math.max(...heights),
+    isValid: (blockhash) => {
+      const answer = answers.get(blockhash) ?? ask(blockhash);
+      answers.set(blockhash, answer);
+      return answer;
+    },
+  };
+};
+
+const blockhashOf = (wire: Uint8Array): string => decodeAnyMessage(disassemble(wire).message).blockhash;
+
 /**
- * Steps 2 and 3 for several signed bytes of one intent.
- * @param height of step 1
+ * The only proof of expiry. Bytes that are not near it cost no call.
+ * @param readTrace step 3: a trace that any provider has of the bytes, or null when every provider
+ *   has answered and none has one
+ * @param indexBlocks blocks after the last valid one, in which the index that step 3 reads catches
+ *   up with its provider's block height
+ * @throws RpcUnavailable when a provider does not answer
+ */
+export const proveExpiry = async <Trace>(
+  age: ChainAge,
+  { wire, lastValidBlockHeight }: SignedBytes,
+  readTrace: () => Promise<Trace | null>,
+  { indexBlocks = 0 }: { indexBlocks?: number } = {},
+): Promise<Expiry<Trace>> => {
+  if (age.height <= lastValidBlockHeight + indexBlocks) return 'early';
+  if (wire.length > 0 && (await age.isValid(blockhashOf(wire)))) return 'valid';
+  const known = await readTrace();
+  return known === null ? 'expired' : { known };
+};
+
+/** What the providers have of a signature. */
+type SignatureTrace = { statuses: readonly SignatureStatus[]; isListed: boolean };
+
+/**
+ * Step 3 for bytes whose signature is known: their status at every provider, also in its history,
+ * then every list of their reference, or of their token account when they have none.
  * @param search null for an intent that has nothing to search
- * @returns the results in the order of the bytes, each with one status per provider, and all
- *   signatures under the reference
  * @throws RpcUnavailable
  */
-export const proveExpiry = async (
+export const readSignatureTrace = async (
   { rpc }: { rpc: RpcPool },
-  bytes: readonly SignedBytes[],
-  { height, search }: { height: number; search: Search | null },
-): Promise<{
-  results: { result: ExpiryResult; statuses: readonly SignatureStatus[] }[];
-  listed: readonly string[];
-}> => {
-  const signatures = bytes.map(({ signature }) => signature);
-  const answers =
-    signatures.length === 0
-      ? []
-      : await Promise.all(rpc.providers.map((provider) => provider.statuses(signatures, { history: true })));
+  signature: string,
+  search: Search | null,
+): Promise<SignatureTrace | null> => {
+  const answers = await Promise.all(
+    rpc.providers.map((provider) => provider.statuses([signature], { history: true })),
+  );
   const listed = search === null ? [] : await listSignaturesUnder(rpc, search, { everywhere: true });
-  const results = bytes.map((each, index) => {
-    const statuses = answers.map((answer) => answer.statuses[index] ?? null);
-    return { statuses, result: evaluate(each, { height, statuses, listed }) };
-  });
-  return { results, listed };
+  const statuses = answers.flatMap((answer) => answer.statuses[0] ?? []);
+  const isListed = listed.includes(signature);
+  return statuses.length > 0 || isListed ? { statuses, isListed } : null;
 };

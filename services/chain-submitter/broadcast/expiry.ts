@@ -2,11 +2,13 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { inTraceOf } from '../../../shared/lib/trace.ts';
+import { BLOCKHASH_BLOCKS } from '../chain/blockhashes.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import type { Executor } from '../intents/executor.ts';
 import { searchOf } from '../intents/model/order.ts';
 import { expireTransaction } from '../transactions/store/transactions.ts';
-import { proveExpiry, readFinalizedHeight } from './expiry-proof.ts';
+import { recordDoubt } from './agreement.ts';
+import { type ChainAge, proveExpiry, readChainAge, readSignatureTrace } from './expiry-proof.ts';
 import type { InFlightTransaction, InFlightTransactions } from './in-flight.ts';
 
 type Deps = {
@@ -20,29 +22,47 @@ type Deps = {
 /** Younger bytes cannot have expired on any chain. */
 const LEAST_AGE_MS = 1000;
 
-const isExpired = async (
-  { rpc }: Pick<Deps, 'rpc'>,
-  transaction: InFlightTransaction,
-  height: number,
-): Promise<boolean> => {
-  const search = searchOf(transaction.order);
-  const { results } = await proveExpiry({ rpc }, [transaction], { height, search });
-  // Another transaction under the reference does not block the expiry of these bytes: the executor
-  // adopts it next.
-  return results[0]!.result === 'expired';
+/**
+ * No blockhash that exists is valid for longer. The newest one is some 32 blocks ahead of the
+ * finalized ones, and a provider may lag.
+ */
+const LONGEST_VALID_BLOCKS = 2 * BLOCKHASH_BLOCKS;
+
+/**
+ * Lowers a last block that is impossibly far ahead, so that the bytes can expire when the provider
+ * that named it was removed.
+ */
+const correctLastValid = (transaction: InFlightTransaction, { highest }: ChainAge): void => {
+  const { lastValidBlockHeight } = transaction;
+  transaction.lastValidBlockHeight = Math.min(lastValidBlockHeight, highest + LONGEST_VALID_BLOCKS);
 };
 
-const expire = async (deps: Deps, transaction: InFlightTransaction, height: number): Promise<void> => {
-  const { intent, signature, generation } = transaction;
-  if (!deps.inFlight.isCurrent(transaction)) return;
-  if (!(await isExpired(deps, transaction, height))) {
-    count('quittance_chain_expiry_proofs_total', 1, { outcome: 'refuted' });
-    // A provider has a trace of it, possibly from before its status cache: the next poll searches
-    // the history.
-    transaction.missedPolls += 1;
-    transaction.pollAt = 0;
-    return;
+/**
+ * Whether no provider has a reason against the expiry. Another transaction under the reference is
+ * none: the executor adopts it next.
+ */
+const isExpired = async (deps: Deps, transaction: InFlightTransaction, age: ChainAge): Promise<boolean> => {
+  const { signature, order, lastValidBlockHeight } = transaction;
+  const proof = await proveExpiry(age, transaction, () =>
+    readSignatureTrace(deps, signature, searchOf(order)),
+  );
+  if (proof === 'expired') return true;
+  if (proof === 'early') return false;
+  if (proof === 'valid') {
+    recordDoubt(deps, transaction, [{ finalized: age.height, lastValidBlockHeight, blockhash: 'valid' }]);
+    return false;
   }
+  count('quittance_chain_expiry_proofs_total', 1, { outcome: 'refuted' });
+  // A provider has a trace of it, possibly from before its status cache: the next poll searches
+  // the history.
+  transaction.missedPolls += 1;
+  transaction.pollAt = 0;
+  return false;
+};
+
+const expire = async (deps: Deps, transaction: InFlightTransaction, age: ChainAge): Promise<void> => {
+  const { intent, signature, generation } = transaction;
+  if (!deps.inFlight.isCurrent(transaction) || !(await isExpired(deps, transaction, age))) return;
   if (!deps.inFlight.isCurrent(transaction) || transaction.phase !== 'sent') return;
   deps.logger.warn(
     { intent: intent.intent_id, signature, generation },
@@ -61,14 +81,15 @@ export const expireInFlight = async (deps: Deps): Promise<void> => {
     .list()
     .filter(({ phase, broadcastAt }) => phase === 'sent' && now - broadcastAt >= LEAST_AGE_MS);
   if (sent.length === 0) return;
-  const height = await readFinalizedHeight(deps).catch((error: unknown) => {
+  const age = await readChainAge(deps).catch((error: unknown) => {
     count('quittance_chain_expiry_proofs_total', 1, { outcome: 'unanswered' });
     throw error;
   });
-  const past = sent.filter(({ lastValidBlockHeight }) => lastValidBlockHeight < height);
+  for (const transaction of sent) correctLastValid(transaction, age);
+  const past = sent.filter(({ lastValidBlockHeight }) => lastValidBlockHeight < age.height);
   const results = await Promise.allSettled(
     past.map((transaction) =>
-      inTraceOf(transaction.intent.traceparent, () => expire(deps, transaction, height)),
+      inTraceOf(transaction.intent.traceparent, () => expire(deps, transaction, age)),
     ),
   );
   for (const result of results) {

@@ -1,7 +1,25 @@
+import type { Provider } from './provider.ts';
 import type { Blockhash, RpcPool } from './rpc-pool.ts';
 
 /** Blocks in which a blockhash is valid. */
 export const BLOCKHASH_BLOCKS = 150;
+
+/**
+ * The last block in which bytes of unknown age may be included: their blockhash exists, and is as
+ * new as the newest block that a provider has confirmed. The highest answer counts, because the
+ * number of one provider could be too low.
+ * @param minContextSlot a provider that has not reached it does not count
+ * @param everywhere every provider must answer
+ * @throws RpcUnavailable
+ */
+export const readLastValid = async (
+  rpc: Pick<RpcPool, 'providers' | 'first' | 'soon'>,
+  { minContextSlot, everywhere = false }: { minContextSlot?: number; everywhere?: boolean },
+): Promise<number> => {
+  const read = (provider: Provider) => provider.blockHeight('confirmed', minContextSlot);
+  const heights = await (everywhere ? Promise.all(rpc.providers.map(read)) : rpc.soon(read));
+  return BLOCKHASH_BLOCKS + Math.max(...(heights.length > 0 ? heights : [await rpc.first(read)]));
+};
 
 /**
  * The time of a slot. A younger blockhash is as good as a new one, so a burst of payments reads it

@@ -76,10 +76,14 @@ export const createProvider = (url: string, number: number) => {
       call('getBlockHeight', [{ commitment, minContextSlot }], BlockHeight),
     latestBlockhash: (commitment: 'confirmed' | 'finalized' = COMMITMENT) =>
       call('getLatestBlockhash', [{ commitment }], LatestBlockhash),
-    /** Whether the next block after the finalized one may have a transaction of this blockhash. */
+    /**
+     * Whether the next block after the finalized or the newest one may have a transaction of this
+     * blockhash. A blockhash of the last seconds is not known as of the finalized block.
+     */
     isBlockhashValid: async (blockhash: string): Promise<boolean> => {
-      const answer = await call('isBlockhashValid', [blockhash, { commitment: 'finalized' }], BlockhashValid);
-      return answer.value;
+      const ask = (commitment: 'finalized' | 'processed') =>
+        call('isBlockhashValid', [blockhash, { commitment }], BlockhashValid);
+      return (await Promise.all([ask('finalized'), ask('processed')])).some(({ value }) => value);
     },
     accounts: (addresses: readonly string[], minContextSlot: number | undefined) => {
       const options = { encoding: 'base64', commitment: COMMITMENT, minContextSlot };

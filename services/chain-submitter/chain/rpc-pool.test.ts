@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { RpcRefused } from './json-rpc.ts';
+import { RpcRefused, RpcUnavailable } from './json-rpc.ts';
 import type { Provider } from './provider.ts';
 import { createRpcPool, openRpcPool } from './rpc-pool.ts';
 
@@ -114,6 +114,31 @@ test('the first slot is compared with another provider’s, and a single provide
   expect((await readersAt([1_000_000_000, 500]).rpc.accounts([])).slot).toBe(500);
   expect((await readersAt([500, 490]).rpc.accounts([])).slot).toBe(490);
   expect((await readersAt([1_000_000_000]).rpc.accounts([])).slot).toBe(1_000_000_000);
+});
+
+/** Providers whose newest blockhash has this last block; null: it does not answer. */
+const namers = (named: readonly (number | null)[]) => {
+  const asked: number[] = [];
+  const providers = named.map((lastValidBlockHeight, index) => ({
+    number: index + 1,
+    latestBlockhash: async () => {
+      asked.push(index + 1);
+      if (lastValidBlockHeight === null) throw new RpcUnavailable('silent');
+      return { context: { slot: 500 }, value: { blockhash: `of ${index + 1}`, lastValidBlockHeight } };
+    },
+  })) as unknown as Provider[];
+  const rpc = createRpcPool(providers, async () => {});
+  for (const { number } of providers) rpc.recordSlot(number, 500);
+  return { rpc, asked };
+};
+
+test('a blockhash is valid until the highest block that any provider names, and each is asked once', async () => {
+  const { rpc, asked } = namers([450, 650, 640]);
+  expect(await rpc.latestBlockhash()).toEqual({ blockhash: 'of 1', lastValidBlockHeight: 650, slot: 500 });
+  expect(asked).toEqual([1, 2, 3]);
+  const { rpc: silent } = namers([null, 640, null]);
+  expect(await silent.latestBlockhash()).toMatchObject({ blockhash: 'of 2', lastValidBlockHeight: 640 });
+  await expect(namers([null, null]).rpc.latestBlockhash()).rejects.toThrow('silent');
 });
 
 test('a query for another provider returns the first that has the data, or null', async () => {

@@ -30,6 +30,7 @@ const LAMPORTS_MAX_AGE_MS = 15_000;
 type Read<T> = (provider: Provider) => Promise<T>;
 type Pause = (ms: number) => Promise<unknown>;
 
+/** A blockhash, and the last block in which bytes with it may be included. */
 export type Blockhash = { blockhash: string; lastValidBlockHeight: number; slot: number };
 
 /** Reads an account's lamports for the metrics, from the first provider that answers. */
@@ -123,6 +124,29 @@ const createQueries = (providers: readonly Provider[], pause: Pause) => ({
 });
 
 /**
+ * A recent blockhash of the first provider by its place. Its last block is the highest that any
+ * provider names for its own newest one, because a number that is too low would end a payment too
+ * early.
+ * @param recordPlausible throws for a slot that must not be stored
+ */
+const readLatestBlockhash = async (
+  { first, soon }: Pick<ReturnType<typeof createQueries>, 'first' | 'soon'>,
+  recordPlausible: (provider: number, slot: number) => void,
+  commitment: 'confirmed' | 'finalized',
+): Promise<Blockhash> => {
+  const named: number[] = [];
+  const read = async (provider: Provider) => {
+    const { context, value } = await provider.latestBlockhash(commitment);
+    named.push(value.lastValidBlockHeight);
+    recordPlausible(provider.number, context.slot);
+    return { place: provider.number, blockhash: value.blockhash, slot: context.slot };
+  };
+  const answers = (await soon(read)).toSorted((a, b) => a.place - b.place);
+  const { blockhash, slot } = answers[0] ?? (await first(read));
+  return { blockhash, slot, lastValidBlockHeight: Math.max(...named) };
+};
+
+/**
  * @param pause waits between two rounds, and for providers that are silent or late. The simulation
  *   passes its virtual time.
  */
@@ -155,11 +179,7 @@ export const createRpcPool = (providers: readonly Provider[], pause: Pause = (ms
     /** Records the newest slot that a provider has reported. */
     recordSlot: slots.record,
     latestBlockhash: (commitment: 'confirmed' | 'finalized' = 'confirmed'): Promise<Blockhash> =>
-      first(async (provider) => {
-        const { context, value } = await provider.latestBlockhash(commitment);
-        recordPlausible(provider.number, context.slot);
-        return { ...value, slot: context.slot };
-      }),
+      readLatestBlockhash({ first, soon }, recordPlausible, commitment),
     /** @throws RpcUnavailable, RpcRefused */
     recentFees: (accounts: readonly string[]) => first((provider) => provider.recentFees(accounts)),
     /** Accounts at confirmed commitment, not older than the newest slot seen (or `notBefore`). */

@@ -13,11 +13,9 @@ import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { isUniqueViolation } from '../broadcast/broadcast.ts';
-import { BLOCKHASH_BLOCKS } from '../chain/blockhashes.ts';
-import { RpcUnavailable } from '../chain/json-rpc.ts';
 import type { Network } from '../chain/model/network.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
-import type { RpcPool } from '../chain/rpc-pool.ts';
+import type { Blockhash, RpcPool } from '../chain/rpc-pool.ts';
 import type { TokenAccounts } from '../chain/token-accounts.ts';
 import { findPaymentIntent } from '../intents/find-payment-intent.ts';
 import { externalIntentId } from '../intents/intent-id.ts';
@@ -109,18 +107,6 @@ const recordRefusal = async (
   return (await findAnswer(deps, intentId, input)) ?? refused(refusal);
 };
 
-/**
- * A finalized blockhash, which the vendor's provider knows, and the last block in which it may be
- * valid. The height comes from all providers that answer, because the number of one provider could
- * be too low, and the payment would then be given up too early.
- */
-const readBlockhash = async ({ rpc }: Deps): Promise<{ blockhash: string; lastValid: number }> => {
-  const { blockhash } = await rpc.latestBlockhash('finalized');
-  const heights = await rpc.soon((provider) => provider.blockHeight('confirmed'));
-  if (heights.length === 0) throw new RpcUnavailable('no provider returns the block height');
-  return { blockhash, lastValid: Math.max(...heights) + BLOCKHASH_BLOCKS };
-};
-
 /** Reserves the amount of the hourly caps, as a payment of a quote does. */
 const reserve = async ({ caps, clock }: Deps, input: Input, amountMicro: bigint): Promise<Reservation> => {
   const payer = { wallet: input.owner, accountId: input.account_id };
@@ -137,7 +123,7 @@ const reserve = async ({ caps, clock }: Deps, input: Input, amountMicro: bigint)
 const sign = async (
   { signers, network: { mint } }: Deps,
   terms: ExternalTerms,
-  { blockhash, lastValid }: { blockhash: string; lastValid: number },
+  { blockhash, lastValidBlockHeight }: Blockhash,
 ): Promise<ExternalMessage> => {
   const message = buildExternalMessage(terms, { mint, blockhash });
   checkExternalPolicy(message, terms, mint);
@@ -146,8 +132,7 @@ const sign = async (
   return {
     message_hash: hashMessage(message),
     wire: assemble(message, [null, signature!]),
-    blockhash,
-    last_valid_block_height: lastValid,
+    last_valid_block_height: lastValidBlockHeight,
   };
 };
 
@@ -174,7 +159,8 @@ const signNew = async (deps: Deps, intentId: string, input: Input): Promise<'don
   checkParties(terms, deps.network);
   const [paused, latest] = await Promise.all([
     isPaused(deps.pool),
-    readForCaller(readBlockhash(deps)),
+    // The vendor's provider knows a blockhash that is finalized.
+    readForCaller(deps.rpc.latestBlockhash('finalized')),
     checkBalances(deps, terms),
   ]);
   if (paused) refuse('signing_paused', 'the operator has paused payments; pay again later');

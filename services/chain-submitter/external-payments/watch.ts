@@ -1,7 +1,7 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { broadcast, commitAndBroadcast } from '../broadcast/broadcast.ts';
-import { readFinalizedHeight } from '../broadcast/expiry-proof.ts';
+import { type Expiry, proveExpiry, readChainAge } from '../broadcast/expiry-proof.ts';
 import { toInFlight } from '../broadcast/in-flight.ts';
 import { isProviderError } from '../chain/json-rpc.ts';
 import { type AttemptDeps, type Outcome, TROUBLE_MS } from '../intents/attempt.ts';
@@ -36,28 +36,21 @@ const pauseMs = ({ read_at, created_at }: ClaimedIntent): number => {
 const INDEX_BLOCKS = 32;
 
 /**
- * Whether the bytes can never be included any more. Every provider must answer, in this order:
- *
- * 1. Its finalized block height is past the last block in which the bytes are valid, and no block
- *    after its finalized one may have the blockhash.
- * 2. It lists no transaction of the message under the source, not even a failed one.
- *
- * The order matters: bytes that are expired at step 1 cannot be included between the steps.
- * @returns the transaction that a provider has, or whether the bytes are proven dead
+ * Whether the bytes can never be included any more. Their signature is the vendor's, so their trace
+ * is any transaction of the message under the source, a failed one too.
  * @throws RpcUnavailable when a provider does not answer, which proves nothing
  */
 const proveUnused = async (
   deps: Deps,
-  { blockhash, last_valid_block_height }: ExternalMessage,
+  { wire, last_valid_block_height: lastValidBlockHeight }: ExternalMessage,
   wanted: Wanted,
-): Promise<{ found: string } | 'valid' | 'dead'> => {
-  const { rpc } = deps;
-  if ((await readFinalizedHeight(deps)) <= last_valid_block_height + INDEX_BLOCKS) return 'valid';
-  const valid = await Promise.all(rpc.providers.map((provider) => provider.isBlockhashValid(blockhash)));
-  if (valid.some(Boolean)) return 'valid';
-  const found = await findTransactionEverywhere(deps, wanted);
-  return found === null ? 'dead' : { found };
-};
+): Promise<Expiry<string>> =>
+  proveExpiry(
+    await readChainAge(deps),
+    { wire, lastValidBlockHeight },
+    () => findTransactionEverywhere(deps, wanted),
+    { indexBlocks: INDEX_BLOCKS },
+  );
 
 /**
  * Adopts the transaction of the payment. Everything after it is as for own transactions:
@@ -106,8 +99,9 @@ export const watchExternal = async (
   if (found !== null) return adopt(deps, intent, order, { signature: found, lastValidBlockHeight });
   try {
     const proof = await proveUnused(deps, message, wanted);
-    if (proof === 'valid') return { waitMs: pauseMs(intent) };
-    if (proof !== 'dead') return adopt(deps, intent, order, { signature: proof.found, lastValidBlockHeight });
+    if (proof === 'early' || proof === 'valid') return { waitMs: pauseMs(intent) };
+    if (proof !== 'expired')
+      return adopt(deps, intent, order, { signature: proof.known, lastValidBlockHeight });
     count('quittance_chain_expiry_proofs_total', 1, { outcome: 'proven' });
     return { failure: EXPIRED_EXTERNAL };
   } catch (error) {

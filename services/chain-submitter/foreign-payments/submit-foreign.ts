@@ -14,7 +14,7 @@ import { formatMicro } from '../../../shared/lib/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { broadcast } from '../broadcast/broadcast.ts';
 import { type InFlightTransactions, toInFlight } from '../broadcast/in-flight.ts';
-import { BLOCKHASH_BLOCKS } from '../chain/blockhashes.ts';
+import { readLastValid } from '../chain/blockhashes.ts';
 import type { Network } from '../chain/model/network.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
@@ -135,18 +135,22 @@ const reserve = async (
 const sign = async (
   { signers }: Deps,
   { message, feePayer, signature }: SignedPayment,
-  height: number,
+  lastValidBlockHeight: number,
 ): Promise<Generation> => {
   const [own] = await signForCaller(signFor(signers, [feePayer], message));
   await failpoint('submitter.afterSign');
   return {
     signature: bs58.encode(own!),
     wire: assemble(message, [own!, signature]),
-    lastValidBlockHeight: height + BLOCKHASH_BLOCKS,
+    lastValidBlockHeight,
     creates: null,
     signBefore: null,
   };
 };
+
+/** Whether nothing was committed. Any other error leaves that unknown. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof ForeignRefusal || error instanceof ServiceError;
 
 /**
  * Commits the payment within its source's balance. A payment that is not covered is compared with
@@ -174,8 +178,8 @@ const commit = async (
     deps.relay.dispatch(outcome);
     return true;
   } catch (error) {
-    if (error instanceof ForeignRefusal || error instanceof ServiceError) throw error;
-    // The answer to the commit was lost. Bytes without a row are never sent.
+    if (isRefusal(error)) throw error;
+    // The answer to the commit was lost. Bytes without a row are not sent.
     const { intent_id } = intent;
     deps.logger.warn({ err: error, intent: intent_id }, 'commit of signed bytes unclear, reading the row');
     if (!(await isCommitted(deps.pool, { intentId: intent_id, signature: signed.signature }))) throw error;
@@ -187,16 +191,21 @@ const commit = async (
 const signWithinLimits = async (
   deps: Deps,
   intent: ForeignIntent,
-  { payment, balance, height }: { payment: SignedPayment; balance: SourceBalance; height: number },
+  { payment, balance, lastValid }: { payment: SignedPayment; balance: SourceBalance; lastValid: number },
 ): Promise<Generation | null> => {
   const reservation = await reserve(deps, payment, intent.request.account_id);
-  let isNew = false;
+  let counts = false;
   try {
-    const signed = await sign(deps, payment, height);
-    isNew = await commit(deps, intent, { payment, signed }, balance);
+    const signed = await sign(deps, payment, lastValid);
+    const isNew = await commit(deps, intent, { payment, signed }, balance).catch((error: unknown) => {
+      // The row of an unclear commit may still appear, and the sweep sends its bytes then.
+      counts = !isRefusal(error);
+      throw error;
+    });
+    counts = isNew;
     return isNew ? signed : null;
   } finally {
-    if (!isNew) reservation.release();
+    if (!counts) reservation.release();
   }
 };
 
@@ -221,8 +230,8 @@ const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
   const { authority, source, legs } = payment;
   const slot = await deps.simulations.simulateUnlessFresh(payment);
   // A provider that has reached the slot knows the blockhash, so it is no newer than this height.
-  const height = deps.rpc.first((provider) => provider.blockHeight('confirmed', slot));
-  const [paused, failed, balance, confirmedHeight] = await Promise.all([
+  const height = readLastValid(deps.rpc, { minContextSlot: slot });
+  const [paused, failed, balance, lastValid] = await Promise.all([
     isPaused(deps.pool),
     countFailedOnChain(deps.pool, source),
     readSourceBalance(deps, payment),
@@ -244,7 +253,7 @@ const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
     traceparent: activeTraceparent(),
     request: requestOf(input, payment),
   };
-  const signed = await signWithinLimits(deps, intent, { payment, balance, height: confirmedHeight });
+  const signed = await signWithinLimits(deps, intent, { payment, balance, lastValid });
   if (signed === null) return null;
   await failpoint('submitter.afterCommit');
   const order: ForeignOrder = {

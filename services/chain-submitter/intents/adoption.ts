@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { BLOCKHASH_BLOCKS } from '../chain/blockhashes.ts';
+import { readLastValid } from '../chain/blockhashes.ts';
 import type { Network } from '../chain/model/network.ts';
 import { listSignaturesUnder, readAllBalanceChanges, readBalanceChanges } from '../chain/reference-search.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
@@ -130,7 +130,7 @@ export const findOnChainPayment = async (
   const others = found.filter((signature) => !intentIds.has(signature)).reverse();
   const payment = own ?? (await findPaymentAmong(deps, others, order));
   if (payment === null || payment === 'by another') return payment;
-  // Bytes of unknown age are expired after as many blocks as a blockhash is valid.
-  const height = await deps.rpc.first((provider) => provider.blockHeight('confirmed'));
-  return { ...payment, lastValidBlockHeight: height + BLOCKHASH_BLOCKS, own: own !== null };
+  // A fork may drop them, and without their blockhash only this number protects them.
+  const lastValidBlockHeight = await readLastValid(deps.rpc, { everywhere: true });
+  return { ...payment, lastValidBlockHeight, own: own !== null };
 };

@@ -88,7 +88,6 @@ create table external_messages (
   message_hash text collate "C" not null unique,
   -- With an empty signature of the fee payer.
   wire bytea not null,
-  blockhash text collate "C" not null,
   last_valid_block_height bigint not null,
   signed_at timestamptz not null default app_now()
 );

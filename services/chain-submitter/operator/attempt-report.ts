@@ -3,8 +3,10 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
 import { verifyToken } from '../../../shared/lib/compact-token.ts';
 import type { PublicKeys } from '../../../shared/lib/keys.ts';
-import { type ExpiryResult, proveExpiry, readFinalizedHeight } from '../broadcast/expiry-proof.ts';
+import { proveExpiry, readChainAge, readSignatureTrace } from '../broadcast/expiry-proof.ts';
+import { hasFailedFinally, type SignatureStatus } from '../broadcast/model/agreement.ts';
 import type { Network } from '../chain/model/network.ts';
+import { listSignaturesUnder, type Search } from '../chain/reference-search.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import { settleIntentId } from '../intents/intent-id.ts';
 import { movedOrder } from '../intents/model/payment.ts';
@@ -27,13 +29,19 @@ export type AttemptReportDeps = {
 
 type Attempt = { account_id: string; payment_attempt_id: string; quote_token: string };
 type Evaluation = Pick<AttemptReport, 'outcome' | 'reason'>;
+/**
+ * `valid`: it may be included; `failed`: it failed, and that is final; `known`: a provider has a
+ * trace of it.
+ */
+type SignedResult = 'valid' | 'expired' | 'failed' | 'known';
+type SignedBytes = SignedRow & { result: SignedResult; statuses: readonly SignatureStatus[] };
 /** What the evaluation rests on. */
 type Proof = {
   intent: IntentRow | null;
   /** When nothing of the attempt can be signed any more, epoch milliseconds. */
   deadline: number;
   height: number;
-  signed: readonly (SignedRow & { result: ExpiryResult })[];
+  signed: readonly SignedBytes[];
   /** Transactions under the quote's reference that are not another attempt's. */
   listed: readonly string[];
 };
@@ -66,6 +74,33 @@ const isPaidBy = async (
     if (error instanceof OrderRefused) return false;
     throw error;
   }
+};
+
+/** The proof of expiry for each of an attempt's transactions. @throws RpcUnavailable */
+const proveEach = async (
+  deps: Pick<AttemptReportDeps, 'rpc'>,
+  rows: readonly SignedRow[],
+  search: Search,
+): Promise<{ height: number; signed: SignedBytes[] }> => {
+  const age = await readChainAge(deps);
+  const prove = async (row: SignedRow): Promise<SignedResult> => {
+    const { signature, wire, last_valid_block_height: lastValidBlockHeight } = row;
+    const proof = await proveExpiry(age, { wire, lastValidBlockHeight }, () =>
+      readSignatureTrace(deps, signature, search),
+    );
+    if (proof === 'expired') return proof;
+    if (proof === 'early' || proof === 'valid') return 'valid';
+    const { statuses, isListed } = proof.known;
+    return !isListed && statuses.every(hasFailedFinally) ? 'failed' : 'known';
+  };
+  const signed = rows.map(async (row) => {
+    const result = await prove(row);
+    const answers = await Promise.all(
+      deps.rpc.providers.map((provider) => provider.statuses([row.signature], { history: true })),
+    );
+    return { ...row, result, statuses: answers.map((answer) => answer.statuses[0] ?? null) };
+  });
+  return { height: age.height, signed: await Promise.all(signed) };
 };
 
 /** Evaluates an attempt whose payment was not found as final. */
@@ -119,22 +154,19 @@ export const reportAttempt = async (deps: AttemptReportDeps, attempt: Attempt): 
   const intentId = settleIntentId(attempt);
   const intent = await findIntent(pool, intentId);
   const rows = await listTransactions(pool, intentId);
-  const height = await readFinalizedHeight(deps);
   const search = {
     reference: referenceOf(environment, claims.quote_id),
     since: Date.parse(claims.issued_at),
   };
-  const bytes = rows.map(({ signature, last_valid_block_height: lastValidBlockHeight }) => ({
-    ...{ signature, lastValidBlockHeight },
-  }));
-  const { results, listed } = await proveExpiry(deps, bytes, { height, search });
+  const { height, signed } = await proveEach(deps, rows, search);
+  const listed = await listSignaturesUnder(deps.rpc, search, { everywhere: true });
   // Another attempt's payment of the same quote proves nothing about this one.
   const intentIds = await findIntentIds(pool, listed);
   const proof: Proof = {
     intent,
     deadline: Date.parse(claims.expires_at) + SIGNING_GRACE_MS,
     height,
-    signed: rows.map((row, index) => ({ ...row, result: results[index]!.result })),
+    signed,
     listed: listed.filter((signature) => (intentIds.get(signature) ?? intentId) === intentId),
   };
   return {
@@ -147,9 +179,9 @@ export const reportAttempt = async (deps: AttemptReportDeps, attempt: Attempt): 
       failure: intent.failure_code && `${intent.failure_code}: ${intent.failure_message}`,
       created_at: isoTime(intent.created_at),
     },
-    transactions: rows.map((row, index) => ({
-      ...row,
-      provider_statuses: results[index]!.statuses.map(statusText),
+    transactions: signed.map(({ signature, generation, status, last_valid_block_height, statuses }) => ({
+      ...{ signature, generation, status, last_valid_block_height },
+      provider_statuses: statuses.map(statusText),
     })),
     under_reference: [...listed],
     finalized_height: height,

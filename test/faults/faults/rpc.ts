@@ -59,6 +59,35 @@ const lying = (harness: Harness, lie: Lie): Fault => ({
   },
 });
 
+/** Within these blocks bytes are far from their true last block. */
+const SOME_BLOCKS = 80;
+
+/**
+ * One of two providers names true blockhashes and heights that are too low, while the network is
+ * congested: what is sent reaches a leader later, however the service has judged it by then.
+ */
+const lyingAboutHeights = (harness: Harness): Fault => ({
+  name: 'rpc-lies-blockhash',
+  holdMs: [500, 1500],
+  inject: async () => {
+    harness.secondProvider.behave({ lies: 'blockhash' });
+    await harness.rpc('chain_fault', { method: 'sendTransaction', kind: 'drop' });
+    await sleep(1500);
+    await harness.rpc('chain_advance', SOME_BLOCKS);
+    return async () => {
+      const flying = await harness.query<{ wire: Buffer }>(`
+        select wire from chain_submitter.transactions join chain_submitter.intents using (intent_id)
+        where signed_at > now() - interval '20 seconds' and length(wire) > 0 and kind <> 'external'`);
+      harness.secondProvider.behave('honest');
+      await harness.rpc('chain_fault');
+      const options = { encoding: 'base64', skipPreflight: true };
+      // A refusal is no fault: the blockhash may have expired meanwhile.
+      for (const { wire } of flying)
+        await harness.rpc('sendTransaction', wire.toString('base64'), options).catch(() => {});
+    };
+  },
+});
+
 export const rpcFaults = (harness: Harness): Fault[] => [
   provider(harness, 'rpc-send-times-out', [1000, 4000], () => [
     { method: 'sendTransaction', kind: 'timeout_after_accept' },
@@ -91,5 +120,6 @@ export const rpcFaults = (harness: Harness): Fault[] => [
   },
   secondProvider(harness, 'rpc-second-lags', (rng) => ({ lagSlots: rng.int(5, 120) })),
   secondProvider(harness, 'rpc-second-forgets', () => 'forgets'),
-  ...LIES.map((lie) => lying(harness, lie)),
+  ...LIES.filter((lie) => lie !== 'blockhash').map((lie) => lying(harness, lie)),
+  lyingAboutHeights(harness),
 ];

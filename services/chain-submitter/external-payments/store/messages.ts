@@ -4,7 +4,6 @@ import { type Db, sql } from '../../../../shared/db/pool.ts';
 const Message = z.object({
   message_hash: z.string(),
   wire: z.instanceof(Buffer),
-  blockhash: z.string(),
   last_valid_block_height: z.bigint().transform(Number),
 });
 /** The signed message of an outgoing payment. */
@@ -17,16 +16,16 @@ export type ExternalMessage = z.infer<typeof Message>;
 export const insertMessage = (
   tx: Db,
   intentId: string,
-  { message_hash, wire, blockhash, last_valid_block_height }: ExternalMessage,
+  { message_hash, wire, last_valid_block_height }: ExternalMessage,
 ): Promise<unknown> =>
   tx.query(sql.typeAlias('void')`
-    insert into external_messages (intent_id, message_hash, wire, blockhash, last_valid_block_height)
-    values (${intentId}, ${message_hash}, ${sql.binary(wire)}, ${blockhash}, ${last_valid_block_height}::bigint)`);
+    insert into external_messages (intent_id, message_hash, wire, last_valid_block_height)
+    values (${intentId}, ${message_hash}, ${sql.binary(wire)}, ${last_valid_block_height}::bigint)`);
 
 /** The signed message of an intent, or null. */
 export const findMessage = (db: Db, intentId: string): Promise<ExternalMessage | null> =>
   db.maybeOne(sql.type(Message)`
-    select message_hash, wire, blockhash, last_valid_block_height
+    select message_hash, wire, last_valid_block_height
     from external_messages where intent_id = ${intentId}`);
 
 /** Whether an outgoing payment has this message. */

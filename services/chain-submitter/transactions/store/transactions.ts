@@ -80,6 +80,7 @@ const Signed = z.object({
   signature: z.string(),
   generation: z.number(),
   status: z.enum(transactions.states),
+  wire: z.instanceof(Buffer),
   last_valid_block_height: z.bigint().transform(Number),
 });
 export type SignedRow = z.infer<typeof Signed>;
@@ -87,7 +88,7 @@ export type SignedRow = z.infer<typeof Signed>;
 /** Every transaction that was signed or adopted for an intent, oldest first. */
 export const listTransactions = (db: Db, intentId: string): Promise<readonly SignedRow[]> =>
   db.any(sql.type(Signed)`
-    select signature, generation, status, last_valid_block_height
+    select signature, generation, status, wire, last_valid_block_height
     from transactions where intent_id = ${intentId} order by generation`);
 
 /** The bytes of live transactions of open intents. Adopted transactions have no bytes here. */
