@@ -74,6 +74,8 @@ create table settlements (
   failure_message text,
   -- Of a payment that another client signed. The hash identifies its signed message for ever.
   message_hash text collate "C",
+  -- The memo that its vendor required of it. Null: any.
+  memo text,
   payer_address text,
   source_account text,
   service_name text,
@@ -96,12 +98,13 @@ create table settlements (
   constraint settlements_rail check (case rail
     when 'quittance' then num_nulls(account_id, payment_attempt_id, wallet_id, quote_id, quote_token,
       redeem_window_seconds, vendor_account_id, service_id) = 0
-      and num_nonnulls(message_hash, source_account, payer_address, hand_out_id, requirement) = 0 and accrued_fee = 0
+      and num_nonnulls(message_hash, memo, source_account, payer_address, hand_out_id, requirement) = 0
+      and accrued_fee = 0
     -- The signed message is known when chain-submitter has signed it.
     when 'x402_out' then num_nulls(account_id, payment_attempt_id, wallet_id, service_name, payout_address, resource,
       requirement, x402_version) = 0
       and num_nonnulls(quote_id, quote_token, vendor_account_id, service_id, redeem_window_seconds, settlement_token,
-        external_id, hand_out_id, redeemed_at) = 0 and accrued_fee = 0 and fee_amount = 0
+        external_id, memo, hand_out_id, redeemed_at) = 0 and accrued_fee = 0 and fee_amount = 0
     else num_nonnulls(requirement, account_id, payment_attempt_id, wallet_id, quote_id, quote_token, delegate_id,
       redeem_window_seconds, settlement_token) = 0
       and num_nulls(message_hash, source_account, payer_address, service_name, payout_address, vendor_account_id,
