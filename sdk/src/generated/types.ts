@@ -1149,7 +1149,7 @@ export interface paths {
         };
         /**
          * Read the accrued fees of the account
-         * @description A payment by x402 transfers the exact price, so its fee accrues: the largest of 0.5 %, 0.002 USDC and the cost of its transaction. Beyond the credit, x402 payments are refused with `facilitator_credit_exhausted`.
+         * @description A payment by x402 transfers the exact price, so its fee accrues: the largest of 0.5 %, 0.002 USDC and the cost of its transaction. A payment that fails returns its fee, unless the chain has included and refused its transaction. Beyond the credit, x402 payments are refused with `facilitator_credit_exhausted`.
          *
          *     Credential: the access token of a sign-in or a service key. Limit: 120 per minute per account.
          */
@@ -1173,7 +1173,7 @@ export interface paths {
         put?: never;
         /**
          * Get a quote for the fees that the account owes
-         * @description Settle it from a wallet of the account with `POST /v1/settle`. What is paid beyond the owed sum counts for later fees.
+         * @description Settle it with `POST /v1/settle`, from a wallet of any account: its scope names the account whose fees it pays. What is paid beyond the owed sum counts for later fees.
          *
          *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
          */
@@ -6075,13 +6075,13 @@ export interface components {
             tx_hash: components["schemas"]["TransactionHash"] | null;
         };
         Fees: {
-            /** @description Of all payments that are under way or confirmed. In USDC micro-units */
+            /** @description Of all payments that are under way or confirmed, or failed on chain. In USDC micro-units */
             accrued: components["schemas"]["MicroUsdcOrZero"];
             /** @description What the account has paid of them. In USDC micro-units */
             paid: components["schemas"]["MicroUsdcOrZero"];
             /** @description What is still to pay. In USDC micro-units */
             owed: components["schemas"]["MicroUsdcOrZero"];
-            /** @description How much the account may owe. It rises with the first payment of fees. In USDC micro-units */
+            /** @description How much the account may owe. It rises with what the account has paid of its fees. In USDC micro-units */
             credit: components["schemas"]["MicroUsdcOrZero"];
         };
         /**
@@ -6658,7 +6658,7 @@ export interface components {
              * @example https://api.example.com/report
              */
             resource?: string;
-            /** @description Fee that the vendor owes for an x402 payment. Shown only to the vendor. In USDC micro-units */
+            /** @description Fee that the vendor owes for an x402 payment. 0: it failed. Shown only to the vendor. In USDC micro-units */
             accrued_fee?: components["schemas"]["MicroUsdcOrZero"];
             /** @description Address that is paid. Only of an outgoing payment of x402 */
             pay_to?: components["schemas"]["SolanaAddress"];

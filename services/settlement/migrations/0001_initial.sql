@@ -87,7 +87,7 @@ create table settlements (
   external_id text collate "C",
   -- What the client said it pays for. It is shown and never evaluated.
   resource text,
-  -- What the vendor owes for an x402 payment (fee_accounts).
+  -- What the vendor owes for an x402 payment (fee_accounts). 0 once it is returned.
   accrued_fee bigint not null default 0 check (accrued_fee >= 0),
   -- The success of an x402 payment is handed out once: when, and by which call.
   handed_out_at timestamptz,
@@ -182,12 +182,12 @@ create table delegates (
 create index delegates_by_account on delegates (account_id, delegate_id);
 
 -- What vendors owe for x402 payments, which have no room for a fee on chain. Both only grow, except
--- that a failed payment returns its fee.
+-- that a payment which failed without being included returns its fee.
 create table fee_accounts (
   account_id text collate "C" primary key,
-  -- Fees of payments that are under way or confirmed.
+  -- Fees of payments that are under way or confirmed, or that failed on chain.
   accrued bigint not null default 0 check (accrued >= 0),
-  -- Paid by settlements of the platform's own service.
+  -- Paid by settlements of the platform's own service, whose quotes name the account.
   paid bigint not null default 0 check (paid >= 0)
 );
 

@@ -142,7 +142,7 @@ const invariants: Record<string, (of: Case) => string[]> = {
       .filter(({ amount, paid }) => amount !== paid)
       .map(({ owner, amount, paid }) => `${owner} has ${amount}, its payments are ${paid}`),
 
-  /** A vendor accrues the fees of its payments that did not fail. */
+  /** A vendor accrues the fees of its payments that did not fail, or that failed on chain. */
   'fees-equal-the-payments': ({ finalState: { fees } }) =>
     fees
       .filter(({ accrued, ofSettlements }) => accrued !== ofSettlements)
