@@ -1981,7 +1981,7 @@ export interface paths {
         put?: never;
         /**
          * Allow the success of an undelivered x402 payment to be handed out once more
-         * @description A payment whose success was handed out, but whose vendor did not deliver. The next settle of the same payload gets the success again.
+         * @description A payment whose success was handed out, but whose vendor did not deliver. The next settle of the same payload gets the success again. `redeem_id` names the success that was not delivered, so a repeat of this call makes no further one available: the `hand_out_id` of its answer, or the `redeem_id` of the settlement.
          *
          *     Credential: a service key or the access token of a sign-in. Limit: 30 per minute per account.
          */
@@ -6660,6 +6660,8 @@ export interface components {
             resource?: string;
             /** @description Fee that the vendor owes for an x402 payment. 0: it failed. Shown only to the vendor. In USDC micro-units */
             accrued_fee?: components["schemas"]["MicroUsdcOrZero"];
+            /** @description Which delivery redeemed it; of x402 the hand-out of its success. Null: none. Shown only to the vendor of a payment of another protocol */
+            redeem_id?: components["schemas"]["RedeemId"] | null;
             /** @description Address that is paid. Only of an outgoing payment of x402 */
             pay_to?: components["schemas"]["SolanaAddress"];
             /** @description The id that the payer chose. Shown only to the payer */
@@ -8177,6 +8179,7 @@ export interface operations {
                      *       "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "resource": "https://api.example.com/report",
                      *       "accrued_fee": "0",
+                     *       "redeem_id": "replica-1-request-88",
                      *       "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "payment_attempt_id": "order-1042-1",
                      *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
@@ -8250,6 +8253,7 @@ export interface operations {
                      *           "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *           "resource": "https://api.example.com/report",
                      *           "accrued_fee": "0",
+                     *           "redeem_id": "replica-1-request-88",
                      *           "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *           "payment_attempt_id": "order-1042-1",
                      *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
@@ -13459,7 +13463,18 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "redeem_id": "replica-1-request-88"
+                 *     }
+                 */
+                "application/json": {
+                    redeem_id: components["schemas"]["RedeemId"];
+                };
+            };
+        };
         responses: {
             /** @description OK */
             200: {

@@ -114,12 +114,14 @@ export const foreignOperations = {
     summary: 'Allow the success of an undelivered x402 payment to be handed out once more',
     description:
       'A payment whose success was handed out, but whose vendor did not deliver. The next settle of the same payload ' +
-      'gets the success again.',
+      'gets the success again. `redeem_id` names the success that was not delivered, so a repeat of this call makes no ' +
+      'further one available: the `hand_out_id` of its answer, or the `redeem_id` of the settlement.',
     http: { method: 'POST', path: '/v1/settlements/:settlement_id/reissue', status: 200 },
     access: ['service_key', 'jwt'],
     whenFrozen: 'served',
     params: z.strictObject({ settlement_id: SettlementId }),
-    repeatable: true,
+    body: z.strictObject({ redeem_id: RedeemId }),
+    repeatable: { with: 'redeem_id' },
     output: z.strictObject({
       settlement_id: SettlementId,
       status: z.literal('issued').describe('The success can be handed out once more'),

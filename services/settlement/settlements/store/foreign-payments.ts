@@ -233,10 +233,11 @@ export const recordForeignRedeems = async (
 /**
  * Makes the success of a redeemed x402 payment available once more. Only one that was handed out by
  * a settle of x402 can be, and no refund may hold a part of it.
+ * @param redeemId the success that was not delivered: a later one stays
  */
 export const recordReissue = async (
   db: Db,
-  settlementId: string,
+  { settlementId, redeemId }: { settlementId: string; redeemId: string },
   vendor: { accountId: string; serviceId: string | null },
 ): Promise<boolean> =>
   (await db.maybeOne(sql.typeAlias('id')`
@@ -245,7 +246,7 @@ export const recordReissue = async (
     where settlement_id = ${settlementId} and vendor_account_id = ${vendor.accountId}
       ${vendor.serviceId === null ? sql.fragment`` : sql.fragment`and service_id = ${vendor.serviceId}`}
       and rail = 'x402' and ${state.isFrom('reissue')} and ${chainState.isFrom('reissue')}
-      and redeem_id = hand_out_id and ${isUnreserved}
+      and redeem_id = hand_out_id and redeem_id = ${redeemId} and ${isUnreserved}
     returning settlement_id as id`)) !== null;
 
 const Stalled = z.object({ settlement_id: z.string(), message_hash: z.string() });
