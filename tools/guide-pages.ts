@@ -158,6 +158,8 @@ A window slides, and counts the calls of an account over all its credentials. Be
 
 ${requestLimits()}
 
+What the buyers of a vendor send with x402 and MPP, and is refused with \`validation_error\`, does not count in these limits, up to ten times as many calls.
+
 ## Caps on money
 
 ${caps()}

@@ -1895,7 +1895,7 @@ export interface paths {
          * Verify an x402 payment without settling it
          * @description Checks the signed bytes, simulates them and writes nothing. A refused payment is answered with 200, `isValid: false`, the reason of x402, and `error`.
          *
-         *     Credential: a service key. Limit: 600 per minute per account.
+         *     Credential: a service key. Limit: 600 per minute per account. Calls that are refused with `validation_error` do not count in it up to 6000 per minute per account.
          */
         post: operations["settlement.x402Verify"];
         delete?: never;
@@ -1917,7 +1917,7 @@ export interface paths {
          * Settle an x402 payment
          * @description Co-signs, broadcasts and waits for the confirmation. The success of a payment is handed out once. A refused payment is answered with 200, `success: false`, the reason of x402, and `error`. A failure is reported only if no money moved and none will. If the outcome is unknown, the answer is 202 without JSON: repeat the call.
          *
-         *     Credential: a service key. Limit: 300 per minute per account.
+         *     Credential: a service key. Limit: 300 per minute per account. Calls that are refused with `validation_error` do not count in it up to 3000 per minute per account.
          */
         post: operations["settlement.x402Settle"];
         delete?: never;
@@ -1961,7 +1961,7 @@ export interface paths {
          * Settle a payment that a client of x402 or MPP has signed, and redeem it
          * @description The vendor has verified that the payment answers its own offer, and names the amount and the memo of that offer. The platform checks the signed bytes, co-signs, and waits for the confirmation. The settlement is redeemed in the same step: deliver only if `replayed` is false or the `redeem_id` is yours. A repeat of the same transaction never pays twice. After 202, repeat the call.
          *
-         *     Credential: a service key. Limit: 300 per minute per account.
+         *     Credential: a service key. Limit: 300 per minute per account. Calls that are refused with `validation_error` do not count in it up to 3000 per minute per account.
          */
         post: operations["settlement.acceptForeign"];
         delete?: never;

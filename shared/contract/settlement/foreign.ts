@@ -88,6 +88,7 @@ export const foreignOperations = {
     access: ['service_key'],
     whenFrozen: { handler: 'a payment that was accepted before is redeemed, a new one is refused' },
     limits: [{ points: 300, windowSeconds: 60, per: 'account' }],
+    refusalsApart: { points: 3000, windowSeconds: 60 },
     body: z.strictObject({
       rail: z.enum(['x402', 'mpp']).describe('The protocol of the client'),
       quote_amount: MicroUsdc.describe('The price of the vendor’s offer'),
