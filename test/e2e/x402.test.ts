@@ -114,7 +114,8 @@ test('accrued fees are shown, and paid by a quote of the platform, from a wallet
   const before = await fees();
   expect(BigInt(before.owed)).toBeGreaterThan(0n);
   expect(before).toMatchObject({ paid: '0', credit: '100000' });
-  const wallet = await chain.balance(consumer.wallet.publicKey);
+  const payer = await createConsumer(api, stack);
+  const balance = await chain.balance(payer.wallet.publicKey);
   const quote = await must(
     api<{ quote_token: string; quote_amount: string; fee_amount: string }>(
       'POST /v1/accounts/me/fee-quote',
@@ -125,7 +126,7 @@ test('accrued fees are shown, and paid by a quote of the platform, from a wallet
   expect(quote).toMatchObject({ quote_amount: before.owed, fee_amount: '0' });
   const paid = await must(
     api<{ status: string; settlement_id: string; tx_hash: string }>('POST /v1/settle', {
-      token: consumer.token,
+      token: payer.token,
       body: { quote_token: quote.quote_token, payment_attempt_id: `fees-${crypto.randomUUID()}` },
     }),
     'settle',
@@ -133,12 +134,12 @@ test('accrued fees are shown, and paid by a quote of the platform, from a wallet
   expect(paid.status).toBe('confirmed');
   const { fee_wallet } = stack.environments.test!;
   expect(await chain.received(fee_wallet, paid.tx_hash)).toBe(BigInt(before.owed));
-  expect(await chain.balance(consumer.wallet.publicKey)).toBe(wallet - BigInt(before.owed));
+  expect(await chain.balance(payer.wallet.publicKey)).toBe(balance - BigInt(before.owed));
   // Four times what was paid is less than the first credit.
   expect(await fees()).toEqual({ ...before, paid: before.accrued, owed: '0' });
   expect((await api('POST /v1/accounts/me/fee-quote', owner)).status).toBe(409);
   await waitFor(
-    () => must(api<{ status: string }>(`GET /v1/settlements/${paid.settlement_id}`, consumer), 'settlement'),
+    () => must(api<{ status: string }>(`GET /v1/settlements/${paid.settlement_id}`, payer), 'settlement'),
     ({ status }) => status === 'redeemed',
   );
 });
