@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { type LedgerRow, NOT_LISTED, type Refusal, untrueRefusals } from './support/refusals.ts';
+import { type LedgerRow, NOT_LISTED, ofMessage, type Refusal, untrueRefusals } from './support/refusals.ts';
 
 const row: LedgerRow = {
   settlementId: 'stl_1',
@@ -56,4 +56,23 @@ test.each<[what: string, refusal: Partial<Refusal>, row: Partial<LedgerRow>, unt
   ['a settlement to read without its id', { ...named, settlementId: undefined }, {}, true],
 ])('%s', (_, said, of, untrue) => {
   expect(untrueRefusals([{ ...refusal, ...said }], [{ ...row, ...of }])).toHaveLength(untrue ? 1 : 0);
+});
+
+const MESSAGE = { accountId: 'acct_1', hash: 'message-1' };
+const settled: LedgerRow = { ...row, attemptId: 'message-1', quoteId: 'message-1' };
+
+test.each<[what: string, moneyMoved: string, row: Partial<LedgerRow>, untrue: boolean]>([
+  ['"no" of a message that is under way', 'no', { paid: false }, true],
+  ['"no" of a message that is paid', 'no', {}, true],
+  ['"no" of a message that failed later', 'no', { paid: false, failedAt: 3000 }, true],
+  ['"no" of a message that has failed', 'no', { paid: false, failedAt: 1500 }, false],
+  ['"no" of a message that was accepted during the call', 'no', { acceptedAt: 2050 }, false],
+  ['"no" of a message without a settlement', 'no', { attemptId: 'message-2', quoteId: 'message-2' }, false],
+  ['"yes" of a message that is paid', 'yes', {}, false],
+  ['"yes" of a message that was never confirmed', 'yes', { paid: false }, true],
+  ['"unknown" of any message', 'unknown', {}, false],
+])('of x402 and MPP: %s', (_, moneyMoved, of, untrue) => {
+  const code = 'validation_error';
+  const said = ofMessage(MESSAGE, { askedAt: 2000, at: 2100, code, moneyMoved });
+  expect(untrueRefusals([said], [{ ...settled, ...of }])).toHaveLength(untrue ? 1 : 0);
 });

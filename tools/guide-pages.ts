@@ -69,10 +69,11 @@ const requestLimits = (): string => {
 
 const fees = (): string => {
   const [share, least] = ['FEE_BPS', 'FEE_MIN_MICRO'].map((name) => defaultOf(quoteConfig.shape, name));
-  const [x402Share, x402Least, first, credit] = [
+  const [x402Share, x402Least, first, perPaid, credit] = [
     'X402_FEE_BPS',
     'X402_FEE_MIN_MICRO',
     'X402_FIRST_CREDIT_MICRO',
+    'X402_CREDIT_PER_PAID',
     'X402_CREDIT_MICRO',
   ].map((name) => defaultOf(settlementConfig.shape, name));
   return table(
@@ -84,7 +85,10 @@ const fees = (): string => {
         'Fee of an x402 payment',
         `${percent(x402Share!)}, at least ${usdc(x402Least!)} and its network fee. It accrues on the vendor’s account`,
       ],
-      ['Credit for accrued fees', `${usdc(first!)} before your first payment of fees, then ${usdc(credit!)}`],
+      [
+        'Credit for accrued fees',
+        `${usdc(first!)}, or ${perPaid} times what you ever paid, up to ${usdc(credit!)}`,
+      ],
       ['Network fees', 'none: the platform pays them'],
     ],
   );
@@ -153,6 +157,8 @@ A window slides, and counts the calls of an account over all its credentials. Be
 \`Retry-After\`. Wait that long and repeat the same call with the same ids. Every answer has \`RateLimit\` and \`RateLimit-Policy\`.
 
 ${requestLimits()}
+
+What the buyers of a vendor send with x402 and MPP, and is refused with \`validation_error\`, does not count in these limits, up to ten times as many calls.
 
 ## Caps on money
 

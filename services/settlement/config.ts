@@ -30,7 +30,11 @@ export const config = z.object({
   X402_FEE_MIN_MICRO: z.coerce.bigint().min(0n).default(2000n),
   /** Price of one SOL in micro-units of USDC, for the cost of a transaction. */
   SOL_PRICE_MICRO: z.coerce.bigint().min(1n).default(200_000_000n),
-  /** What an account may owe before and after its first payment of fees. */
+  /**
+   * What an account may owe of accrued fees: the first credit, or so many times what it ever paid
+   * of them, up to the last value (docs/adr/0061).
+   */
   X402_FIRST_CREDIT_MICRO: z.coerce.bigint().min(0n).default(100_000n),
+  X402_CREDIT_PER_PAID: z.coerce.bigint().min(1n).max(1000n).default(4n),
   X402_CREDIT_MICRO: z.coerce.bigint().min(0n).default(5_000_000n),
 });

@@ -95,7 +95,11 @@ const readFeePayers = cached(() => call(bus, chainSubmitter, 'getFeePayers', {})
 });
 
 const limits = hourlyLimits(config);
-const credit = { firstMicro: config.X402_FIRST_CREDIT_MICRO, laterMicro: config.X402_CREDIT_MICRO };
+const credit = {
+  firstMicro: config.X402_FIRST_CREDIT_MICRO,
+  perPaid: config.X402_CREDIT_PER_PAID,
+  laterMicro: config.X402_CREDIT_MICRO,
+};
 
 const deps: Deps = {
   pool,

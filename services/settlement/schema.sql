@@ -247,6 +247,7 @@ create table settlements (
   failure_code text,
   failure_message text,
   message_hash text collate "C",
+  memo text,
   payer_address text,
   source_account text,
   service_name text,
@@ -273,8 +274,8 @@ create table settlements (
   constraint settlements_quote_amount_check CHECK (quote_amount > 0),
   constraint settlements_rail CHECK (
 CASE rail
-    WHEN 'quittance'::text THEN num_nulls(account_id, payment_attempt_id, wallet_id, quote_id, quote_token, redeem_window_seconds, vendor_account_id, service_id) = 0 AND num_nonnulls(message_hash, source_account, payer_address, hand_out_id, requirement) = 0 AND accrued_fee = 0
-    WHEN 'x402_out'::text THEN num_nulls(account_id, payment_attempt_id, wallet_id, service_name, payout_address, resource, requirement, x402_version) = 0 AND num_nonnulls(quote_id, quote_token, vendor_account_id, service_id, redeem_window_seconds, settlement_token, external_id, hand_out_id, redeemed_at) = 0 AND accrued_fee = 0 AND fee_amount = 0
+    WHEN 'quittance'::text THEN num_nulls(account_id, payment_attempt_id, wallet_id, quote_id, quote_token, redeem_window_seconds, vendor_account_id, service_id) = 0 AND num_nonnulls(message_hash, memo, source_account, payer_address, hand_out_id, requirement) = 0 AND accrued_fee = 0
+    WHEN 'x402_out'::text THEN num_nulls(account_id, payment_attempt_id, wallet_id, service_name, payout_address, resource, requirement, x402_version) = 0 AND num_nonnulls(quote_id, quote_token, vendor_account_id, service_id, redeem_window_seconds, settlement_token, external_id, memo, hand_out_id, redeemed_at) = 0 AND accrued_fee = 0 AND fee_amount = 0
     ELSE num_nonnulls(requirement, account_id, payment_attempt_id, wallet_id, quote_id, quote_token, delegate_id, redeem_window_seconds, settlement_token) = 0 AND num_nulls(message_hash, source_account, payer_address, service_name, payout_address, vendor_account_id, service_id) = 0
 END),
   constraint settlements_rail_check CHECK (rail = ANY (ARRAY['quittance'::text, 'x402'::text, 'mpp'::text, 'x402_out'::text])),

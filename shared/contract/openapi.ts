@@ -257,7 +257,14 @@ const operationObject = (
   ];
   const takesBody = Object.keys(op.body.shape).length > 0;
   const required = !op.body.safeParse({}).success;
-  const limits = `Limit: ${op.limits.map(limitText).join('; ')}.`;
+  const limits = [
+    `Limit: ${op.limits.map(limitText).join('; ')}.`,
+    ...(op.refusalsApart === undefined
+      ? []
+      : [
+          `Calls that are refused with \`validation_error\` do not count in it up to ${limitText({ ...op.refusalsApart, per: 'account' })}.`,
+        ]),
+  ].join(' ');
   const credential =
     op.access.length === 0
       ? 'Needs no credential.'

@@ -51,6 +51,13 @@ export type Limit = {
  */
 type WithoutRedis = 'in-process' | 'refuse';
 
+/**
+ * A window of the account for calls that are refused with `validation_error`. While it has a free
+ * point, such a call counts in it and not in the operation's limits (docs/adr/0062). It is for
+ * calls whose content others decide.
+ */
+type RefusalWindow = Pick<Limit, 'points' | 'windowSeconds'>;
+
 type HttpRoute = {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: `/${string}`;
@@ -107,6 +114,7 @@ type OperationDefinition = {
    */
   onlyIn?: readonly Environment[];
   limits?: readonly Limit[];
+  refusalsApart?: RefusalWindow;
   withoutRedis?: WithoutRedis;
   params?: Shape;
   query?: Shape;

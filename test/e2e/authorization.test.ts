@@ -92,7 +92,7 @@ const RECIPES: Record<string, Recipe> = {
   },
   'settlement.reportExternal': { body: () => ({ payment_response: 'e30=' }) },
   'settlement.foreignTerms': { foreign: 'hidden' },
-  'settlement.reissueForeign': {},
+  'settlement.reissueForeign': { body: () => ({ redeem_id: 'r-1' }) },
   'settlement.getFees': { foreign: 'hidden' },
   // The other accounts owe nothing.
   'settlement.createFeeQuote': { foreign: 409 },

@@ -2,7 +2,15 @@ import { recordHandOut } from '../../services/settlement/foreign-payments/record
 import type { Principal } from '../../shared/contract/principal.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
 import { admin, callAs, deps, publishProgress } from './settlement.ts';
-import { hashOf, newTransaction, newVendor, submitter, txOf, x402Request } from './settlement-foreign.ts';
+import {
+  foreignServices,
+  hashOf,
+  newTransaction,
+  newVendor,
+  submitter,
+  txOf,
+  x402Request,
+} from './settlement-foreign.ts';
 import { waitFor } from './wait.ts';
 
 /** Calls of a vendor's service key about payments of other clients, over the settlement fixture. */
@@ -19,6 +27,14 @@ type SettleAnswer = {
 };
 type VerifyAnswer = { isValid: boolean; invalidReason?: string; payer?: string; error?: object };
 type Options = Parameters<typeof x402Request>[1];
+
+/** Changes a service of identity: its payout address, or whether it closes. */
+export const changeService = (
+  { service_id }: Pick<Key, 'service_id'>,
+  change: { payout_address?: string; status?: 'active' | 'closing' },
+): void => {
+  foreignServices.set(service_id, { ...foreignServices.get(service_id)!, ...change });
+};
 
 /** The key of a new service of a new account. chain-submitter answers from now on. */
 export const newKey = (): Key => {

@@ -115,6 +115,22 @@ export const untrueRefusals = <R extends Refusal>(
   });
 };
 
+/**
+ * A refusal of x402 or MPP in this comparison: the signed message is the attempt and the quote, and
+ * the vendor's account makes the call.
+ */
+export const ofMessage = (
+  { accountId, hash }: { accountId: string; hash: string },
+  said: Pick<Refusal, 'askedAt' | 'at' | 'code' | 'moneyMoved'>,
+): Refusal => ({
+  ...said,
+  accountId,
+  attemptId: hash,
+  quoteId: hash,
+  safeAction: undefined,
+  settlementId: undefined,
+});
+
 type ErrorBody = {
   error?: { code: string; money_moved?: string; safe_action?: string; settlement_id?: string };
 };

@@ -19,7 +19,7 @@ export const foreignSettings = {
   x402Network: NETWORK,
   fee: { bps: 50n, minMicro: 10_000n },
   accruedFee: { bps: 50n, minMicro: 2000n, solPriceMicro: 200_000_000n },
-  credit: { firstMicro: 100_000n, laterMicro: 5_000_000n },
+  credit: { firstMicro: 100_000n, perPaid: 4n, laterMicro: 5_000_000n },
 };
 
 type Service = NonNullable<z.infer<(typeof identity.internal.findService)['output']>>;

@@ -32,12 +32,14 @@ export type QuoteOptions = {
   window?: number;
   scope?: QuoteClaims['scope'];
   mint?: string;
+  /** Whose quote it is. */
+  of?: { account_id: string; service_id: string };
 };
 
 export const signQuote = (
   now: number,
   amount: bigint,
-  { expiresInMs = 600_000, window = 900, scope = null, mint = MINT }: QuoteOptions = {},
+  { expiresInMs = 600_000, window = 900, scope = null, mint = MINT, of = vendor }: QuoteOptions = {},
 ): { quote_id: string; quote_token: string } => {
   const quote_id = newId('q');
   const quote_token = signToken(
@@ -45,8 +47,8 @@ export const signQuote = (
     {
       env: 'test',
       quote_id,
-      vendor_account_id: vendor.account_id,
-      service_id: vendor.service_id,
+      vendor_account_id: of.account_id,
+      service_id: of.service_id,
       service_name: 'Weather',
       payout_address: PAYOUT,
       mint,

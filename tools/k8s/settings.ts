@@ -80,6 +80,7 @@ export const SOURCES: Record<string, Source> = {
   X402_FEE_BPS: settings,
   X402_FEE_MIN_MICRO: settings,
   X402_FIRST_CREDIT_MICRO: settings,
+  X402_CREDIT_PER_PAID: settings,
   X402_CREDIT_MICRO: settings,
   SETTLE_WAIT_MS: settings,
   CHAIN_WAIT_MS: settings,

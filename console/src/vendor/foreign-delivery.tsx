@@ -17,10 +17,18 @@ export const UndeliveredNotice = ({
 );
 
 /** Lets the success of a redeemed x402 payment be handed out once more. */
-export const HandOutAgain = ({ settlementId }: { settlementId: string }) => {
+export const HandOutAgain = ({
+  settlementId,
+  redeemId,
+}: {
+  settlementId: string;
+  /** The success that was not delivered. */
+  redeemId: string;
+}) => {
   const [isAsking, setAsking] = useState(false);
   const reissue = useAction(
-    (client, _: undefined) => client.settlement.reissueForeign({ settlement_id: settlementId }),
+    (client, _: undefined) =>
+      client.settlement.reissueForeign({ settlement_id: settlementId, redeem_id: redeemId }),
     {
       changes: [['settlement', settlementId], ['sales']],
       done: () => toast('The next request with this payment gets the success again.'),

@@ -93,6 +93,7 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
     isPaid &&
     areKnown &&
     left === BigInt(net_amount);
+  const { redeem_id: redeemId } = settlement;
   return (
     <Page
       title="Payment"
@@ -163,7 +164,13 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
           <Details settlement={settlement} />
         </Section>
       </Columns>
-      <Section title="What happened" actions={canHandOut && <HandOutAgain settlementId={settlement_id} />}>
+      <Section
+        title="What happened"
+        actions={
+          canHandOut &&
+          typeof redeemId === 'string' && <HandOutAgain settlementId={settlement_id} redeemId={redeemId} />
+        }
+      >
         <Timeline settlement={settlement} quote={quote} refunds={refunds.data} isShut={isShut} />
       </Section>
       {settlement.quote_id !== null && <DeclinesOf quoteId={settlement.quote_id} side="vendor" />}

@@ -1149,7 +1149,7 @@ export interface paths {
         };
         /**
          * Read the accrued fees of the account
-         * @description A payment by x402 transfers the exact price, so its fee accrues: the largest of 0.5 %, 0.002 USDC and the cost of its transaction. Beyond the credit, x402 payments are refused with `facilitator_credit_exhausted`.
+         * @description A payment by x402 transfers the exact price, so its fee accrues: the largest of 0.5 %, 0.002 USDC and the cost of its transaction. A payment that fails returns its fee, unless the chain has included and refused its transaction. Beyond the credit, x402 payments are refused with `facilitator_credit_exhausted`.
          *
          *     Credential: the access token of a sign-in or a service key. Limit: 120 per minute per account.
          */
@@ -1173,7 +1173,7 @@ export interface paths {
         put?: never;
         /**
          * Get a quote for the fees that the account owes
-         * @description Settle it from a wallet of the account with `POST /v1/settle`. What is paid beyond the owed sum counts for later fees.
+         * @description Settle it with `POST /v1/settle`, from a wallet of any account: its scope names the account whose fees it pays. What is paid beyond the owed sum counts for later fees.
          *
          *     Credential: the access token of a sign-in. Limit: 30 per minute per account.
          */
@@ -1895,7 +1895,7 @@ export interface paths {
          * Verify an x402 payment without settling it
          * @description Checks the signed bytes, simulates them and writes nothing. A refused payment is answered with 200, `isValid: false`, the reason of x402, and `error`.
          *
-         *     Credential: a service key. Limit: 600 per minute per account.
+         *     Credential: a service key. Limit: 600 per minute per account. Calls that are refused with `validation_error` do not count in it up to 6000 per minute per account.
          */
         post: operations["settlement.x402Verify"];
         delete?: never;
@@ -1917,7 +1917,7 @@ export interface paths {
          * Settle an x402 payment
          * @description Co-signs, broadcasts and waits for the confirmation. The success of a payment is handed out once. A refused payment is answered with 200, `success: false`, the reason of x402, and `error`. A failure is reported only if no money moved and none will. If the outcome is unknown, the answer is 202 without JSON: repeat the call.
          *
-         *     Credential: a service key. Limit: 300 per minute per account.
+         *     Credential: a service key. Limit: 300 per minute per account. Calls that are refused with `validation_error` do not count in it up to 3000 per minute per account.
          */
         post: operations["settlement.x402Settle"];
         delete?: never;
@@ -1961,7 +1961,7 @@ export interface paths {
          * Settle a payment that a client of x402 or MPP has signed, and redeem it
          * @description The vendor has verified that the payment answers its own offer, and names the amount and the memo of that offer. The platform checks the signed bytes, co-signs, and waits for the confirmation. The settlement is redeemed in the same step: deliver only if `replayed` is false or the `redeem_id` is yours. A repeat of the same transaction never pays twice. After 202, repeat the call.
          *
-         *     Credential: a service key. Limit: 300 per minute per account.
+         *     Credential: a service key. Limit: 300 per minute per account. Calls that are refused with `validation_error` do not count in it up to 3000 per minute per account.
          */
         post: operations["settlement.acceptForeign"];
         delete?: never;
@@ -1981,7 +1981,7 @@ export interface paths {
         put?: never;
         /**
          * Allow the success of an undelivered x402 payment to be handed out once more
-         * @description A payment whose success was handed out, but whose vendor did not deliver. The next settle of the same payload gets the success again.
+         * @description A payment whose success was handed out, but whose vendor did not deliver. The next settle of the same payload gets the success again. `redeem_id` names the success that was not delivered, so a repeat of this call makes no further one available: the `hand_out_id` of its answer, or the `redeem_id` of the settlement.
          *
          *     Credential: a service key or the access token of a sign-in. Limit: 30 per minute per account.
          */
@@ -6075,13 +6075,13 @@ export interface components {
             tx_hash: components["schemas"]["TransactionHash"] | null;
         };
         Fees: {
-            /** @description Of all payments that are under way or confirmed. In USDC micro-units */
+            /** @description Of all payments that are under way or confirmed, or failed on chain. In USDC micro-units */
             accrued: components["schemas"]["MicroUsdcOrZero"];
             /** @description What the account has paid of them. In USDC micro-units */
             paid: components["schemas"]["MicroUsdcOrZero"];
             /** @description What is still to pay. In USDC micro-units */
             owed: components["schemas"]["MicroUsdcOrZero"];
-            /** @description How much the account may owe. It rises with the first payment of fees. In USDC micro-units */
+            /** @description How much the account may owe. It rises with what the account has paid of its fees. In USDC micro-units */
             credit: components["schemas"]["MicroUsdcOrZero"];
         };
         /**
@@ -6658,8 +6658,10 @@ export interface components {
              * @example https://api.example.com/report
              */
             resource?: string;
-            /** @description Fee that the vendor owes for an x402 payment. Shown only to the vendor. In USDC micro-units */
+            /** @description Fee that the vendor owes for an x402 payment. 0: it failed. Shown only to the vendor. In USDC micro-units */
             accrued_fee?: components["schemas"]["MicroUsdcOrZero"];
+            /** @description Which delivery redeemed it; of x402 the hand-out of its success. Null: none. Shown only to the vendor of a payment of another protocol */
+            redeem_id?: components["schemas"]["RedeemId"] | null;
             /** @description Address that is paid. Only of an outgoing payment of x402 */
             pay_to?: components["schemas"]["SolanaAddress"];
             /** @description The id that the payer chose. Shown only to the payer */
@@ -8177,6 +8179,7 @@ export interface operations {
                      *       "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "resource": "https://api.example.com/report",
                      *       "accrued_fee": "0",
+                     *       "redeem_id": "replica-1-request-88",
                      *       "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *       "payment_attempt_id": "order-1042-1",
                      *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
@@ -8250,6 +8253,7 @@ export interface operations {
                      *           "payer_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *           "resource": "https://api.example.com/report",
                      *           "accrued_fee": "0",
+                     *           "redeem_id": "replica-1-request-88",
                      *           "pay_to": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
                      *           "payment_attempt_id": "order-1042-1",
                      *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
@@ -13459,7 +13463,18 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "redeem_id": "replica-1-request-88"
+                 *     }
+                 */
+                "application/json": {
+                    redeem_id: components["schemas"]["RedeemId"];
+                };
+            };
+        };
         responses: {
             /** @description OK */
             200: {

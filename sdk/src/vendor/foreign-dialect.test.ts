@@ -270,17 +270,20 @@ describe.each(RAILS)('a payment of %s', (rail) => {
     },
   );
 
-  test('that the API refuses because of the vendor’s own fees gets a 503 that names the reason', async () => {
-    const { serve, payment } = await charged(rail);
-    const message = 'facilitator_credit_exhausted: pay the fees';
-    failing(refusal(409, 'conflict', { message, money_moved: 'no' }));
-    const said = await readAnswer(serve(at('/report', payment)));
-    expect([said.status, said.headers.get('retry-after'), said.body.details.reason]).toEqual([
-      503,
-      '60',
-      'facilitator_credit_exhausted',
-    ]);
-  });
+  test.each(['facilitator_credit_exhausted', 'service_closing'])(
+    'that the API refuses because of the vendor (%s) gets a 503 that names the reason',
+    async (reason) => {
+      const { serve, payment } = await charged(rail);
+      const message = `${reason}: what the vendor can do`;
+      failing(refusal(409, 'conflict', { message, money_moved: 'no' }));
+      const said = await readAnswer(serve(at('/report', payment)));
+      expect([said.status, said.headers.get('retry-after'), said.body.details.reason]).toEqual([
+        503,
+        '60',
+        reason,
+      ]);
+    },
+  );
 
   test('for another address, a higher price or of another vendor is refused without a call', async () => {
     const { payment } = await charged(rail);

@@ -25,7 +25,7 @@ const REFUSALS = new Set([
 ]);
 
 /** What only the vendor can change. A buyer who signed again would get the same. */
-const OF_THE_VENDOR = new Set(['facilitator_credit_exhausted']);
+const OF_THE_VENDOR = new Set(['facilitator_credit_exhausted', 'service_closing']);
 
 /** The code that a message begins with: `simulation_failed` of `simulation_failed: no funds`. */
 const reasonIn = ({ code, message, details }: ApiError): string => {

@@ -106,8 +106,10 @@ test('rule 14: an error that every provider reports as final fails the payment',
   const feePayer = keypairOf(fixture.keys.mintAuthority.secretKey);
   await fixture.land([createRevokeInstruction(account, payer.owner.publicKey)], [feePayer, payer.owner]);
   await start();
-  const { failure } = await events.wait(job.settlement_id, 'failed');
+  const { failure, slot } = await events.wait(job.settlement_id, 'failed');
   expect(failure?.code).toBe('delegation_inactive');
+  // It was included, so its lamports are spent.
+  expect(slot).toBeGreaterThan(0);
 });
 
 test('rule 14: a confirmation that one provider invents confirms nothing', async () => {

@@ -56,7 +56,11 @@ export const failIfAgreed = async (
     return;
   }
   const failure = await toFailure(deps, transaction, error);
+  // With the slot, settlement knows that the lamports of this failure are spent.
+  const slot = views.find(({ status }) => status !== null)?.status?.slot;
   if (transaction.phase === 'confirmed') await transition(deps, 'fork', [toChange(transaction)]);
-  await transition(deps, 'fail', [{ ...toChange(transaction), failure }]);
+  await transition(deps, 'fail', [
+    { ...toChange(transaction), ...(slot !== undefined && { slot }), failure },
+  ]);
   deps.inFlight.end(transaction.intent.intent_id);
 };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { createKeyText } from '../../../shared/lib/key-text.ts';
+import { createKeyText, keyHash } from '../../../shared/lib/key-text.ts';
 import {
   type Gateway,
   type GatewayFixture,
@@ -74,6 +74,40 @@ test('a pending or unknown outcome is asked again, and the vendor hears the end 
   expect(callsOf('settlement.x402Settle')).toHaveLength(3);
   await handOut();
 });
+
+/** Ends a call that is repeated for longer than the credential is cached. */
+const orTooLate = (begin: number, answer: object) => {
+  if (performance.now() - begin > 10_000) throw new Error('the credential was not read again');
+  return answer;
+};
+
+test('a repeat has the credential as it is then: an account that is frozen meanwhile is frozen', async () => {
+  const text = createKeyText('vendor_test_');
+  const principal = newServiceKey();
+  services.addKey(text, principal);
+  const begin = performance.now();
+  services.answers['settlement.x402Settle'] = (_input, caller) => {
+    services.addKey(text, { ...principal, frozen: true });
+    const isFrozen = caller?.kind === 'service_key' && caller.frozen === true;
+    return isFrozen ? success : orTooLate(begin, pending);
+  };
+  expect(await send('settle', undefined, text)).toMatchObject({ status: 200, body: success });
+  expect(callsOf('settlement.x402Settle').length).toBeGreaterThan(1);
+}, 60_000);
+
+test('a call is not repeated with a key that is revoked meanwhile, and its answer stays open', async () => {
+  const text = createKeyText('vendor_test_');
+  services.addKey(text, newServiceKey());
+  const begin = performance.now();
+  services.answers['settlement.x402Settle'] = () => {
+    services.keys.delete(keyHash(text));
+    return orTooLate(begin, pending);
+  };
+  expect(await send('settle', undefined, text)).toMatchObject({
+    status: 200,
+    body: { success: false, errorReason: 'settlement_pending' },
+  });
+}, 60_000);
 
 test('an error without a decision is answered at once without JSON, because an earlier call may have paid', async () => {
   services.answers['settlement.x402Settle'] = () => {

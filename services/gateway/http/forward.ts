@@ -26,7 +26,15 @@ export const answerOf = ({ http }: Pick<HttpOperation, 'http'>, result: unknown)
   return { status, body: status === 204 ? null : result, headers: {} };
 };
 
-type Call = { requestId: string; idempotencyKey: string | undefined; onReplay: () => void };
+type Call = {
+  requestId: string;
+  idempotencyKey: string | undefined;
+  onReplay: () => void;
+  /**
+   * The caller as it is now. Throws when its credential has ended or cannot be read.
+   */
+  checkAgain: () => Promise<Authenticated>;
+};
 
 const forwardOnce = (
   contract: ServiceContract,
@@ -52,8 +60,29 @@ const isUnknown = (error: unknown): boolean =>
   error instanceof ServiceError && ERRORS[error.code].http >= 500 && error.extras.money_moved === 'unknown';
 
 /**
+ * The caller of a repeat. Its account may have been frozen, and its key revoked, since the call
+ * began. While identity does not answer it is asked again.
+ * @returns null: the call must not be repeated
+ */
+const callerNow = async (
+  { checkAgain }: Pick<Call, 'checkAgain'>,
+  isLast: () => boolean,
+): Promise<Authenticated | null> => {
+  for (;;) {
+    try {
+      return await checkAgain();
+    } catch (error) {
+      const isRefused = error instanceof ServiceError && ERRORS[error.code].http < 500;
+      if (isRefused || isLast()) return null;
+      await sleep(REPEAT_MS);
+    }
+  }
+};
+
+/**
  * Sends a validated call to its service and waits for the answer. Throws the errors of the service.
- * A call that `repeatsWhile` names is repeated while its outcome is open.
+ * A call that `repeatsWhile` names is repeated while its outcome is open, with the caller as it is
+ * then. A caller that may not repeat it any more gets the open outcome.
  */
 export const forward = async (
   contract: ServiceContract,
@@ -66,15 +95,23 @@ export const forward = async (
   if (repeatsWhile === undefined) return forwardOnce(contract, name, input, caller, call);
   const { field, equals, seconds } = repeatsWhile;
   const until = performance.now() + seconds * 1000;
-  for (;;) {
-    const isLast = () => performance.now() + REPEAT_MS >= until;
+  const isLast = () => performance.now() + REPEAT_MS >= until;
+  for (let now = caller; ; ) {
+    let open: () => unknown;
     try {
-      const answer = (await forwardOnce(contract, name, input, caller, call)) as Record<string, unknown>;
+      const answer = (await forwardOnce(contract, name, input, now, call)) as Record<string, unknown>;
       if (answer[field] !== equals || isLast()) return answer;
+      open = () => answer;
     } catch (error) {
       if (!isUnknown(error) || isLast()) throw error;
+      open = () => {
+        throw error;
+      };
       await sleep(REPEAT_MS);
     }
+    const again = await callerNow(call, isLast);
+    if (again === null) return open();
+    now = again;
   }
 };
 

@@ -47,7 +47,7 @@ export type RouteDeps = {
   handlers: Handlers<typeof gateway>;
   environments: ReadonlyMap<string, GatewayEnvironment>;
   authenticate: Authenticate;
-  limits: Pick<Limits, 'count'>;
+  limits: Pick<Limits, 'count' | 'countApart'>;
   logger: Logger;
   /** Origins of the pages that may keep a refresh token in the cookie. */
   browserOrigins: readonly string[];
@@ -58,6 +58,26 @@ type Call = { route: Route; request: FastifyRequest; reply: FastifyReply };
 /** Counts a call once, and refuses it where a limit is used up. */
 type CountCall = (call: Call, input: RawInput) => Promise<void>;
 
+/** A call as the limits count it. */
+const limitedCall = (
+  { environments }: Pick<RouteDeps, 'environments'>,
+  { route: { contract, name, operation }, request }: Call,
+  input: RawInput,
+) => {
+  const { caller } = request;
+  const environment = caller?.environment.name ?? environmentNameOf(operation, input);
+  const principal = caller?.principal;
+  return {
+    environment: environments.has(environment) ? environment : DEFAULT_ENVIRONMENT,
+    name: `${contract.name}.${name}`,
+    operation,
+    accountId: principal === undefined || principal.kind === 'none' ? undefined : principal.account_id,
+    accountFactor: caller?.limitFactor ?? 1,
+    ip: request.origin.address,
+    input,
+  };
+};
+
 const createCountCall = ({ environments, limits }: RouteDeps): CountCall => {
   const ownWindow = createInMemoryWindow();
 
@@ -67,28 +87,16 @@ const createCountCall = ({ environments, limits }: RouteDeps): CountCall => {
       ...ownWindow.consume(`${name}:${addressGroup(request.origin.address)}`, points, windowSeconds),
     }));
 
-  const countCalls = ({ route: { contract, name, operation }, request }: Call, input: RawInput) => {
-    const { caller } = request;
-    const environment = caller?.environment.name ?? environmentNameOf(operation, input);
-    const principal = caller?.principal;
-    return limits.count({
-      environment: environments.has(environment) ? environment : DEFAULT_ENVIRONMENT,
-      name: `${contract.name}.${name}`,
-      operation,
-      accountId: principal === undefined || principal.kind === 'none' ? undefined : principal.account_id,
-      accountFactor: caller?.limitFactor ?? 1,
-      ip: request.origin.address,
-      input,
-    });
-  };
-
   return async (call, input) => {
     if (call.request.counted) return;
     call.request.counted = true;
     // Health and the public documents are counted here, because they are requested often.
     const { contract, operation } = call.route;
     const isPublic = contract.name === gateway.name && operation.access.length === 0;
-    admit(call.reply, isPublic ? countPublic(call) : await countCalls(call, input));
+    admit(
+      call.reply,
+      isPublic ? countPublic(call) : await limits.count(limitedCall({ environments }, call, input)),
+    );
   };
 };
 
@@ -114,8 +122,24 @@ const readBody = ({ route: { operation }, request, reply }: Call, origins: reado
   return { sent, body: withBrowserNonce(operation, request, reply, withToken, origins) };
 };
 
-/** Forwards a call to its service and waits for the answer. */
-const createAnswerForwarded = (deps: RouteDeps, countCall: CountCall) => {
+/** Whether an answer, or the error of a call, refuses what the call holds. */
+const isRefusedForContent = (outcome: unknown): boolean =>
+  (outcome as { error?: { code?: unknown } } | null)?.error?.code === 'validation_error';
+
+/** The caller as identity has it now, for a repeat within the call. */
+const createCheckAgain =
+  ({ authenticate }: Pick<RouteDeps, 'authenticate'>, { route: { operation }, request }: Call) =>
+  async (): Promise<Authenticated> => {
+    const caller = await authenticate(request.raw.rawHeaders, request.origin.address);
+    authorize(caller, operation);
+    return caller;
+  };
+
+/** `sent` is the body without the values of cookies, `input` all fields before validation. */
+type Received = { sent: RawInput; body: RawInput; input: RawInput };
+
+/** Forwards a call that was counted to its service, and waits for the answer. */
+const createAnswerCounted = (deps: RouteDeps) => {
   /**
    * The caller of a call that needs no credential. An environment that is not served is a wrong
    * field value.
@@ -126,20 +150,9 @@ const createAnswerForwarded = (deps: RouteDeps, countCall: CountCall) => {
     throw invalid('environment', 'is not served by this gateway');
   };
 
-  return async (call: Call): Promise<unknown> => {
+  return async (call: Call, { sent, body, input }: Received): Promise<unknown> => {
     const { route, request, reply } = call;
     const { contract, name, operation } = route;
-    let sent: RawInput = {};
-    let body: RawInput = {};
-    let malformed: unknown;
-    try {
-      ({ sent, body } = readBody(call, deps.browserOrigins));
-    } catch (error) {
-      malformed = error; // Counted before it is refused.
-    }
-    const input = rawInputOf(request, body);
-    await countCall(call, input);
-    if (malformed !== undefined) throw malformed;
     const checked = validateInput(operation, request, body);
     request.ids = loggedIds(checked);
     const caller = request.caller ?? anonymous(environmentNameOf(operation, input));
@@ -147,6 +160,7 @@ const createAnswerForwarded = (deps: RouteDeps, countCall: CountCall) => {
       requestId: request.id,
       idempotencyKey: idempotencyKeyOf(operation, request),
       onReplay: () => void reply.header(IDEMPOTENT_REPLAYED, 'true'),
+      checkAgain: createCheckAgain(deps, call),
     });
     if (operation.confirmsHandOut === true)
       // `finish`: the whole answer was handed to the operating system.
@@ -156,6 +170,37 @@ const createAnswerForwarded = (deps: RouteDeps, countCall: CountCall) => {
         );
       });
     return moveTokenIntoCookie(operation, sent, caller.environment.name, answer, request, reply);
+  };
+};
+
+/** Counts a call, and answers it by its service. What its content is refused for counts apart. */
+const createAnswerForwarded = (deps: RouteDeps, countCall: CountCall) => {
+  const answerCounted = createAnswerCounted(deps);
+  return async (call: Call): Promise<unknown> => {
+    const { operation } = call.route;
+    let sent: RawInput = {};
+    let body: RawInput = {};
+    let malformed: unknown;
+    try {
+      ({ sent, body } = readBody(call, deps.browserOrigins));
+    } catch (error) {
+      malformed = error; // Counted before it is refused.
+    }
+    const input = rawInputOf(call.request, body);
+    await countCall(call, input);
+    const countApart = async (outcome: unknown): Promise<void> => {
+      if (operation.refusalsApart !== undefined && isRefusedForContent(outcome))
+        await deps.limits.countApart(limitedCall(deps, call, input));
+    };
+    try {
+      if (malformed !== undefined) throw malformed;
+      const answer = await answerCounted(call, { sent, body, input });
+      await countApart(answer);
+      return answer;
+    } catch (error) {
+      await countApart({ error });
+      throw error;
+    }
   };
 };
 

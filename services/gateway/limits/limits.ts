@@ -22,7 +22,7 @@ type LimitedCall = CallSubjects & {
   environment: string;
   /** `<service>.<operation>` */
   name: string;
-  operation: Pick<HttpOperation, 'limits' | 'withoutRedis'>;
+  operation: Pick<HttpOperation, 'limits' | 'withoutRedis' | 'refusalsApart'>;
   /** The factor by which an operator has raised the limits of the account. */
   accountFactor: number;
 };
@@ -33,8 +33,53 @@ export type Limits = {
    * @throws ServiceError service_unavailable where the call must not go uncounted
    */
   count: (call: LimitedCall) => Promise<Quota[]>;
+  /**
+   * Counts a call that was counted and then refused for its content in the window of refusals
+   * instead, while that has a free point. Without one, or without Redis, it stays where it is.
+   */
+  countApart: (call: LimitedCall) => Promise<void>;
   /** Counts a refused key for the subject that sent it. */
   countRefusedKey: (subject: string) => Promise<WindowState>;
+};
+
+/** The limits of calls, as this deployment has them. */
+const createWindows = (overrides: LimitOverrides) => ({
+  limitsOf: ({ name, operation }: LimitedCall): [number, Limit][] => [
+    ...(overrides.operations[name] ?? operation.limits).entries(),
+  ],
+  /** The window of one limit for a call; null where the call has none. */
+  windowOf: (call: LimitedCall, [index, { points, per, bucket }]: [number, Limit]) => {
+    const subject = subjectOf(per, call);
+    if (subject === null) return null;
+    const factor = per === 'account' ? call.accountFactor : 1;
+    return {
+      points: Math.floor(points * overrides.scale * factor),
+      key: `${call.environment}:${bucket ?? `${call.name}:${index}`}:${subject}`,
+    };
+  },
+});
+
+const createCountApart = (
+  overrides: LimitOverrides,
+  redisWindow: ReturnType<typeof createRedisWindow>,
+): Limits['countApart'] => {
+  const { limitsOf, windowOf } = createWindows(overrides);
+  return async (call) => {
+    const { operation, accountId, accountFactor } = call;
+    if (operation.refusalsApart === undefined || accountId === undefined) return;
+    const { points, windowSeconds } = operation.refusalsApart;
+    const key = `${call.environment}:${call.name}:refusals:${accountId}`;
+    const scaled = Math.floor(points * overrides.scale * accountFactor);
+    const state = await redisWindow.consume(key, scaled, windowSeconds);
+    if (state?.passed !== true) return;
+    const own = limitsOf(call).filter(([, { per }]) => per === 'account');
+    await Promise.all(
+      own.map(async (limit) => {
+        const window = windowOf(call, limit);
+        if (window !== null) await redisWindow.giveBack(window.key, window.points, limit[1].windowSeconds);
+      }),
+    );
+  };
 };
 
 /**
@@ -69,16 +114,18 @@ export const createLimits = ({
     );
   };
 
+  const { limitsOf, windowOf } = createWindows(overrides);
+
   const countEach = async (call: LimitedCall, limits: readonly [number, Limit][]): Promise<Quota[]> => {
     const quotas = await Promise.all(
-      limits.map(async ([index, { points, windowSeconds, per, bucket }]) => {
-        const subject = subjectOf(per, call);
-        if (subject === null) return [];
-        const factor = per === 'account' ? call.accountFactor : 1;
-        const scaled = Math.floor(points * overrides.scale * factor);
-        const key = `${call.environment}:${bucket ?? `${call.name}:${index}`}:${subject}`;
-        const state = await consume(key, scaled, windowSeconds, call.operation);
-        return [{ per, points: scaled, windowSeconds, ...state }];
+      limits.map(async (limit) => {
+        const window = windowOf(call, limit);
+        if (window === null) return [];
+        const [, { per, windowSeconds }] = limit;
+        const { key, points } = window;
+        return [
+          { per, points, windowSeconds, ...(await consume(key, points, windowSeconds, call.operation)) },
+        ];
       }),
     );
     return quotas.flat();
@@ -86,7 +133,7 @@ export const createLimits = ({
 
   return {
     count: async (call) => {
-      const limits = [...(overrides.operations[call.name] ?? call.operation.limits).entries()];
+      const limits = limitsOf(call);
       const own = await countEach(
         call,
         limits.filter(([, { per }]) => typeof per === 'string'),
@@ -98,6 +145,7 @@ export const createLimits = ({
       if (named.length === 0) return own;
       return [...own, ...(await countEach(call, named))];
     },
+    countApart: createCountApart(overrides, redisWindow),
     countRefusedKey: (subject) =>
       consume(`refused-key:${subject}`, Math.floor(REFUSED_KEYS * overrides.scale), 60, {
         withoutRedis: 'in-process',

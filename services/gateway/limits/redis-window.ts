@@ -22,6 +22,8 @@ type RedisWindow = {
    * window share a command.
    */
   consume: (key: string, points: number, windowSeconds: number) => Promise<WindowState | null>;
+  /** Gives a consumed point back. Without effect while Redis is unavailable. */
+  giveBack: (key: string, points: number, windowSeconds: number) => Promise<void>;
   /** Waits for a lost connection. False if it is not back in time, or if Redis does not answer. */
   isBackWithin: (ms: number) => Promise<boolean>;
 };
@@ -141,6 +143,12 @@ export const createRedisWindow = ({ redis, script }: { redis: Redis; script: str
   return {
     consume: (key, points, windowSeconds) =>
       share(`${points}/${windowSeconds}/${key}`, (calls) => consumeFor(key, points, windowSeconds, calls)),
+    giveBack: async (key, points, windowSeconds) => {
+      if (performance.now() < pausedUntil) return;
+      await limiterOf(points, windowSeconds)
+        .reward(key)
+        .catch(() => undefined);
+    },
     isBackWithin: async (ms) => {
       const until = performance.now() + ms;
       while (redis.status !== 'ready' && performance.now() < until) await sleep(BACK_POLL_MS);

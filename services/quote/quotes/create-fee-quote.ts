@@ -10,10 +10,13 @@ import { insertQuotes } from './store.ts';
 const LIFETIME_MS = 600_000;
 const REDEEM_WINDOW_SECONDS = 900;
 
-/** int.quote.createFeeQuote. The platform takes no fee of its own fees. */
+/**
+ * int.quote.createFeeQuote. The platform takes no fee of its own fees. The scope names the account
+ * that owes them, so they count for it whoever pays.
+ */
 export const createFeeQuote =
   (deps: { pool: Pool; clock: Clock } & QuoteSigner): Handler<typeof quote.internal.createFeeQuote> =>
-  async ({ amount, payout_address }) => {
+  async ({ account_id, amount, payout_address }) => {
     const service = {
       account_id: PLATFORM_ACCOUNT_ID,
       service_id: PLATFORM_SERVICE_ID,
@@ -28,7 +31,7 @@ export const createFeeQuote =
       created_at: now,
       expires_at: now + LIFETIME_MS,
     };
-    const row = newQuote(deps, service, terms, null);
+    const row = newQuote(deps, service, terms, { account_id });
     await insertQuotes(deps.pool, [row]);
     return showNewQuote(row);
   };

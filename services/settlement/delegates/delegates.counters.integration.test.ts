@@ -183,7 +183,10 @@ test('all counters add up under concurrent statements, across midnights and the 
     },
     async ({ pool }, id) => {
       const messages = { failed: by(id, 'failed'), reversed: by(id, 'reversed') };
-      const why = { generation: generations.get(id)!, code: 'payment_failed', message: 'proven' };
+      const why = {
+        ...{ generation: generations.get(id)!, code: 'payment_failed', message: 'proven' },
+        isIncluded: oneIn(2),
+      };
       if (oneIn(2)) seen.add(`failed, events: ${(await recordFailed(pool, id, why, messages)).length}`);
     },
     async ({ pool }) => (await recordExpired(pool, 3)).length > 0 && seen.add('expired'),

@@ -11,7 +11,7 @@ import {
   findExternalAttempt,
   recordHandedOut,
 } from '../settlements/store/external-payments.ts';
-import { failedError } from './failed-error.ts';
+import { failedPaymentError } from './failed-error.ts';
 import { paymentSignature } from './model/payment-signature.ts';
 import { memoOf } from './model/requirement.ts';
 
@@ -110,12 +110,12 @@ const signed = async ({ signExternal, ...deps }: SignDeps, row: Outgoing) => {
  * service_unavailable when chain-submitter does not answer
  */
 export const sign = async (deps: SignDeps, row: Outgoing): Promise<Answer> => {
-  if (row.status === 'failed') throw failedError(row);
+  if (row.status === 'failed') throw failedPaymentError(row);
   const answer = await signed(deps, row);
   if (answer.outcome === 'refused') {
     await deps.applyProgress(refusedProgress(row.settlement_id, answer));
     const ended = await findExternalAttempt(deps.pool, row.account_id, row.payment_attempt_id);
-    throw ended?.status === 'failed' ? failedError(ended) : await unavailable(deps, row);
+    throw ended?.status === 'failed' ? failedPaymentError(ended) : await unavailable(deps, row);
   }
   // The record comes first: a payment without it has no bytes that anybody could use.
   if (row.message_hash === null) {

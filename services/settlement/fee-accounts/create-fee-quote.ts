@@ -19,10 +19,10 @@ export const createFeeQuote =
   }: {
     pool: Pool;
     feeWallet: string;
-    quoteFees: (fees: { amount: string; payout_address: string }) => Promise<Quote>;
+    quoteFees: (fees: { account_id: string; amount: string; payout_address: string }) => Promise<Quote>;
   }): Handler<typeof settlement.operations.createFeeQuote> =>
   async (_input, { account_id }) => {
     const owed = owedMicro(await getFeeAccount(pool, account_id));
     if (owed === 0n) throw conflict('the account owes no fees');
-    return quoteFees({ amount: formatMicro(owed), payout_address: feeWallet });
+    return quoteFees({ account_id, amount: formatMicro(owed), payout_address: feeWallet });
   };

@@ -25,15 +25,26 @@ export const accruedFeeMicro = (
   return [minMicro, cost].reduce((most, each) => (each > most ? each : most), share);
 };
 
-/** How much an account may owe: before its first payment of fees, and after it. */
-export type Credit = { firstMicro: bigint; laterMicro: bigint };
+/**
+ * How much an account may owe (docs/adr/0061): the first credit, and a multiple of what it ever
+ * paid in fees, up to the later credit.
+ */
+export type Credit = { firstMicro: bigint; perPaid: bigint; laterMicro: bigint };
 type Sums = { accrued: bigint; paid: bigint };
 
 /** What an account owes. What it has paid beyond that counts for later fees. */
 export const owedMicro = ({ accrued, paid }: Sums): bigint => (accrued > paid ? accrued - paid : 0n);
 
-export const creditOf = ({ paid }: Pick<Sums, 'paid'>, { firstMicro, laterMicro }: Credit): bigint =>
-  paid > 0n ? laterMicro : firstMicro;
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+
+/** What an account may owe. `lockFeeAccounts` has the same rule in SQL. */
+export const creditOf = (
+  { paid }: Pick<Sums, 'paid'>,
+  { firstMicro, perPaid, laterMicro }: Credit,
+): bigint => {
+  const later = least(paid * perPaid, laterMicro);
+  return later > firstMicro ? later : firstMicro;
+};
 
 /** Whether the credit of an account suffices for one more fee. */
 export const hasCreditFor = (sums: Sums, feeMicro: bigint, credit: Credit): boolean =>

@@ -15,8 +15,8 @@ export const insertFeeAccounts = (db: Db, accountIds: ReadonlySet<string>): Prom
  * @param accountIds a query
  */
 export const lockFeeAccounts = (accountIds: ReturnType<typeof sql.fragment>, credit: Credit) => sql.fragment`
-  select account_id, case when paid > 0 then ${credit.laterMicro}::bigint else ${credit.firstMicro}::bigint end
-    - accrued + paid as credit_left
+  select account_id, greatest(${credit.firstMicro}::bigint,
+    least(paid::numeric * ${credit.perPaid}::bigint, ${credit.laterMicro}::bigint)) - accrued + paid as credit_left
   from fee_accounts where account_id = any(array(${accountIds})) order by account_id for update`;
 
 /** CTE that adds the fees of new settlements: the rows of the statement's CTE `inserted`. */
@@ -28,10 +28,13 @@ export const reserveFees = sql.fragment`
   ) as sums
   where f.account_id = sums.vendor_account_id`;
 
-/** CTE that returns the fees of failed settlements: the rows of the statement's CTE `changed`. */
+/**
+ * CTE that returns the fees of failed settlements: the rows of the statement's CTE `changed` with
+ * their `returned_fee`.
+ */
 export const returnFees = sql.fragment`
-  update fee_accounts as f set accrued = f.accrued - changed.accrued_fee
-  from changed where f.account_id = changed.vendor_account_id and changed.accrued_fee > 0`;
+  update fee_accounts as f set accrued = f.accrued - changed.returned_fee
+  from changed where f.account_id = changed.vendor_account_id and changed.returned_fee > 0`;
 
 const Row = z.object({ accrued: z.bigint(), paid: z.bigint() });
 type FeeAccount = z.infer<typeof Row>;
@@ -46,6 +49,8 @@ export const getFeeAccount = async (db: Db, accountId: string): Promise<FeeAccou
   };
 
 const paysFees = sql.fragment`changed.service_id = ${PLATFORM_SERVICE_ID}::uuid`;
+/** The account whose fees are paid: that of the quote. Any account can pay them. */
+const ofAccount = sql.fragment`changed.scope ->> 'account_id'`;
 
 /**
  * CTE that adds payments of fees which were just issued: the rows of the statement's CTE `changed`
@@ -54,12 +59,12 @@ const paysFees = sql.fragment`changed.service_id = ${PLATFORM_SERVICE_ID}::uuid`
 export const addPaidFees = sql.fragment`
   update fee_accounts as f set paid = f.paid + sums.amount
   from (
-    select account_id, sum(quote_amount)::bigint as amount from changed
-    where ${paysFees} and was = 'pending' group by account_id
+    select ${ofAccount} as account_id, sum(quote_amount)::bigint as amount from changed
+    where ${paysFees} and was = 'pending' group by 1
   ) as sums
   where f.account_id = sums.account_id`;
 
 /** CTE that subtracts payments of fees that were reversed on chain after they were issued. */
 export const subtractPaidFees = sql.fragment`
   update fee_accounts as f set paid = f.paid - changed.quote_amount
-  from changed where f.account_id = changed.account_id and ${paysFees} and changed.was <> 'pending'`;
+  from changed where f.account_id = ${ofAccount} and ${paysFees} and changed.was <> 'pending'`;

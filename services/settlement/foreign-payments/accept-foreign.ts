@@ -3,7 +3,7 @@ import {
   conflict,
   type ErrorCode,
   invalid,
-  isErrorCode,
+  type MoneyMoved,
   ServiceError,
 } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
@@ -15,19 +15,19 @@ import { count } from '../../../shared/lib/metrics.ts';
 import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { END_BATCH_WINDOW_MS } from '../settlements/events.ts';
-import { failureExtras } from '../settlements/model/status.ts';
+import { failedError, moneyMovedBy } from '../settlements/model/refusal.ts';
 import { type ForeignRow, findByMessage } from '../settlements/store/foreign-payments.ts';
-import { type ForeignOrder, type PayDeps, pay, type Refusal } from './pay.ts';
-import { type FindService, getVendor, type Vendor } from './vendor.ts';
+import { mismatchOf, type Refusal } from './model/refusal.ts';
+import type { ForeignOrder, Presented } from './order.ts';
+import { type PayDeps, pay } from './pay.ts';
+import { getVendor, type Vendor } from './vendor.ts';
 
-type Deps = PayDeps & { relay: Relay; findService: FindService; fee: FeeRule };
+type Deps = PayDeps & { relay: Relay; fee: FeeRule };
 type Input = z.infer<typeof settlement.operations.acceptForeign.input>;
 type Answer = z.infer<typeof settlement.operations.acceptForeign.output>;
 
 /** A vendor repeats the call after 202. */
 const WAIT_MS = 8000;
-
-const NO = { money_moved: 'no' } as const;
 
 /** Codes of refusals that are not about the bytes. */
 const CODES: Partial<Record<Refusal['reason'], ErrorCode>> = {
@@ -40,28 +40,27 @@ const CODES: Partial<Record<Refusal['reason'], ErrorCode>> = {
   other_service: 'conflict',
   source_blocked: 'conflict',
   vendor_frozen: 'forbidden',
+  service_closing: 'conflict',
   payment_identifier_conflict: 'conflict',
 };
 
-const toError = ({ reason, message }: Refusal): ServiceError => {
+const toError = ({ reason, message }: Refusal, money_moved: MoneyMoved): ServiceError => {
   if (reason === 'insufficient_funds')
-    return new ServiceError('insufficient_funds', message, { ...NO, safe_action: 'top_up' });
+    return new ServiceError('insufficient_funds', message, { money_moved, safe_action: 'top_up' });
   const code = CODES[reason];
-  // The payment of another service may have moved money. It is not this service's to report.
   if (reason === 'other_service')
-    return conflict(`${reason}: ${message}`, { money_moved: 'unknown', safe_action: 'stop' });
+    return conflict(`${reason}: ${message}`, { money_moved, safe_action: 'stop' });
   // The details name the reason, so that a client can tell the refusals apart.
-  if (code === undefined) return invalid('transaction', `${reason}: ${message}`, NO);
-  return new ServiceError(code, `${reason}: ${message}`, NO);
+  if (code === undefined) return invalid('transaction', `${reason}: ${message}`, { money_moved });
+  return new ServiceError(code, `${reason}: ${message}`, { money_moved });
 };
 
+/** The order of a new payment, with the fee of today. */
 const orderOf = (
   vendor: Vendor,
   { rail, quote_amount, memo, transaction, resource }: Input,
   rule: FeeRule,
 ): ForeignOrder => {
-  if (rail === 'mpp' && memo === undefined)
-    throw invalid('memo', 'is required for the rail mpp, because its offers always have one');
   const amountMicro = parseMicro(quote_amount);
   const fee = rail === 'mpp' ? feeMicro(amountMicro, rule) : 0n;
   if (fee >= amountMicro)
@@ -71,11 +70,24 @@ const orderOf = (
     );
   return {
     ...{ rail, vendor, amountMicro, feeMicro: fee, transaction },
-    memos: memo === undefined ? null : [memo],
+    memo: memo ?? null,
     externalId: null,
     resource: resource ?? null,
   };
 };
+
+const presented = (vendor: Vendor, input: Input, rule: FeeRule): Presented<Refusal> => ({
+  vendor,
+  transaction: input.transaction,
+  refuse: (refusal) => refusal,
+  orderNow: async () => orderOf(vendor, input, rule),
+  mismatch: (row) =>
+    mismatchOf(row, {
+      rail: input.rail,
+      amountMicro: parseMicro(input.quote_amount),
+      memo: input.memo ?? null,
+    }),
+});
 
 const confirmed = (row: ForeignRow, redeemedAt: number, redeemId: string, replayed: boolean): Answer => ({
   settlement_id: row.settlement_id,
@@ -93,10 +105,7 @@ const confirmed = (row: ForeignRow, redeemedAt: number, redeemId: string, replay
 /** Redeems a payment that is no longer pending, or reports who has redeemed it. */
 const redeemEnded = async (deps: Deps, row: ForeignRow, redeemId: string): Promise<Answer> => {
   const { pool, group, relay, waiting } = deps;
-  if (row.status === 'failed') {
-    const code = isErrorCode(row.failure_code) ? row.failure_code : 'payment_failed';
-    throw new ServiceError(code, row.failure_message ?? 'the payment failed', failureExtras(code));
-  }
+  if (row.status === 'failed') throw failedError(row);
   if (row.status === 'issued') {
     const { settlement_id } = row;
     const traceparent = activeTraceparent();
@@ -112,11 +121,13 @@ const redeemEnded = async (deps: Deps, row: ForeignRow, redeemId: string): Promi
     }
   }
   const now = (await findByMessage(pool, row.message_hash)) ?? row;
+  // Reversed between the two reads.
+  if (now.status === 'failed') throw failedError(now);
   if (now.status === 'issued') {
     if (now.chain_status === 'pending' || now.handed_out)
       return { settlement_id: now.settlement_id, status: 'pending', tx_hash: now.tx_hash };
     throw conflict('the whole net amount is refunded, or a refund of it is under way', {
-      money_moved: 'yes',
+      money_moved: moneyMovedBy(now),
     });
   }
   const replayed = row.status === 'redeemed' || now.redeem_id !== redeemId;
@@ -130,8 +141,10 @@ export const acceptForeign =
   async (input, caller) => {
     const until = performance.now() + WAIT_MS;
     const vendor = await getVendor(deps, caller);
-    const outcome = await pay(deps, orderOf(vendor, input, deps.fee), until);
-    if (outcome.kind === 'refused') throw toError(outcome.refusal);
+    if (input.rail === 'mpp' && input.memo === undefined)
+      throw invalid('memo', 'is required for the rail mpp, because its offers always have one');
+    const outcome = await pay(deps, presented(vendor, input, deps.fee), until);
+    if (outcome.kind === 'refused') throw toError(outcome.refusal, outcome.moved);
     if (outcome.kind === 'pending')
       return { settlement_id: outcome.row.settlement_id, status: 'pending', tx_hash: outcome.txHash };
     return redeemEnded(deps, outcome.row, input.redeem_id);

@@ -2,191 +2,66 @@ import type { z } from 'zod';
 import { readUntil } from '../../../shared/bus/read-until.ts';
 import type { Waiting } from '../../../shared/bus/wake.ts';
 import type { chainSubmitter, ForeignReason, Progress } from '../../../shared/contract/chain-submitter.ts';
-import { accountFrozen } from '../../../shared/contract/errors.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
-import type { Clock } from '../../../shared/lib/clock.ts';
-import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { count } from '../../../shared/lib/metrics.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
-import { type AccruedFeeRule, accruedFeeMicro } from '../fee-accounts/model.ts';
-import {
-  type ForeignRow,
-  findByExternalId,
-  findByMessage,
-  type NewForeignPayment,
-} from '../settlements/store/foreign-payments.ts';
-import type { TermsCache } from '../settlements/terms-cache.ts';
+import { type ForeignRow, findByMessage } from '../settlements/store/foreign-payments.ts';
+import { type AcceptDeps, acceptNew, check, isRefusal } from './accept-new.ts';
 import type { ForeignGroupCommit } from './group-commit.ts';
 import { messageHashOf } from './message-hash.ts';
-import type { Vendor } from './vendor.ts';
+import { moneyMovedFor, type Refusal, type Refused } from './model/refusal.ts';
+import { type Presented, recordedPaymentOf } from './order.ts';
 
-type Internal = typeof chainSubmitter.internal;
-type CallOf<N extends 'checkForeign' | 'submitForeign'> = (
-  input: z.infer<Internal[N]['input']>,
-) => Promise<z.infer<Internal[N]['output']>>;
-type Checked = Extract<z.infer<Internal['checkForeign']['output']>, { outcome: 'accepted' }>;
+type SubmitForeign = (typeof chainSubmitter.internal)['submitForeign'];
 
-/** A payment that a client of another protocol has signed, and what it must do. */
-export type ForeignOrder = {
-  rail: 'x402' | 'mpp';
-  vendor: Vendor;
-  amountMicro: bigint;
-  /** The part that the transaction transfers to the fee wallet. Zero: the fee accrues. */
-  feeMicro: bigint;
-  /** The exact memos. Null: the offer names none. */
-  memos: readonly string[] | null;
-  transaction: string;
-  externalId: string | null;
-  resource: string | null;
-};
-
-/** Why an order is refused. Nothing was written, signed or moved. */
-export type Refusal = {
-  reason:
-    | ForeignReason
-    | 'payment_identifier_conflict'
-    | 'facilitator_credit_exhausted'
-    | 'vendor_frozen'
-    | 'other_service';
-  message: string;
-};
-/** `ended`: its settlement is no longer pending. */
-type Outcome =
-  | { kind: 'refused'; refusal: Refusal }
-  | { kind: 'ended'; row: ForeignRow }
-  | { kind: 'pending'; row: ForeignRow; txHash: string };
-
-export type PayDeps = {
-  pool: Pool;
-  clock: Clock;
+export type PayDeps = AcceptDeps & {
   waiting: Waiting;
-  terms: TermsCache;
-  feeWallet: string;
-  accruedFee: AccruedFeeRule;
-  group: ForeignGroupCommit;
-  checkForeign: CallOf<'checkForeign'>;
-  submitForeign: CallOf<'submitForeign'>;
+  submitForeign: (input: z.infer<SubmitForeign['input']>) => Promise<z.infer<SubmitForeign['output']>>;
   /** Records a progress that is known without its event. */
   applyProgress: (progress: Progress) => Promise<void>;
-  isPaused: () => Promise<boolean>;
 };
+
+/** `ended`: its settlement is no longer pending. */
+type Outcome<R> =
+  | Refused<R>
+  | { kind: 'ended'; row: ForeignRow }
+  | { kind: 'pending'; row: ForeignRow; txHash: string | null };
 
 /** `wake` reaches the replica that accepted the payment. A repeat on another one polls the row. */
 const POLL_MS = 1000;
 
-const refused = (reason: Refusal['reason'], message: string) => ({
-  kind: 'refused' as const,
-  refusal: { reason, message },
-});
+export const NO_MESSAGE: Refusal = {
+  reason: 'transaction_could_not_be_decoded',
+  message: 'the bytes of the transaction hold no message',
+};
+const OTHER_SERVICE: Refusal = {
+  reason: 'other_service',
+  message: 'this transaction has paid another service',
+};
 
-/** The transaction with its transfers, as chain-submitter checks them. */
-const paymentOf = (
-  { vendor, amountMicro, feeMicro, memos, transaction }: ForeignOrder,
-  feeWallet: string,
-) => ({
-  transaction,
-  legs: [
-    { owner: vendor.payoutAddress, amount: formatMicro(amountMicro - feeMicro) },
-    ...(feeMicro > 0n ? [{ owner: feeWallet, amount: formatMicro(feeMicro) }] : []),
-  ],
-  memos: memos === null ? null : [...memos],
-});
+/** A refusal, whose `money_moved` comes from the record of the payment and from nowhere else. */
+const refusedBy = <R>(
+  { vendor }: Pick<Presented<R>, 'vendor'>,
+  refusal: R,
+  row: ForeignRow | null,
+): Refused<R> => ({ kind: 'refused', refusal, moved: moneyMovedFor(row, vendor.serviceId) });
 
-/** What is known of an order: its settlement, if there is one, and what the bytes say. */
-type Inspected = { kind: 'known'; row: ForeignRow } | { kind: 'new'; hash: string; checked: Checked };
-
-/** A settlement of the order's service. Another service cannot claim it. */
-const ofVendor = ({ vendor }: ForeignOrder, row: ForeignRow) =>
-  row.service_id === vendor.serviceId
-    ? { kind: 'known' as const, row }
-    : refused('other_service', 'this transaction has paid another service');
+/** What is known of a presented transaction. A null hash: it has no message. */
+export const findKnown = async (
+  group: Pick<ForeignGroupCommit, 'find'>,
+  { transaction }: Pick<Presented<unknown>, 'transaction'>,
+): Promise<{ hash: string | null; row: ForeignRow | null }> => {
+  const hash = messageHashOf(transaction);
+  return { hash, row: hash === null ? null : await group.find(hash) };
+};
 
 /**
- * Checks an order against its bytes, then reads its record. A new payment is simulated too. Nothing
- * is written.
+ * Refuses a payment that is not the request's: of another service, or for something else. Null: it
+ * is the request's. A failed one counts for nothing, whatever it was for.
  */
-export const inspect = async (
-  { group, checkForeign, feeWallet }: Pick<PayDeps, 'group' | 'checkForeign' | 'feeWallet'>,
-  order: ForeignOrder,
-): Promise<Inspected | Extract<Outcome, { kind: 'refused' }>> => {
-  const hash = messageHashOf(order.transaction);
-  if (hash === null)
-    return refused('transaction_could_not_be_decoded', 'the bytes of the transaction hold no message');
-  const row = await group.find(hash);
-  const checked = await checkForeign({ ...paymentOf(order, feeWallet), simulate: row === null });
-  if (checked.outcome === 'refused') return refused(checked.reason, checked.message);
-  return row === null ? { kind: 'new', hash, checked } : ofVendor(order, row);
-};
-
-/** The reason why a checked order cannot become a settlement at the moment, or null. */
-export const findConflict = async (
-  { pool, isPaused }: Pick<PayDeps, 'pool' | 'isPaused'>,
-  { externalId, vendor }: ForeignOrder,
-  { source_account }: Checked,
-): Promise<Extract<Outcome, { kind: 'refused' }> | null> => {
-  // Payments that were accepted before are still carried out.
-  if (vendor.frozen) return refused('vendor_frozen', accountFrozen().message);
-  if (await isPaused()) return refused('signing_paused', 'new payments are paused; try again later');
-  if (externalId === null) return null;
-  const key = { service_id: vendor.serviceId, source_account, external_id: externalId };
-  return (await findByExternalId(pool, key)) === null
-    ? null
-    : refused('payment_identifier_conflict', 'another payment has this payment-identifier');
-};
-
-/** An order without a settlement, and the id that its settlement gets. */
-type NewOrder = { settlementId: string; hash: string; checked: Checked };
-
-const newPayment = (
-  order: ForeignOrder,
-  { settlementId, hash, checked, rule }: NewOrder & { rule: AccruedFeeRule },
-): NewForeignPayment => ({
-  settlement_id: settlementId,
-  rail: order.rail,
-  vendor_account_id: order.vendor.accountId,
-  service_id: order.vendor.serviceId,
-  service_name: order.vendor.serviceName,
-  payout_address: order.vendor.payoutAddress,
-  quote_amount: order.amountMicro,
-  fee_amount: order.feeMicro,
-  accrued_fee:
-    order.rail === 'x402' ? accruedFeeMicro(order.amountMicro, BigInt(checked.lamports), rule) : 0n,
-  message_hash: hash,
-  payer_address: checked.payer,
-  source_account: checked.source_account,
-  external_id: order.externalId,
-  resource: order.resource,
-});
-
-/** Inserts the settlement of a new order, or finds the one that a concurrent call has inserted. */
-const accept = async (
-  deps: PayDeps,
-  order: ForeignOrder,
-  one: NewOrder,
-): Promise<{ kind: 'known' | 'inserted'; row: ForeignRow } | Extract<Outcome, { kind: 'refused' }>> => {
-  const { pool, terms, group, clock } = deps;
-  const conflict = await findConflict(deps, order, one.checked);
-  if (conflict !== null) return conflict;
-  const payment = newPayment(order, { ...one, rule: deps.accruedFee });
-  await failpoint('settlement.beforeAccept');
-  const inserted = await group.insert(payment);
-  if (inserted === 'no_credit')
-    return refused(
-      'facilitator_credit_exhausted',
-      'the accrued fees of this vendor exceed its credit: the vendor pays them in the console or by POST /v1/accounts/me/fee-quote',
-    );
-  if (inserted === 'taken') {
-    const row = await findByMessage(pool, one.hash);
-    if (row !== null) return ofVendor(order, row);
-    // The payment-identifier belongs to another payment, which may have failed since: evaluate
-    // again.
-    return accept(deps, order, one);
-  }
-  count('quittance_settlements_total', 1, { outcome: 'accepted' });
-  terms.addTerms({ ...inserted, scope: null, created_at: clock() });
-  await failpoint('settlement.afterAccept');
-  return { kind: 'inserted', row: inserted };
+export const refuseOther = <R>(request: Presented<R>, row: ForeignRow): Refused<R> | null => {
+  if (row.service_id !== request.vendor.serviceId)
+    return refusedBy(request, request.refuse(OTHER_SERVICE), row);
+  const mismatch = row.status === 'failed' ? null : request.mismatch(row);
+  return mismatch === null ? null : refusedBy(request, mismatch, row);
 };
 
 /**
@@ -207,78 +82,107 @@ const refusedProgress = (
 /** The columns of a payment that is issued, as the event's record names them (ConfirmedRow). */
 type Issued = Pick<ForeignRow, 'settlement_id' | 'status' | 'tx_hash'>;
 
+type Waited = { row: ForeignRow; woken: Promise<unknown> | null; until: number };
+
+const withEnd = (row: ForeignRow, txHash: string | null) =>
+  row.status === 'pending' ? ({ kind: 'pending', row, txHash } as const) : ({ kind: 'ended', row } as const);
+
 /**
- * Submits a pending payment, which any call may repeat, and waits for its end.
+ * Submits a pending payment by its own columns, which any call may repeat, and waits for its end.
  * @param woken of a waiter that was registered before the payment was inserted; null for a repeat
  * @throws ServiceError service_unavailable when chain-submitter does not answer: the outcome is
  *   unknown
  */
-const submitAndWait = async (
+const submitAndWait = async <R>(
   deps: PayDeps,
-  order: ForeignOrder,
-  { row, woken, until }: { row: ForeignRow; woken: Promise<unknown> | null; until: number },
-): Promise<Outcome> => {
+  request: Presented<R>,
+  { row, woken, until }: Waited,
+): Promise<Outcome<R>> => {
   const { settlement_id } = row;
+  const read = async () => (await findByMessage(deps.pool, row.message_hash)) ?? row;
   const submitted = await deps.submitForeign({
-    ...paymentOf(order, deps.feeWallet),
+    ...recordedPaymentOf(row, request.transaction, deps.feeWallet),
     settlement_id,
-    account_id: order.vendor.accountId,
+    account_id: row.vendor_account_id!,
   });
   if (submitted.outcome === 'refused') {
     await deps.applyProgress(refusedProgress(settlement_id, submitted));
-    return refused(submitted.reason, submitted.message);
+    const now = await read();
+    const { reason, message } = submitted;
+    return now.status === 'failed'
+      ? refusedBy(request, request.refuse({ reason, message }), now)
+      : withEnd(now, now.tx_hash);
   }
   // With the record of the event, the row needs no read.
   const issued = (await woken) as Issued | null | undefined;
-  if (issued && issued.status !== 'pending')
-    return { kind: 'ended', row: { ...row, status: issued.status, tx_hash: issued.tx_hash } };
+  if (issued && issued.status !== 'pending') {
+    const { status, tx_hash } = issued;
+    return { kind: 'ended', row: { ...row, status, tx_hash, chain_status: 'confirmed' } };
+  }
   const ended = await readUntil(deps.waiting, settlement_id, {
-    read: async () => (await findByMessage(deps.pool, row.message_hash)) ?? row,
+    read,
     done: ({ status }) => status !== 'pending',
     timeoutMs: until - performance.now(),
     againMs: POLL_MS,
   });
-  if (ended.status !== 'pending') return { kind: 'ended', row: ended };
-  return { kind: 'pending', row: ended, txHash: submitted.tx_hash };
+  return withEnd(ended, submitted.tx_hash);
 };
 
-/** Inserts and submits an order that has no settlement yet. */
-const payNew = async (
+/** A recorded payment. While it is pending, its request waits for it whatever it asks for. */
+const payKnown = async <R>(deps: PayDeps, request: Presented<R>, known: Waited): Promise<Outcome<R>> => {
+  const { row } = known;
+  const isOwn = row.service_id === request.vendor.serviceId;
+  const outcome =
+    isOwn && row.status === 'pending'
+      ? await submitAndWait(deps, request, known)
+      : ({ kind: 'ended', row } as const);
+  if (outcome.kind !== 'ended') return outcome;
+  return refuseOther(request, outcome.row) ?? outcome;
+};
+
+/**
+ * Accepts and submits a payment that has no record yet.
+ * @returns a refusal when nothing was written
+ */
+const payNew = async <R>(
   deps: PayDeps,
-  order: ForeignOrder,
-  { hash, checked }: Omit<NewOrder, 'settlementId'>,
-  until: number,
-): Promise<Outcome> => {
+  request: Presented<R>,
+  { hash, until }: { hash: string; until: number },
+): Promise<Outcome<R> | { refused: R }> => {
+  const order = await request.orderNow();
+  if ('refused' in order) return order;
+  const checked = await check(deps, order);
+  if (isRefusal(checked)) return { refused: request.refuse(checked) };
   const settlementId = newId('stl');
   const waiter = deps.waiting.until(settlementId, POLL_MS);
   try {
-    const accepted = await accept(deps, order, { settlementId, hash, checked });
-    if (accepted.kind === 'refused') return accepted;
-    const woken = accepted.kind === 'inserted' ? waiter.woken : null;
-    return await payKnown(deps, order, { row: accepted.row, woken, until });
+    const accepted = await acceptNew(deps, order, { settlementId, hash, checked });
+    if (isRefusal(accepted)) return { refused: request.refuse(accepted) };
+    const woken = accepted.isNew ? waiter.woken : null;
+    return await payKnown(deps, request, { row: accepted.row, woken, until });
   } finally {
     waiter.cancel();
   }
 };
 
-const payKnown = async (
-  deps: PayDeps,
-  order: ForeignOrder,
-  known: { row: ForeignRow; woken: Promise<unknown> | null; until: number },
-): Promise<Outcome> => {
-  const { row } = known;
-  return row.status === 'pending' ? submitAndWait(deps, order, known) : { kind: 'ended', row };
-};
-
 /**
- * Carries out an order once, however often it is presented: the signed message identifies it
- * (docs/adr/0043).
+ * Carries out a payment once, however often it is presented: the signed message identifies it, and
+ * a recorded payment is judged by its record alone (docs/adr/0043). A refusal is answered after the
+ * record was read once more, because a concurrent call may have accepted the payment, and the
+ * refusal may be the effect of that.
  * @param until process time (performance.now) at which the call answers `pending`
  */
-export const pay = async (deps: PayDeps, order: ForeignOrder, until: number): Promise<Outcome> => {
-  const inspected = await inspect(deps, order);
-  if (inspected.kind === 'refused') return inspected;
-  return inspected.kind === 'known'
-    ? payKnown(deps, order, { row: inspected.row, woken: null, until })
-    : payNew(deps, order, inspected, until);
+export const pay = async <R>(deps: PayDeps, request: Presented<R>, until: number): Promise<Outcome<R>> => {
+  const { hash, row } = await findKnown(deps.group, request);
+  if (row !== null) return payKnown(deps, request, { row, woken: null, until });
+  if (hash === null) {
+    const order = await request.orderNow();
+    return refusedBy(request, 'refused' in order ? order.refused : request.refuse(NO_MESSAGE), null);
+  }
+  const outcome = await payNew(deps, request, { hash, until });
+  if (!('refused' in outcome)) return outcome;
+  const now = await findByMessage(deps.pool, hash);
+  return now === null
+    ? refusedBy(request, outcome.refused, null)
+    : payKnown(deps, request, { row: now, woken: null, until });
 };

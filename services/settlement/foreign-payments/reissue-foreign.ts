@@ -8,13 +8,20 @@ import { findSettlementInScope } from '../settlements/store/settlements.ts';
 const REFUSED =
   'only an x402 payment whose success was handed out, that is on chain and of which nothing is refunded can be reissued';
 
-/** POST /v1/settlements/:settlement_id/reissue. */
+const ANOTHER =
+  'this redeem_id is not that of the success that was handed out last; read the redeem_id of the settlement';
+
+/**
+ * POST /v1/settlements/:settlement_id/reissue. It names the success that was not delivered, so that
+ * a repeat after the next one was handed out does not make a third one available.
+ */
 export const reissueForeign =
   ({ pool }: { pool: Pool }): Handler<typeof settlement.operations.reissueForeign> =>
-  async ({ settlement_id }, caller) => {
+  async ({ settlement_id, redeem_id }, caller) => {
     const serviceId = caller.kind === 'service_key' ? caller.service_id : null;
     const answer = { settlement_id, status: 'issued' as const };
-    if (await recordReissue(pool, settlement_id, { accountId: caller.account_id, serviceId })) return answer;
+    const success = { settlementId: settlement_id, redeemId: redeem_id };
+    if (await recordReissue(pool, success, { accountId: caller.account_id, serviceId })) return answer;
     const scope =
       serviceId === null
         ? ({ as: 'vendor', account_id: caller.account_id } as const)
@@ -23,5 +30,5 @@ export const reissueForeign =
     if (row === null) throw notFound('settlement');
     // A repeat, or a payment whose success nobody has heard yet.
     if (row.rail === 'x402' && row.status === 'issued') return answer;
-    throw conflict(REFUSED);
+    throw conflict(row.redeem_id === null || row.redeem_id === redeem_id ? REFUSED : ANOTHER);
   };

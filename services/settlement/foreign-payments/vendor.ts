@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { conflict, notFound } from '../../../shared/contract/errors.ts';
+import { notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/index.ts';
 import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
@@ -10,7 +10,8 @@ export type Vendor = {
   serviceId: string;
   serviceName: string;
   payoutAddress: string;
-  /** A frozen account gets no new payments. */
+  /** A service that closes and a frozen account get no new payments. */
+  closing: boolean;
   frozen: boolean;
 };
 
@@ -19,8 +20,8 @@ export type FindService = (
 ) => Promise<z.infer<(typeof identity.internal.findService)['output']>>;
 
 /**
- * The service of a key.
- * @throws ServiceError not_found for a service that was deleted, conflict for one that closes
+ * The service of a key. One that closes is answered about the payments that it has.
+ * @throws ServiceError not_found for a service that was deleted
  */
 export const getVendor = async (
   { findService }: { findService: FindService },
@@ -28,12 +29,12 @@ export const getVendor = async (
 ): Promise<Vendor> => {
   const service = await findService(service_id);
   if (service === null || service.account_id !== account_id) throw notFound('service');
-  if (service.status !== 'active') throw conflict('the service is closing and accepts no new payments');
   return {
     accountId: account_id,
     serviceId: service_id,
     serviceName: service.name,
     payoutAddress: service.payout_address,
+    closing: service.status !== 'active',
     frozen: frozen === true,
   };
 };
@@ -46,12 +47,13 @@ export type PayoutDeps = {
 
 /**
  * Prepares the payout address for payments, in the background. A vendor reads the terms before its
- * first sale, so its token account exists by then.
+ * first sale, so its token account exists by then. A service that closes gets no more payments.
  */
 export const preparePayout = (
   { createPayoutAccount, logger }: PayoutDeps,
-  { accountId, payoutAddress }: Vendor,
+  { accountId, payoutAddress, closing }: Vendor,
 ): void => {
+  if (closing) return;
   createPayoutAccount({ account_id: accountId, owner: payoutAddress }).catch((error: unknown) =>
     logger.warn(
       { err: error, payout_address: payoutAddress },

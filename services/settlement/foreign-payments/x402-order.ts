@@ -1,11 +1,31 @@
-import type { X402Order } from './model/x402-request.ts';
-import type { ForeignOrder } from './pay.ts';
+import type { z } from 'zod';
+import type { settlement } from '../../../shared/contract/settlement.ts';
+import { mismatchOf } from './model/refusal.ts';
+import { readX402Request, type X402Refusal } from './model/x402-request.ts';
+import type { Presented } from './order.ts';
 import type { Vendor } from './vendor.ts';
+import { toX402 } from './x402-refusal.ts';
+import { type TermsDeps, termsFor } from './x402-terms.ts';
 
-/** The order of an x402 request: one transfer of the exact amount, so its fee accrues. */
-export const x402OrderOf = (vendor: Vendor, { network: _, ...order }: X402Order): ForeignOrder => ({
-  ...order,
-  rail: 'x402',
+type Request = z.infer<typeof settlement.operations.x402Settle.input>;
+
+/**
+ * A request of x402's verify or settle: one transfer of the exact amount, so its fee accrues. A
+ * recorded payment is compared with the payee that it was accepted for, and any fee payer is right.
+ */
+export const presentX402 = (deps: TermsDeps, request: Request, vendor: Vendor): Presented<X402Refusal> => ({
   vendor,
-  feeMicro: 0n,
+  transaction: request.paymentPayload.payload.transaction,
+  refuse: toX402,
+  orderNow: async () => {
+    const read = readX402Request(request, await termsFor(deps, vendor));
+    return 'reason' in read ? { refused: read } : { ...read, rail: 'x402', vendor, feeMicro: 0n };
+  },
+  mismatch: (row) => {
+    const { x402Network: network, mint } = deps;
+    const read = readX402Request(request, { network, mint, payTo: row.payout_address!, feePayers: null });
+    if ('reason' in read) return read;
+    const mismatch = mismatchOf(row, { ...read, rail: 'x402' });
+    return mismatch && toX402(mismatch);
+  },
 });

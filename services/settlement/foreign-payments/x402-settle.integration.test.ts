@@ -308,32 +308,54 @@ describe('settle', () => {
 });
 
 describe('reissue', () => {
-  const reissue = (settlement_id: string, by: Principal = key) =>
-    outcome(callAs(by, 'reissueForeign', { settlement_id }));
+  const reissue = (settlement_id: string, redeem_id: string, by: Principal = key) =>
+    outcome(callAs(by, 'reissueForeign', { settlement_id, redeem_id }));
+  /** The id of the success that was handed out last, as the vendor reads it. */
+  const redeemIdOf = async (settlement_id: string) =>
+    (await callAs<{ redeem_id: string }>(key, 'get', { settlement_id })).redeem_id;
 
   test('the vendor makes a success available again that it has not delivered', async () => {
     const transaction = newTransaction();
     const first = await settled(transaction);
     const { settlement_id } = first.extra!.quittance;
     await sent(first);
-    expect(await reissue(settlement_id)).toBe('ok');
-    expect(await reissue(settlement_id)).toBe('ok');
+    const redeemId = await redeemIdOf(settlement_id);
+    expect(redeemId).toBe(first.extra!.quittance.hand_out_id);
+    expect(await reissue(settlement_id, 'another-id')).toBe('conflict');
+    expect(await reissue(settlement_id, redeemId)).toBe('ok');
+    expect(await reissue(settlement_id, redeemId)).toBe('ok');
     const again = await settle(transaction);
     expect(again.success).toBe(true);
     await sent(again);
     expect((await settle(transaction)).errorReason).toBe('duplicate_settlement');
   });
 
+  test('a repeat of a call whose answer was lost hands out no third success', async () => {
+    const transaction = newTransaction();
+    const first = await settled(transaction);
+    const { settlement_id } = first.extra!.quittance;
+    await sent(first);
+    const redeemId = await redeemIdOf(settlement_id);
+    expect(await reissue(settlement_id, redeemId)).toBe('ok');
+    await sent(await settle(transaction));
+    expect(await reissue(settlement_id, redeemId)).toBe('conflict');
+    expect((await settle(transaction)).errorReason).toBe('duplicate_settlement');
+    // The second one is reissued by its own id.
+    expect(await reissue(settlement_id, await redeemIdOf(settlement_id))).toBe('ok');
+    expect((await settle(transaction)).success).toBe(true);
+  });
+
   test('nobody else can, and nothing that is refunded or pending', async () => {
     const transaction = newTransaction();
     const answer = settle(transaction);
     const { settlement_id } = await pendingRow(transaction);
-    expect(await reissue(settlement_id)).toBe('conflict');
+    expect(await reissue(settlement_id, 'r-1')).toBe('conflict');
     await confirm(transaction);
     await sent(await answer);
+    const redeemId = await redeemIdOf(settlement_id);
     const other = newKey();
-    expect(await reissue(settlement_id, other)).toBe('not_found');
+    expect(await reissue(settlement_id, redeemId, other)).toBe('not_found');
     await admin.query('update settlements set refund_reserved = 1 where settlement_id = $1', [settlement_id]);
-    expect(await reissue(settlement_id)).toBe('conflict');
+    expect(await reissue(settlement_id, redeemId)).toBe('conflict');
   });
 });

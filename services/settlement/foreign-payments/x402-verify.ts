@@ -4,19 +4,22 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { accruedFeeMicro, type Credit, hasCreditFor } from '../fee-accounts/model.ts';
 import { getFeeAccount } from '../fee-accounts/store.ts';
-import type { ForeignRow } from '../settlements/store/foreign-payments.ts';
-import { x402FailureOf } from './model/x402-reasons.ts';
-import { readX402Request, type X402Refusal } from './model/x402-request.ts';
-import { findConflict, inspect, type PayDeps } from './pay.ts';
-import { type FindService, getVendor } from './vendor.ts';
-import { x402OrderOf } from './x402-order.ts';
-import { errorOf, movedBy, toX402 } from './x402-refusal.ts';
-import { type TermsDeps, termsFor } from './x402-terms.ts';
+import { moneyMovedBy } from '../settlements/model/refusal.ts';
+import { type ForeignRow, findByMessage } from '../settlements/store/foreign-payments.ts';
+import { type AcceptDeps, check, findConflict, isRefusal } from './accept-new.ts';
+import type { X402Refusal } from './model/x402-request.ts';
+import type { Presented } from './order.ts';
+import { findKnown, NO_MESSAGE, refuseOther } from './pay.ts';
+import { getVendor } from './vendor.ts';
+import { presentX402 } from './x402-order.ts';
+import { errorOf, failureOf, REFUNDED, toX402 } from './x402-refusal.ts';
+import type { TermsDeps } from './x402-terms.ts';
 
-type Deps = PayDeps & TermsDeps & { findService: FindService; credit: Credit };
+type Deps = AcceptDeps & TermsDeps & { credit: Credit };
 type Answer = z.infer<typeof settlement.operations.x402Verify.output>;
+type Request = Presented<X402Refusal>;
 
-const invalidAnswer = (refusal: X402Refusal, payer?: string, moved: MoneyMoved = 'no'): Answer => ({
+const invalidAnswer = (refusal: X402Refusal, moved: MoneyMoved, payer?: string): Answer => ({
   isValid: false,
   invalidReason: refusal.reason,
   invalidMessage: refusal.message,
@@ -25,39 +28,54 @@ const invalidAnswer = (refusal: X402Refusal, payer?: string, moved: MoneyMoved =
 });
 
 /** The answer for a payload that was presented to settle before. */
-const ofKnown = (row: ForeignRow): Answer => {
+const ofKnown = (request: Request, row: ForeignRow): Answer => {
   const payer = row.payer_address!;
-  if (row.status === 'failed') {
-    const message = row.failure_message ?? 'the payment failed';
-    return invalidAnswer({ reason: x402FailureOf(row.failure_code), message }, payer);
-  }
-  if (row.status === 'redeemed' || row.handed_out) {
-    const message = `the payment was settled by ${row.tx_hash}`;
-    return invalidAnswer({ reason: 'duplicate_settlement', message }, payer, 'yes');
-  }
+  const other = refuseOther(request, row);
+  if (other !== null) return invalidAnswer(other.refusal, other.moved);
+  const invalid = (refusal: X402Refusal) => invalidAnswer(refusal, moneyMovedBy(row), payer);
+  if (row.status === 'failed') return invalid(failureOf(row));
+  if (row.status === 'redeemed' || row.handed_out)
+    return invalid({
+      reason: 'duplicate_settlement',
+      message: `the payment was settled by ${row.tx_hash}`,
+    });
+  if (row.status === 'issued' && row.is_refunded) return invalid(REFUNDED);
   return { isValid: true, payer };
 };
 
-/** POST /v1/x402/verify: checks and simulates, and writes nothing. */
+/** Why settle would refuse a payment that has no record, or the address that pays. */
+const judgeNew = async (
+  deps: Deps,
+  { request, hash }: { request: Request; hash: string | null },
+): Promise<{ payer: string } | { refusal: X402Refusal; payer?: string }> => {
+  const order = await request.orderNow();
+  if ('refused' in order) return { refusal: order.refused };
+  if (hash === null) return { refusal: toX402(NO_MESSAGE) };
+  const checked = await check(deps, order);
+  if (isRefusal(checked)) return { refusal: toX402(checked) };
+  const { payer } = checked;
+  const conflict = await findConflict(deps, order, checked);
+  if (conflict !== null) return { refusal: toX402(conflict), payer };
+  const fee = accruedFeeMicro(order.amountMicro, BigInt(checked.lamports), deps.accruedFee);
+  const account = await getFeeAccount(deps.pool, order.vendor.accountId);
+  if (hasCreditFor(account, fee, deps.credit)) return { payer };
+  const message = 'the accrued fees of this vendor exceed its credit';
+  return { refusal: { reason: 'facilitator_credit_exhausted', message }, payer };
+};
+
+/**
+ * POST /v1/x402/verify: checks and simulates, and writes nothing. A refusal is answered after the
+ * record was read once more, as settle does it.
+ */
 export const x402Verify =
   (deps: Deps): Handler<typeof settlement.operations.x402Verify> =>
-  async (request, caller) => {
-    const vendor = await getVendor(deps, caller);
-    const read = readX402Request(request, await termsFor(deps, vendor));
-    if ('reason' in read) return invalidAnswer(read);
-    const order = x402OrderOf(vendor, read);
-    const inspected = await inspect(deps, order);
-    if (inspected.kind === 'refused')
-      return invalidAnswer(toX402(inspected.refusal), undefined, movedBy(inspected.refusal));
-    if (inspected.kind === 'known') return ofKnown(inspected.row);
-    const { checked } = inspected;
-    const conflict = await findConflict(deps, order, checked);
-    if (conflict !== null) return invalidAnswer(toX402(conflict.refusal), checked.payer);
-    const fee = accruedFeeMicro(order.amountMicro, BigInt(checked.lamports), deps.accruedFee);
-    const account = await getFeeAccount(deps.pool, vendor.accountId);
-    if (!hasCreditFor(account, fee, deps.credit)) {
-      const message = 'the accrued fees of this vendor exceed its credit';
-      return invalidAnswer({ reason: 'facilitator_credit_exhausted', message }, checked.payer);
-    }
-    return { isValid: true, payer: checked.payer };
+  async (input, caller) => {
+    const request = presentX402(deps, input, await getVendor(deps, caller));
+    const { hash, row } = await findKnown(deps.group, request);
+    if (row !== null) return ofKnown(request, row);
+    const judged = await judgeNew(deps, { request, hash });
+    if (!('refusal' in judged)) return { isValid: true, payer: judged.payer };
+    const now = hash === null ? null : await findByMessage(deps.pool, hash);
+    if (now !== null) return ofKnown(request, now);
+    return invalidAnswer(judged.refusal, moneyMovedBy(null), judged.payer);
   };

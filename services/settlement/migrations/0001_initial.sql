@@ -74,6 +74,8 @@ create table settlements (
   failure_message text,
   -- Of a payment that another client signed. The hash identifies its signed message for ever.
   message_hash text collate "C",
+  -- The memo that its vendor required of it. Null: any.
+  memo text,
   payer_address text,
   source_account text,
   service_name text,
@@ -85,7 +87,7 @@ create table settlements (
   external_id text collate "C",
   -- What the client said it pays for. It is shown and never evaluated.
   resource text,
-  -- What the vendor owes for an x402 payment (fee_accounts).
+  -- What the vendor owes for an x402 payment (fee_accounts). 0 once it is returned.
   accrued_fee bigint not null default 0 check (accrued_fee >= 0),
   -- The success of an x402 payment is handed out once: when, and by which call.
   handed_out_at timestamptz,
@@ -96,12 +98,13 @@ create table settlements (
   constraint settlements_rail check (case rail
     when 'quittance' then num_nulls(account_id, payment_attempt_id, wallet_id, quote_id, quote_token,
       redeem_window_seconds, vendor_account_id, service_id) = 0
-      and num_nonnulls(message_hash, source_account, payer_address, hand_out_id, requirement) = 0 and accrued_fee = 0
+      and num_nonnulls(message_hash, memo, source_account, payer_address, hand_out_id, requirement) = 0
+      and accrued_fee = 0
     -- The signed message is known when chain-submitter has signed it.
     when 'x402_out' then num_nulls(account_id, payment_attempt_id, wallet_id, service_name, payout_address, resource,
       requirement, x402_version) = 0
       and num_nonnulls(quote_id, quote_token, vendor_account_id, service_id, redeem_window_seconds, settlement_token,
-        external_id, hand_out_id, redeemed_at) = 0 and accrued_fee = 0 and fee_amount = 0
+        external_id, memo, hand_out_id, redeemed_at) = 0 and accrued_fee = 0 and fee_amount = 0
     else num_nonnulls(requirement, account_id, payment_attempt_id, wallet_id, quote_id, quote_token, delegate_id,
       redeem_window_seconds, settlement_token) = 0
       and num_nulls(message_hash, source_account, payer_address, service_name, payout_address, vendor_account_id,
@@ -179,12 +182,12 @@ create table delegates (
 create index delegates_by_account on delegates (account_id, delegate_id);
 
 -- What vendors owe for x402 payments, which have no room for a fee on chain. Both only grow, except
--- that a failed payment returns its fee.
+-- that a payment which failed without being included returns its fee.
 create table fee_accounts (
   account_id text collate "C" primary key,
-  -- Fees of payments that are under way or confirmed.
+  -- Fees of payments that are under way or confirmed, or that failed on chain.
   accrued bigint not null default 0 check (accrued >= 0),
-  -- Paid by settlements of the platform's own service.
+  -- Paid by settlements of the platform's own service, whose quotes name the account.
   paid bigint not null default 0 check (paid >= 0)
 );
 

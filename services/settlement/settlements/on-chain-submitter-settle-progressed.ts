@@ -226,12 +226,13 @@ const confirmed = async (
 };
 
 const failed = async (deps: Deps, progress: Progress): Promise<void> => {
-  const { object_id: settlementId, generation, tx_hash: signature, failure } = progress;
+  const { object_id: settlementId, generation, tx_hash: signature, slot, failure } = progress;
   const row = await findSettlement(deps.pool, settlementId);
   if (row === null) return reportUnknown(deps, settlementId);
   const { code, message } = failure ?? { code: 'payment_failed' as const, message: 'the payment failed' };
   const events = failedEvents(row, { code, redeemed: row.redeemed_at !== null });
-  const outbox = await recordFailed(deps.pool, settlementId, { generation, code, message }, events);
+  const recorded = { generation, code, message, isIncluded: slot !== null };
+  const outbox = await recordFailed(deps.pool, settlementId, recorded, events);
   if (outbox.length === 0) await quarantineContradiction(deps, progress);
   if (outbox.some(({ subject }) => subject === events.reversed.subject)) {
     count('quittance_settlements_total', 1, { outcome: 'reversed' });

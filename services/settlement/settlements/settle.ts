@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { readUntil } from '../../../shared/bus/read-until.ts';
 import { noteIds } from '../../../shared/bus/trace.ts';
 import type { Waiting } from '../../../shared/bus/wake.ts';
-import { conflict, ERRORS, invalid, isErrorCode, ServiceError } from '../../../shared/contract/errors.ts';
+import { conflict, ERRORS, invalid, ServiceError } from '../../../shared/contract/errors.ts';
 import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
@@ -23,8 +23,7 @@ import { type Accept, createAccept } from './accept.ts';
 import { admit } from './admission.ts';
 import { findLostPayment, getRecords } from './attempt-records.ts';
 import { DECISION_ERRORS } from './decision-errors.ts';
-import { type Records, refusalOf } from './model/refusal.ts';
-import { failureExtras } from './model/status.ts';
+import { failedError, type Records, refusalOf } from './model/refusal.ts';
 import type { Attempt, Decision } from './store/accept-attempts.ts';
 import { findAttempt, getSettlements, type SettlementRow } from './store/settlements.ts';
 
@@ -297,10 +296,7 @@ const show = (row: Shown): Answer => {
   if (row.status === 'pending') {
     return { settlement_id: row.settlement_id, status: 'pending', tx_hash: row.tx_hash };
   }
-  if (row.status === 'failed') {
-    const code = isErrorCode(row.failure_code) ? row.failure_code : 'payment_failed';
-    throw new ServiceError(code, row.failure_message ?? 'the payment failed', failureExtras(code));
-  }
+  if (row.status === 'failed') throw failedError(row);
   return {
     settlement_id: row.settlement_id,
     settlement_token: row.settlement_token!,

@@ -248,7 +248,7 @@ describe('a statement that waits for another of the same payment computes from t
         recordFailed(
           deps.pool,
           settlementId,
-          { generation: 1, code: 'payment_failed', message: 'proven' },
+          { generation: 1, code: 'payment_failed', message: 'proven', isIncluded: false },
           {
             failed: message('settlement.failed', settlementId),
             reversed: message('settlement.reversed', settlementId),

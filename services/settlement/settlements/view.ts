@@ -50,6 +50,7 @@ const foreignShown = (row: SettlementRow, caller: Caller) =>
         payer_address: row.payer_address!,
         ...(row.resource !== null && { resource: row.resource }),
         ...(row.rail === 'x402_out' && { pay_to: row.payout_address! }),
+        ...(isVendor(row, caller) && { redeem_id: row.redeem_id }),
         ...(isVendor(row, caller) && row.rail === 'x402' && { accrued_fee: formatMicro(row.accrued_fee) }),
       };
 /** What only the payer may see. */

@@ -19,7 +19,10 @@ export const Progress = z.strictObject({
    */
   generation: z.int().min(0).max(1_000_000),
   tx_hash: TransactionHash.nullable(),
-  /** Slot in which the transaction was included, null before. */
+  /**
+   * Slot in which the transaction was included, null before. `failed` with a slot: the chain has
+   * included and refused it, so its fees are spent.
+   */
   slot: z.int().min(0).nullable(),
   failure: z
     .strictObject({

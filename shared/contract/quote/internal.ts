@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { accountActivityOperation } from '../account-activity.ts';
 import { operatorOperations } from '../operator.ts';
-import { MicroUsdc, ServiceId, SolanaAddress, Timestamp } from '../primitives.ts';
+import { AccountId, MicroUsdc, ServiceId, SolanaAddress, Timestamp } from '../primitives.ts';
 import { internalOperation } from '../service.ts';
 import { Quote } from './operations.ts';
 
@@ -16,9 +16,9 @@ export const internal = {
   getAccountActivity: accountActivityOperation,
   createFeeQuote: internalOperation({
     summary:
-      'A quote of the platform’s own service for accrued fees. It carries no fee, and pays the fee wallet.',
+      'A quote of the platform’s own service for the accrued fees of an account, which its scope names. It carries no fee, and pays the fee wallet.',
     callers: ['settlement'],
-    input: z.strictObject({ amount: MicroUsdc, payout_address: SolanaAddress }),
+    input: z.strictObject({ account_id: AccountId, amount: MicroUsdc, payout_address: SolanaAddress }),
     output: Quote,
   }),
   getQuoteActivity: internalOperation({

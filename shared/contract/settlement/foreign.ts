@@ -88,6 +88,7 @@ export const foreignOperations = {
     access: ['service_key'],
     whenFrozen: { handler: 'a payment that was accepted before is redeemed, a new one is refused' },
     limits: [{ points: 300, windowSeconds: 60, per: 'account' }],
+    refusalsApart: { points: 3000, windowSeconds: 60 },
     body: z.strictObject({
       rail: z.enum(['x402', 'mpp']).describe('The protocol of the client'),
       quote_amount: MicroUsdc.describe('The price of the vendor’s offer'),
@@ -114,12 +115,14 @@ export const foreignOperations = {
     summary: 'Allow the success of an undelivered x402 payment to be handed out once more',
     description:
       'A payment whose success was handed out, but whose vendor did not deliver. The next settle of the same payload ' +
-      'gets the success again.',
+      'gets the success again. `redeem_id` names the success that was not delivered, so a repeat of this call makes no ' +
+      'further one available: the `hand_out_id` of its answer, or the `redeem_id` of the settlement.',
     http: { method: 'POST', path: '/v1/settlements/:settlement_id/reissue', status: 200 },
     access: ['service_key', 'jwt'],
     whenFrozen: 'served',
     params: z.strictObject({ settlement_id: SettlementId }),
-    repeatable: true,
+    body: z.strictObject({ redeem_id: RedeemId }),
+    repeatable: { with: 'redeem_id' },
     output: z.strictObject({
       settlement_id: SettlementId,
       status: z.literal('issued').describe('The success can be handed out once more'),

@@ -100,8 +100,13 @@ export const Settlement = z
         examples: ['https://api.example.com/report'],
       }),
     accrued_fee: MicroUsdcOrZero.optional().meta({
-      description: 'Fee that the vendor owes for an x402 payment. Shown only to the vendor',
+      description: 'Fee that the vendor owes for an x402 payment. 0: it failed. Shown only to the vendor',
     }),
+    redeem_id: RedeemId.nullable()
+      .optional()
+      .describe(
+        'Which delivery redeemed it; of x402 the hand-out of its success. Null: none. Shown only to the vendor of a payment of another protocol',
+      ),
     pay_to: SolanaAddress.optional().meta({
       description: 'Address that is paid. Only of an outgoing payment of x402',
     }),

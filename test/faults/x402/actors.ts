@@ -4,6 +4,7 @@ import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
 import { lostBy } from '../../../deploy/local/seed/api.ts';
 import { instanceName } from '../../../deploy/local/stack/programs.ts';
 import { interopStack } from '../../support/interop-stack.ts';
+import { refusalIn } from '../../support/refusals.ts';
 import { atOnce } from '../../support/stack.ts';
 import { createX402Buyer, createX402Facilitator } from '../../support/x402.ts';
 import type { Harness } from '../harness.ts';
@@ -49,11 +50,23 @@ const createSettle = ({ stack }: Harness, log: Log, apiKey: string) => {
         const reason = isJson
           ? `${errorReason ?? ''} ${errorMessage ?? ''}`.trim()
           : `${status} without JSON`;
-        return { ...about, at: Date.now(), status, kind, reason, transaction: transaction || null };
+        const moneyMoved = refusalIn(body)?.moneyMoved;
+        return {
+          ...about,
+          at: Date.now(),
+          status,
+          kind,
+          reason,
+          transaction: transaction || null,
+          moneyMoved,
+        };
       } catch (error) {
         const reason = lostBy(error);
         if (reason === 'ECONNREFUSED' && tried + 1 < gateways.length) return ask(tried + 1);
-        return { ...about, at: Date.now(), status: null, kind: 'unknown', reason, transaction: null };
+        return {
+          ...{ ...about, at: Date.now(), status: null, kind: 'unknown', reason },
+          ...{ transaction: null, moneyMoved: undefined },
+        };
       }
     };
     const answer = await ask(0);

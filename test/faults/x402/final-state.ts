@@ -38,7 +38,7 @@ export const readFinalState = async (harness: Harness, { vendors }: Actors, reco
     const fees = await must(api<{ accrued: string }>('GET /v1/accounts/me/fees', { token }), 'fees');
     const [row] = await query<{ sum: string }>(
       `select coalesce(sum(accrued_fee), 0)::text as sum from settlement.settlements
-       where payout_address = $1 and chain_status <> 'failed'`,
+       where payout_address = $1`,
       [payTo],
     );
     return { payTo, accrued: fees.accrued, ofSettlements: row!.sum };

@@ -1,3 +1,4 @@
+import { type LedgerRow, ofMessage, untrueRefusals } from '../../support/refusals.ts';
 import type { Break } from '../break.ts';
 import { notOnTheChain } from '../final-records.ts';
 import type { Disturbances } from '../traffic.ts';
@@ -55,6 +56,28 @@ const invariants: Record<string, (of: Case) => string[]> = {
       .filter(({ answers }) => answers.some(({ kind }) => kind === 'failure'))
       .filter((payment) => transfersOf(of, payment).length > 0)
       .map(shown),
+
+  /** No answer says that no money moved while the message has a settlement that has not failed. */
+  'refusals-are-true': ({ log, finalState: { settlements } }) => {
+    const ofVendors = { accountId: 'the vendors' };
+    const ledger = [...settlements.values()].map(
+      (row): LedgerRow => ({
+        ...ofVendors,
+        settlementId: row.settlement_id,
+        attemptId: row.message_hash,
+        quoteId: row.message_hash,
+        acceptedAt: row.accepted_at.getTime(),
+        failedAt: row.status === 'failed' ? row.progressed_at.getTime() : null,
+        paid: row.issued_at !== null,
+      }),
+    );
+    const said = log.payments.flatMap(({ hash, answers }) =>
+      answers
+        .filter(({ moneyMoved }) => moneyMoved !== undefined)
+        .map(({ reason, ...answer }) => ofMessage({ ...ofVendors, hash }, { ...answer, code: reason })),
+    );
+    return untrueRefusals(said, ledger).map(({ refusal, what }) => `${refusal.attemptId}: ${what}`);
+  },
 
   /** A success has exactly one transfer of the price, unless a fork removed it for good. */
   'success-is-paid-once': (of) =>
@@ -119,7 +142,7 @@ const invariants: Record<string, (of: Case) => string[]> = {
       .filter(({ amount, paid }) => amount !== paid)
       .map(({ owner, amount, paid }) => `${owner} has ${amount}, its payments are ${paid}`),
 
-  /** A vendor accrues the fees of its payments that did not fail. */
+  /** A vendor accrues the fees of its payments that did not fail, or that failed on chain. */
   'fees-equal-the-payments': ({ finalState: { fees } }) =>
     fees
       .filter(({ accrued, ofSettlements }) => accrued !== ofSettlements)

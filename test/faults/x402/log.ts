@@ -18,6 +18,8 @@ export type Answer = {
   /** The reason of a failure, or why no answer arrived. */
   reason: string;
   transaction: string | null;
+  /** What its error says about the money; undefined without an error. */
+  moneyMoved: string | undefined;
 };
 
 /** A signed payment. Its message identifies it for ever. */

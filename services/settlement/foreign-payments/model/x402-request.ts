@@ -7,12 +7,10 @@ import { v1NetworkOf } from './networks.ts';
 type Request = z.infer<typeof settlement.operations.x402Settle.input>;
 
 /** What a payment must do, as the vendor's requirements say. */
-export type X402Order = {
-  /** The name of the network in the request, which the answer repeats. */
-  network: string;
+type X402Order = {
   amountMicro: bigint;
-  /** The exact memos. Null: the requirements name none. */
-  memos: readonly string[] | null;
+  /** The exact memo. Null: the requirements name none. */
+  memo: string | null;
   transaction: string;
   /** The id of the extension payment-identifier. */
   externalId: string | null;
@@ -26,7 +24,8 @@ export type X402Terms = {
   network: string;
   mint: string;
   payTo: string;
-  feePayers: readonly string[];
+  /** Null: any. */
+  feePayers: readonly string[] | null;
 };
 
 const MAX_RESOURCE = 2048;
@@ -78,7 +77,7 @@ const checkTarget = ({ paymentRequirements: required }: Request, terms: X402Term
   const feePayer = required.extra?.feePayer;
   if (typeof feePayer !== 'string')
     refuse('invalid_exact_svm_payload_missing_fee_payer', 'extra.feePayer is missing in the requirements');
-  else if (!terms.feePayers.includes(feePayer))
+  else if (terms.feePayers?.includes(feePayer) === false)
     refuse(
       'invalid_exact_svm_fee_payer_not_managed_by_facilitator',
       'extra.feePayer is no fee payer of this facilitator: read /v1/x402/supported again',
@@ -92,7 +91,7 @@ const amountOf = ({ paymentRequirements: required }: Request, version: 1 | 2): b
   return BigInt(parsed.data);
 };
 
-const memosOf = ({ paymentRequirements: required }: Request): readonly string[] | null => {
+const memoOf = ({ paymentRequirements: required }: Request): string | null => {
   const memo = required.extra?.memo;
   if (memo === undefined || memo === null) return null;
   if (typeof memo !== 'string' || Buffer.byteLength(memo) > MAX_MEMO_BYTES)
@@ -100,7 +99,7 @@ const memosOf = ({ paymentRequirements: required }: Request): readonly string[] 
       'invalid_payment_requirements',
       `extra.memo must be text of at most ${MAX_MEMO_BYTES} bytes`,
     );
-  return [memo];
+  return memo;
 };
 
 const externalIdOf = ({ paymentPayload }: Request): string | null => {
@@ -138,9 +137,8 @@ export const readX402Request = (request: Request, terms: X402Terms): X402Order |
         'the transaction must be base64 of at most 1,232 bytes',
       );
     return {
-      network: request.paymentRequirements.network,
       amountMicro: amountOf(request, version),
-      memos: memosOf(request),
+      memo: memoOf(request),
       transaction: request.paymentPayload.payload.transaction,
       externalId: externalIdOf(request),
       resource: resourceOf(request),

@@ -1,4 +1,11 @@
-import { ERRORS, type MoneyMoved, ServiceError } from '../../../../shared/contract/errors.ts';
+import {
+  ERRORS,
+  type ErrorCode,
+  isErrorCode,
+  type MoneyMoved,
+  type SafeAction,
+  ServiceError,
+} from '../../../../shared/contract/errors.ts';
 import type { ChainStatus, Status } from './status.ts';
 
 /** The columns of a settlement that a refusal depends on. */
@@ -17,12 +24,34 @@ export type Records = {
 };
 
 /**
- * Whether the settlement's money has moved: `unknown` while it is pending, forked away or reversed
- * for good, unless the settlement failed.
+ * Whether a payment's money has moved, by its settlement: `unknown` while it is pending, forked
+ * away or reversed for good, unless the settlement failed. The refusals of every rail have their
+ * `money_moved` from here (docs/adr/0034).
+ * @param row null: nothing was ever accepted
  */
-export const moneyMovedBy = ({ status, chain_status }: SettlementState): MoneyMoved => {
-  if (status === 'failed') return 'no';
-  return chain_status === 'confirmed' || chain_status === 'finalized' ? 'yes' : 'unknown';
+export const moneyMovedBy = (row: Pick<SettlementState, 'status' | 'chain_status'> | null): MoneyMoved => {
+  if (row === null || row.status === 'failed') return 'no';
+  return row.chain_status === 'confirmed' || row.chain_status === 'finalized' ? 'yes' : 'unknown';
+};
+
+const safeActionAfter = (code: ErrorCode): SafeAction => {
+  if (code === 'insufficient_funds') return 'top_up';
+  return code === 'delegation_inactive' ? 'raise_limit' : 'new_quote';
+};
+
+/** The error of a settlement that failed, from its recorded reason. */
+export const failedError = ({
+  failure_code,
+  failure_message,
+}: {
+  failure_code: string | null;
+  failure_message: string | null;
+}): ServiceError => {
+  const code = isErrorCode(failure_code) ? failure_code : 'payment_failed';
+  return new ServiceError(code, failure_message ?? 'the payment failed', {
+    money_moved: moneyMovedBy({ status: 'failed', chain_status: 'failed' }),
+    safe_action: safeActionAfter(code),
+  });
 };
 
 const LOST_RETRY_SECONDS = 30;
@@ -63,7 +92,7 @@ export const refusalOf = (refusal: ServiceError, { attempt, paying, mayBeLost }:
   if (mayBeLost && attempt === null) return lost();
   const { retryable } = ERRORS[refusal.code];
   return new ServiceError(refusal.code, refusal.message, {
-    money_moved: retryable ? 'unknown' : 'no',
+    money_moved: retryable ? 'unknown' : moneyMovedBy(attempt),
     safe_action: retryable ? 'retry_same_attempt' : 'stop',
     ...refusal.extras,
   });

@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import type { ErrorCode, ErrorExtras } from '../../../../shared/contract/errors.ts';
 import type {
   ChainStatus as ChainStatusShape,
   SettlementStatus,
@@ -100,10 +99,3 @@ export const next = (state: State, event: Event): State | null => {
   const chain = chainStatuses.next(state.chain, event);
   return status === null || chain === null ? null : { status, chain };
 };
-
-/** The extra fields of a failed attempt's error. The money did not move. */
-export const failureExtras = (code: ErrorCode): ErrorExtras => ({
-  money_moved: 'no',
-  safe_action:
-    code === 'insufficient_funds' ? 'top_up' : code === 'delegation_inactive' ? 'raise_limit' : 'new_quote',
-});

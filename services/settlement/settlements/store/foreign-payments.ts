@@ -13,15 +13,20 @@ import { columns, Row, type SettlementRow } from './settlements.ts';
 
 const ForeignRow = Row.extend({
   message_hash: z.string(),
+  // The memo that it was accepted with. Null: any.
+  memo: z.string().nullable(),
   handed_out: z.boolean(),
   hand_out_id: z.string().nullable(),
+  /** The whole net is refunded, or reserved for refunds. */
+  is_refunded: z.boolean(),
 });
 export type ForeignRow = z.infer<typeof ForeignRow>;
 
 /** After this time an answer that was not confirmed as sent counts as lost. */
 const HANDED_OUT_FOR = sql.fragment`interval '5 seconds'`;
 const isHandedOut = sql.fragment`(handed_out_at is not null and handed_out_at > app_now() - ${HANDED_OUT_FOR})`;
-const foreignColumns = sql.fragment`${columns}, message_hash, hand_out_id, ${isHandedOut} as handed_out`;
+const foreignColumns = sql.fragment`${columns}, message_hash, memo, hand_out_id, ${isHandedOut} as handed_out,
+  not ${isRedeemable} as is_refunded`;
 
 export type NewForeignPayment = {
   settlement_id: string;
@@ -34,6 +39,8 @@ export type NewForeignPayment = {
   fee_amount: bigint;
   accrued_fee: bigint;
   message_hash: string;
+  /** The exact memo of the transaction. Null: any single memo, or none. */
+  memo: string | null;
   payer_address: string;
   source_account: string;
   external_id: string | null;
@@ -54,7 +61,7 @@ const evaluateAndInsert = (db: Db, rows: readonly NewForeignPayment[], credit: C
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(values)}::jsonb) as input(position integer, settlement_id text,
         rail text, vendor_account_id text, service_id uuid, service_name text, payout_address text, quote_amount bigint,
-        fee_amount bigint, accrued_fee bigint, message_hash text, payer_address text, source_account text,
+        fee_amount bigint, accrued_fee bigint, message_hash text, memo text, payer_address text, source_account text,
         external_id text, resource text)
     ), fee_account as (
       ${lockFeeAccounts(sql.fragment`select vendor_account_id from input where accrued_fee > 0`, credit)}
@@ -65,10 +72,10 @@ const evaluateAndInsert = (db: Db, rows: readonly NewForeignPayment[], credit: C
       from input left join fee_account on fee_account.account_id = vendor_account_id
     ), inserted as (
       insert into settlements (settlement_id, rail, vendor_account_id, service_id, service_name, payout_address,
-        quote_amount, fee_amount, accrued_fee, message_hash, payer_address, source_account, external_id, resource,
+        quote_amount, fee_amount, accrued_fee, message_hash, memo, payer_address, source_account, external_id, resource,
         holding)
       select settlement_id, rail, vendor_account_id, service_id, service_name, payout_address, quote_amount,
-        fee_amount, accrued_fee, message_hash, payer_address, source_account, external_id, resource, false
+        fee_amount, accrued_fee, message_hash, memo, payer_address, source_account, external_id, resource, false
       from evaluated where has_credit order by message_hash
       on conflict do nothing
       returning *
@@ -226,10 +233,11 @@ export const recordForeignRedeems = async (
 /**
  * Makes the success of a redeemed x402 payment available once more. Only one that was handed out by
  * a settle of x402 can be, and no refund may hold a part of it.
+ * @param redeemId the success that was not delivered: a later one stays
  */
 export const recordReissue = async (
   db: Db,
-  settlementId: string,
+  { settlementId, redeemId }: { settlementId: string; redeemId: string },
   vendor: { accountId: string; serviceId: string | null },
 ): Promise<boolean> =>
   (await db.maybeOne(sql.typeAlias('id')`
@@ -238,7 +246,7 @@ export const recordReissue = async (
     where settlement_id = ${settlementId} and vendor_account_id = ${vendor.accountId}
       ${vendor.serviceId === null ? sql.fragment`` : sql.fragment`and service_id = ${vendor.serviceId}`}
       and rail = 'x402' and ${state.isFrom('reissue')} and ${chainState.isFrom('reissue')}
-      and redeem_id = hand_out_id and ${isUnreserved}
+      and redeem_id = hand_out_id and redeem_id = ${redeemId} and ${isUnreserved}
     returning settlement_id as id`)) !== null;
 
 const Stalled = z.object({ settlement_id: z.string(), message_hash: z.string() });

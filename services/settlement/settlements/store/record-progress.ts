@@ -180,29 +180,40 @@ export const recordReopened = (db: Db, settlementId: string, generation: number)
     ), delegated as (${spentToHeld})
     ${holdPayersAgain}`);
 
+type Failure = {
+  generation: number;
+  code: string;
+  message: string;
+  /** The chain has included the transaction and refused it, so its lamports are spent. */
+  isIncluded: boolean;
+};
+
 /**
  * Proven that no money moved and none will: the attempt fails for good. A redeemed settlement stays
- * redeemed, with its payment reversed.
+ * redeemed, with its payment reversed. Its accrued fee is returned unless the chain has included
+ * the transaction (docs/adr/0061).
  */
 export const recordFailed = (
   db: Db,
   settlementId: string,
-  { generation, code, message }: { generation: number; code: string; message: string },
+  { generation, code, message, isIncluded }: Failure,
   messages: { failed: Message; reversed: Message },
 ): Promise<readonly OutboxRow[]> =>
   db.any(sql.type(outboxRow)`
     with before as (
-      select settlement_id, status as was, holding as was_holding from settlements
-      where settlement_id = ${settlementId} for update
+      select settlement_id, status as was, holding as was_holding,
+        case when ${isIncluded} then 0 else accrued_fee end as returned_fee
+      from settlements where settlement_id = ${settlementId} for update
     ), changed as (
       update settlements as s set
+        accrued_fee = s.accrued_fee - before.returned_fee,
         status = ${state.after('failed')}, chain_status = ${chainState.after('failed')}, holding = false,
         failure_code = ${code}, failure_message = ${message}, progressed_at = app_now()
       from before
       where s.settlement_id = before.settlement_id and s.generation <= ${generation}
         and ${allows('failed')}
       returning s.wallet_id, s.quote_amount, s.delegate_id, s.delegate_day, s.status, before.was, before.was_holding,
-        null::bigint as slot, s.account_id, s.vendor_account_id, s.service_id, s.accrued_fee
+        null::bigint as slot, s.vendor_account_id, s.service_id, s.scope, before.returned_fee
     ), delegated as (${released}), released as (${releasePayers}), returned as (${returnFees}),
     unpaid as (${subtractPaidFees})
     insert into outbox (subject, msg_id, payload, traceparent)
