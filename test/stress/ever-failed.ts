@@ -26,6 +26,7 @@ export const everFailed: readonly string[] = [
   'services/settlement/settlements/consume.integration.test.ts',
   'services/settlement/settlements/events.integration.test.ts',
   'services/settlement/settlements/hourly-caps.integration.test.ts',
+  'services/webhook/deliveries/deliveries.integration.test.ts',
   'services/webhook/deliveries/sender.integration.test.ts',
   'shared/backup/copies.integration.test.ts',
   'shared/boot.integration.test.ts',

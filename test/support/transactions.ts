@@ -125,15 +125,15 @@ export const movedEvent = (rest: Partial<Moved> & Pick<Moved, 'type'>): Message 
 
 /** Reads until the value is as expected. A failure shows the last value. */
 export const expectSoon = async <T>(read: () => Promise<T>, expected: unknown): Promise<void> => {
-  for (let tries = 0; tries < 300; tries += 1) {
+  for (const deadline = performance.now() + 60_000; ; await sleep(50)) {
+    const isLast = performance.now() > deadline;
     try {
       expect(await read()).toEqual(expected);
       return;
-    } catch {
-      await sleep(50);
+    } catch (error) {
+      if (isLast) throw error;
     }
   }
-  expect(await read()).toEqual(expected);
 };
 export const briefly = ({ data }: List) =>
   data.map(({ type, direction, amount, fee_amount, status }) =>
