@@ -4,7 +4,12 @@ import { newId } from '../../../shared/lib/id.ts';
 import { type SecondProvider, startSecondProvider } from '../../../test/faults/second-provider.ts';
 import { foreignPaymentsOver, PRICE, txHashOf } from '../../../test/support/foreign-payments.ts';
 import type { ServiceProcess } from '../../../test/support/service-process.ts';
-import { type Payer, type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
+import {
+  type Payer,
+  type SubmitterFixture,
+  startSubmitterFixture,
+  until,
+} from '../../../test/support/submitter.ts';
 import { transfersOver } from '../../../test/support/transfers.ts';
 import { staysFor } from '../../../test/support/wait.ts';
 
@@ -179,5 +184,24 @@ test('rule 11: bytes that have expired at every provider are followed by others,
   await fixture.events.wait(job.settlement_id, 'signed', 2);
   await endCongestion(job.settlement_id);
   expect((await fixture.events.wait(job.settlement_id, 'finalized')).generation).toBe(2);
+  expect(await balanceOf(payer)).toBe(5_000_000n - GROSS);
+}, 60_000);
+
+test('rule 11: a last block that one provider named far ahead keeps bytes open only until it is removed', async () => {
+  const { chain, events } = fixture;
+  const payer = await payerOf(5_000_000n);
+  first.behave({ lies: 'blockhash', tooLowBy: -10_000_000 });
+  const job = await fixture.settle(payer, fixture.quote());
+  await events.wait(job.settlement_id, 'signed');
+  first.behave('honest');
+  await until(
+    async () => {
+      await chain.call('chain_advance', SOME_BLOCKS);
+      return (await wiresOf(job.settlement_id)).length;
+    },
+    (generations) => generations > 1,
+  );
+  await endCongestion(job.settlement_id);
+  await events.wait(job.settlement_id, 'finalized');
   expect(await balanceOf(payer)).toBe(5_000_000n - GROSS);
 }, 60_000);
