@@ -15,7 +15,7 @@ import { newId } from '../../shared/lib/id.ts';
 import type { Payer, SubmitterFixture } from './submitter.ts';
 
 type Internal = typeof chainSubmitter.internal;
-type Operation = 'getFeePayers' | 'checkForeign' | 'submitForeign' | 'closeForeign';
+type Operation = 'getFeePayers' | 'createPayoutAccount' | 'checkForeign' | 'submitForeign' | 'closeForeign';
 type Draft = {
   /** By default one to the vendor. */
   legs?: { owner: PublicKey; amount: bigint }[];
@@ -23,6 +23,8 @@ type Draft = {
   blockhash?: string;
   /** Signs for the buyer's token account instead of the buyer. */
   delegate?: Keypair;
+  /** A fifth account of each transfer, which is only read. */
+  reference?: PublicKey;
 };
 
 /** The price of the payments, in micro-units. */
@@ -50,7 +52,7 @@ export const foreignPaymentsOver = (fixture: () => SubmitterFixture, vendor: () 
    * each leg.
    */
   const signed = async (buyer: Payer, draft: Draft = {}) => {
-    const { outside, keys } = fixture();
+    const { outside, keys: platform } = fixture();
     const { legs = [{ owner: vendor().owner.publicKey, amount: PRICE }] } = draft;
     const memos = legs.map(() => newId('evt'));
     const signer = draft.delegate ?? buyer.owner;
@@ -65,9 +67,12 @@ export const foreignPaymentsOver = (fixture: () => SubmitterFixture, vendor: () 
         6,
       ),
     );
+    const { reference } = draft;
+    if (reference !== undefined)
+      for (const { keys } of transfers) keys.push({ pubkey: reference, isSigner: false, isWritable: false });
     const transaction = new VersionedTransaction(
       new TransactionMessage({
-        payerKey: new PublicKey(draft.feePayer ?? keys.feePayer.address),
+        payerKey: new PublicKey(draft.feePayer ?? platform.feePayer.address),
         recentBlockhash: draft.blockhash ?? (await latestBlockhash()),
         instructions: [
           ComputeBudgetProgram.setComputeUnitLimit({ units: 20_000 }),
