@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SolanaAddress } from '../../shared/contract/primitives.ts';
-import { hourlyCapsConfig } from '../../shared/db/hourly-caps.ts';
+import { hourlyCapsConfig, MicroCap } from '../../shared/db/hourly-caps.ts';
 import { serviceConfig } from '../../shared/lib/config.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
 import type { Limits } from './limits/fee-budgets.ts';
@@ -73,6 +73,11 @@ export const config = z
       })
       .optional(),
     ...hourlyCapsConfig,
+    /**
+     * Micro-units that all clients of x402 and MPP may pay in a UTC hour. A vendor account has a
+     * tenth of it. Settlement does not need it: a payment over it is refused at once.
+     */
+    FOREIGN_HOURLY_CAP_MICRO: MicroCap(50_000_000_000n),
     /**
      * Lamports a UTC day that the fee payer may spend (docs/economics.md). No account uses more
      * than a tenth of each. Fees of settles: five million payments, each with the co-signature of a

@@ -127,6 +127,7 @@ export const SOURCES: Record<string, Source> = {
   PKCS11_MODULE: settings,
   PKCS11_PIN_FILE: settings,
   COMPUTE_BUDGET: settings,
+  FOREIGN_HOURLY_CAP_MICRO: settings,
   SETTLE_FEES_LAMPORTS_PER_DAY: settings,
   SETTLE_RENT_LAMPORTS_PER_DAY: settings,
   USER_FEES_LAMPORTS_PER_DAY: settings,

@@ -6,7 +6,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { Reservation } from '../../../shared/db/budget.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
-import type { Clock } from '../../../shared/lib/clock.ts';
+import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
@@ -28,9 +28,9 @@ import type { ForeignRequest } from '../intents/parse-order.ts';
 import type { Generation } from '../intents/store/commit-signed.ts';
 import { insertFailedPayment } from '../intents/store/intents.ts';
 import { BudgetUsedUp } from '../limits/fee-budgets.ts';
+import type { ForeignCaps } from '../limits/foreign-caps.ts';
 import { foreignLamports } from '../limits/lamports.ts';
 import type { OwnBudgets } from '../limits/own-budgets.ts';
-import type { Caps } from '../limits/spending-caps.ts';
 import { isPaused } from '../operator/store/settings.ts';
 import { assemble } from '../transactions/message.ts';
 import { signForCaller } from '../transactions/sign-for-caller.ts';
@@ -55,7 +55,7 @@ type Deps = {
   signers: Signers;
   simulations: Simulations;
   ownBudgets: Pick<OwnBudgets, 'settleFees'>;
-  caps: Caps;
+  foreignCaps: ForeignCaps;
   inFlight: InFlightTransactions;
   executor: Pick<Executor, 'executeNow'>;
 };
@@ -99,11 +99,14 @@ const recordRefusal = async (
   return answer ?? Promise.reject(refusal);
 };
 
+/** What each cap bounds, as the refusal names it. */
+const CAPS = { foreign_source: 'paying token account', foreign_account: 'vendor', foreign: 'environment' };
+
 /** Reserves the fees of the vendor's budget, and the amount of the hourly caps. */
 const reserve = async (
-  { ownBudgets, caps, clock }: Deps,
+  { ownBudgets, foreignCaps }: Deps,
   { source, totalMicro, priorityFeeLamports }: SignedPayment,
-  vendor: string,
+  { account_id: vendor, capped_at }: ForeignRequest,
 ): Promise<Reservation> => {
   const fees = await ownBudgets.settleFees
     .reserve(vendor, foreignLamports(priorityFeeLamports))
@@ -111,8 +114,8 @@ const reserve = async (
       if (!(error instanceof BudgetUsedUp)) throw error;
       return refuse('budget_exhausted', `${error.message}; it refills at midnight UTC`);
     });
-  const reserved = await caps
-    .reserveMicro({ wallet: source, accountId: null }, totalMicro, clock())
+  const reserved = await foreignCaps
+    .reserve({ source, accountId: vendor }, totalMicro, Date.parse(capped_at))
     .catch((error: unknown) => {
       fees.release();
       throw error;
@@ -120,7 +123,7 @@ const reserve = async (
   if ('reached' in reserved) {
     fees.release();
     count('quittance_cap_refusals_total', 1, { cap: reserved.reached });
-    const of = reserved.reached === 'wallet' ? 'paying token account' : 'environment';
+    const of = CAPS[reserved.reached];
     return refuse('budget_exhausted', `the hourly cap of the ${of} is reached; pay again in the next hour`);
   }
   return {
@@ -189,7 +192,7 @@ const signWithinLimits = async (
   intent: ForeignIntent,
   { payment, balance, height }: { payment: SignedPayment; balance: SourceBalance; height: number },
 ): Promise<Generation | null> => {
-  const reservation = await reserve(deps, payment, intent.request.account_id);
+  const reservation = await reserve(deps, payment, intent.request);
   let isNew = false;
   try {
     const signed = await sign(deps, payment, height);
@@ -200,13 +203,18 @@ const signWithinLimits = async (
   }
 };
 
-const requestOf = ({ settlement_id, account_id }: Input, payment: SignedPayment): ForeignRequest => ({
+const requestOf = (
+  { settlement_id, account_id }: Input,
+  payment: SignedPayment,
+  now: number,
+): ForeignRequest => ({
   ...{ settlement_id, account_id, authority: payment.authority, source_account: payment.source },
   legs: payment.legs.map(({ destination, amountMicro }) => ({
     token_account: destination,
     amount: formatMicro(amountMicro),
   })),
   amount: formatMicro(payment.totalMicro),
+  capped_at: isoTime(now),
 });
 
 /**
@@ -242,7 +250,7 @@ const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
     kind: 'foreign',
     object_id: input.settlement_id,
     traceparent: activeTraceparent(),
-    request: requestOf(input, payment),
+    request: requestOf(input, payment, deps.clock()),
   };
   const signed = await signWithinLimits(deps, intent, { payment, balance, height: confirmedHeight });
   if (signed === null) return null;
