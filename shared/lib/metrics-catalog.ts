@@ -70,6 +70,7 @@ export const INTENT_KINDS = [
 /** What the fee payer spends, by cause: fees of settles, rent that quotes promise, and so on. */
 export const LAMPORT_BUDGETS = [
   'fees_settle',
+  'fees_foreign',
   'rent_settle',
   'fees_user',
   'rent_user',

@@ -129,6 +129,8 @@ export const SOURCES: Record<string, Source> = {
   COMPUTE_BUDGET: settings,
   FOREIGN_HOURLY_CAP_MICRO: settings,
   SETTLE_FEES_LAMPORTS_PER_DAY: settings,
+  FOREIGN_FEES_LAMPORTS_PER_DAY: settings,
+  FOREIGN_FAILURES_PER_DAY: settings,
   SETTLE_RENT_LAMPORTS_PER_DAY: settings,
   USER_FEES_LAMPORTS_PER_DAY: settings,
   USER_RENT_LAMPORTS_PER_DAY: settings,

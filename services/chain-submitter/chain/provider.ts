@@ -81,8 +81,12 @@ export const createProvider = (url: string, number: number) => {
       const answer = await call('isBlockhashValid', [blockhash, { commitment: 'finalized' }], BlockhashValid);
       return answer.value;
     },
-    accounts: (addresses: readonly string[], minContextSlot: number | undefined) => {
-      const options = { encoding: 'base64', commitment: COMMITMENT, minContextSlot };
+    accounts: (
+      addresses: readonly string[],
+      minContextSlot: number | undefined,
+      commitment: 'processed' | 'confirmed' = COMMITMENT,
+    ) => {
+      const options = { encoding: 'base64', commitment, minContextSlot };
       return call('getMultipleAccounts', [addresses, options], Accounts);
     },
     /** The smallest prices of recent slots that write all of these accounts. */

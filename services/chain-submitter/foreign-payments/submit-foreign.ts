@@ -27,10 +27,11 @@ import { intents } from '../intents/model/state.ts';
 import type { ForeignRequest } from '../intents/parse-order.ts';
 import type { Generation } from '../intents/store/commit-signed.ts';
 import { insertFailedPayment } from '../intents/store/intents.ts';
-import { BudgetUsedUp } from '../limits/fee-budgets.ts';
+import { BudgetUsedUp, type Limits } from '../limits/fee-budgets.ts';
 import type { ForeignCaps } from '../limits/foreign-caps.ts';
 import { foreignLamports } from '../limits/lamports.ts';
 import type { OwnBudgets } from '../limits/own-budgets.ts';
+import { countFailuresOfVendor } from '../limits/store/foreign-failures.ts';
 import { isPaused } from '../operator/store/settings.ts';
 import { assemble } from '../transactions/message.ts';
 import { signForCaller } from '../transactions/sign-for-caller.ts';
@@ -40,8 +41,13 @@ import type { ForeignCommit, ForeignIntent } from './group-commit.ts';
 import { answerRefusal, ForeignRefusal, refuse } from './refusal.ts';
 import { messageHashOf, readSignedPayment, type SignedPayment } from './signed-payment.ts';
 import type { Simulations } from './simulations.ts';
-import { readExactSourceBalance, readSourceBalance, type SourceBalance } from './source-balance.ts';
-import { countFailedOnChain } from './store/intents.ts';
+import {
+  readExactSourceBalance,
+  readNewestBalance,
+  readSourceBalance,
+  type SourceBalance,
+} from './source-balance.ts';
+import { countFailedOnChain, MAX_FAILED } from './store/intents.ts';
 
 type Deps = {
   pool: Pool;
@@ -54,7 +60,9 @@ type Deps = {
   tokenAccounts: TokenAccounts;
   signers: Signers;
   simulations: Simulations;
-  ownBudgets: Pick<OwnBudgets, 'settleFees'>;
+  ownBudgets: Pick<OwnBudgets, 'foreignFees'>;
+  /** How many payments to a vendor account may fail on the chain in a UTC day. */
+  limits: Pick<Limits, 'foreign_failures'>;
   foreignCaps: ForeignCaps;
   inFlight: InFlightTransactions;
   executor: Pick<Executor, 'executeNow'>;
@@ -108,7 +116,7 @@ const reserve = async (
   { source, totalMicro, priorityFeeLamports }: SignedPayment,
   { account_id: vendor, capped_at }: ForeignRequest,
 ): Promise<Reservation> => {
-  const fees = await ownBudgets.settleFees
+  const fees = await ownBudgets.foreignFees
     .reserve(vendor, foreignLamports(priorityFeeLamports))
     .catch((error: unknown) => {
       if (!(error instanceof BudgetUsedUp)) throw error;
@@ -173,6 +181,11 @@ const commit = async (
       });
     if (outcome === 'not_covered')
       return refuse('insufficient_funds', 'other payments need the balance of the paying account');
+    if (outcome === 'too_many')
+      return refuse(
+        'source_blocked',
+        'as many payments of the paying token account are under way as it may have; pay when one is confirmed',
+      );
     if (outcome === 'exists') return false;
     deps.relay.dispatch(outcome);
     return true;
@@ -217,11 +230,40 @@ const requestOf = (
   capped_at: isoTime(now),
 });
 
-/**
- * An account that empties itself between simulation and inclusion makes our fee payer pay for a
- * failed transaction.
- */
-const MAX_FAILED = 3n;
+/** What is known of a payment's source and vendor before it is signed. */
+const readLimits = async (deps: Deps, payment: SignedPayment, vendor: string) => {
+  const { pool } = deps;
+  const [paused, failedOfSource, failedOfVendor, balance, newestMicro] = await Promise.all([
+    isPaused(pool),
+    countFailedOnChain(pool, payment.source),
+    countFailuresOfVendor(pool, vendor),
+    readSourceBalance(deps, payment),
+    // The simulation may be some seconds old.
+    readNewestBalance(deps, payment),
+  ]);
+  return { paused, failedOfSource, failedOfVendor, balance, newestMicro };
+};
+
+/** @throws ForeignRefusal unless the payment may be signed */
+const checkLimits = (
+  { paused, failedOfSource, failedOfVendor, balance, newestMicro }: Awaited<ReturnType<typeof readLimits>>,
+  { totalMicro }: SignedPayment,
+  { foreign_failures: mostOfVendor }: Deps['limits'],
+): void => {
+  if (paused) refuse('signing_paused', 'the operator has paused payments; sign a new transaction later');
+  if (failedOfSource >= MAX_FAILED)
+    refuse(
+      'source_blocked',
+      `${MAX_FAILED} transactions of the paying token account failed on chain within a day; pay from another one`,
+    );
+  if (failedOfVendor >= mostOfVendor)
+    refuse(
+      'budget_exhausted',
+      `${failedOfVendor} payments to the vendor failed on chain today; it receives payments again at midnight UTC`,
+    );
+  if (balance.balanceMicro < totalMicro || newestMicro < totalMicro)
+    refuse('insufficient_funds', 'the balance of the paying token account is too small');
+};
 
 /** @returns null when the message has an intent already */
 const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
@@ -230,20 +272,11 @@ const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
   const slot = await deps.simulations.simulateUnlessFresh(payment);
   // A provider that has reached the slot knows the blockhash, so it is no newer than this height.
   const height = deps.rpc.first((provider) => provider.blockHeight('confirmed', slot));
-  const [paused, failed, balance, confirmedHeight] = await Promise.all([
-    isPaused(deps.pool),
-    countFailedOnChain(deps.pool, source),
-    readSourceBalance(deps, payment),
+  const [limits, confirmedHeight] = await Promise.all([
+    readLimits(deps, payment, input.account_id),
     readForCaller(height),
   ]);
-  if (paused) refuse('signing_paused', 'the operator has paused payments; sign a new transaction later');
-  if (failed >= MAX_FAILED)
-    refuse(
-      'source_blocked',
-      `${MAX_FAILED} transactions of the paying token account failed on chain within a day; pay from another one`,
-    );
-  if (balance.balanceMicro < payment.totalMicro)
-    refuse('insufficient_funds', 'the balance of the paying token account is too small');
+  checkLimits(limits, payment, deps.limits);
 
   const intent: ForeignIntent = {
     intent_id: foreignIntentId(payment.messageHash),
@@ -252,7 +285,11 @@ const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
     traceparent: activeTraceparent(),
     request: requestOf(input, payment, deps.clock()),
   };
-  const signed = await signWithinLimits(deps, intent, { payment, balance, height: confirmedHeight });
+  const signed = await signWithinLimits(deps, intent, {
+    payment,
+    balance: limits.balance,
+    height: confirmedHeight,
+  });
   if (signed === null) return null;
   await failpoint('submitter.afterCommit');
   const order: ForeignOrder = {
