@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SolanaAddress } from '../../shared/contract/primitives.ts';
-import { hourlyCapsConfig } from '../../shared/db/hourly-caps.ts';
+import { hourlyCapsConfig, MicroCap } from '../../shared/db/hourly-caps.ts';
 import { serviceConfig } from '../../shared/lib/config.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
 import type { Limits } from './limits/fee-budgets.ts';
@@ -74,11 +74,22 @@ export const config = z
       .optional(),
     ...hourlyCapsConfig,
     /**
+     * Micro-units that all clients of x402 and MPP may pay in a UTC hour. A vendor account has a
+     * tenth of it. Settlement does not need it: a payment over it is refused at once.
+     */
+    FOREIGN_HOURLY_CAP_MICRO: MicroCap(50_000_000_000n),
+    /**
      * Lamports a UTC day that the fee payer may spend (docs/economics.md). No account uses more
      * than a tenth of each. Fees of settles: five million payments, each with the co-signature of a
      * refund.
      */
     SETTLE_FEES_LAMPORTS_PER_DAY: LamportBudget(100_000_000_000n),
+    /**
+     * Fees of payments of x402 and MPP clients: a million with the usual priority fee, each with
+     * the co-signature of a refund. Apart from settles, because a buyer can make such a payment
+     * fail on the chain.
+     */
+    FOREIGN_FEES_LAMPORTS_PER_DAY: LamportBudget(20_000_000_000n),
     /** Token accounts that quotes promise: about 2,400. */
     SETTLE_RENT_LAMPORTS_PER_DAY: LamportBudget(5_000_000_000n),
     /**
@@ -94,6 +105,11 @@ export const config = z
      * raises them for one.
      */
     COSIGNATURES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(50),
+    /**
+     * Payments of x402 and MPP clients to one vendor account that may fail on the chain in a UTC
+     * day. Each costs the fee payer at most 30,000 lamports.
+     */
+    FOREIGN_FAILURES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(1000),
     REVOKES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(10),
     /**
      * The shortest pause between two polls of in-flight transactions. It bounds the rate of
@@ -122,10 +138,12 @@ export const config = z
 /** The daily budgets as they are configured. */
 export const limitsOf = (values: z.infer<typeof config>): Limits => ({
   fees_settle: values.SETTLE_FEES_LAMPORTS_PER_DAY,
+  fees_foreign: values.FOREIGN_FEES_LAMPORTS_PER_DAY,
   rent_settle: values.SETTLE_RENT_LAMPORTS_PER_DAY,
   fees_user: values.USER_FEES_LAMPORTS_PER_DAY,
   rent_user: values.USER_RENT_LAMPORTS_PER_DAY,
   fees_revoke: values.REVOKE_FEES_LAMPORTS_PER_DAY,
   cosignatures: BigInt(values.COSIGNATURES_PER_DAY),
   revokes: BigInt(values.REVOKES_PER_DAY),
+  foreign_failures: BigInt(values.FOREIGN_FAILURES_PER_DAY),
 });

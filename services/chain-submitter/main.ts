@@ -44,6 +44,7 @@ import { settle } from './intents/settle.ts';
 import { SWEEP_EVERY_MS, sweep } from './intents/sweep.ts';
 import { startWorker } from './intents/worker.ts';
 import { createCosigning } from './limits/cosigning.ts';
+import { createForeignCaps } from './limits/foreign-caps.ts';
 import { getCaps } from './limits/get-caps.ts';
 import { getCosigningLimits } from './limits/get-cosigning-limits.ts';
 import { createOwnBudgets } from './limits/own-budgets.ts';
@@ -101,7 +102,7 @@ try {
   refuseToStart(error, 'chain differs from the configuration');
 }
 
-const caps = hourlyLimits(config);
+const caps = { ...hourlyLimits(config), foreignMicro: config.FOREIGN_HOURLY_CAP_MICRO };
 const lamportsOf = createLamportsReader(config.SOLANA_RPC_URLS);
 
 const limits = limitsOf(config);
@@ -122,6 +123,7 @@ const parts = {
   priorityFees: createPriorityFees({ rpc, network, logger }),
   signers,
   caps: createCaps(pool, clock.now, caps),
+  foreignCaps: createForeignCaps(pool, clock.now, caps),
   limits,
   ownBudgets: createOwnBudgets({ ...limited, budgets: createBudgets(pool, clock.now) }),
   cosigning: createCosigning(limited),

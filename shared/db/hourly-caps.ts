@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { Budget, Budgets, Reservation } from './budget.ts';
 import { type Db, sql } from './pool.ts';
 
-const MicroCap = (fallback: bigint) =>
+/** A cap in micro-units. */
+export const MicroCap = (fallback: bigint) =>
   z.coerce
     .bigint()
     .min(1n)
@@ -55,11 +56,8 @@ export const HOURLY_CAPS = ['wallet', 'account', 'environment'] as const;
 /** A cap with less left than a payment needs. */
 export type ReachedCap = { reached: (typeof HOURLY_CAPS)[number]; capMicro: bigint };
 
-/**
- * The payer: the wallet's address, and the account that owns it. A payer of another client has no
- * account, and its wallet is the token account that pays.
- */
-export type CappedPayer = { wallet: string; accountId: string | null };
+/** The payer: the wallet's address, and the account that owns it. */
+export type CappedPayer = { wallet: string; accountId: string };
 
 /**
  * The amounts that a wallet, an account with all its wallets, and the whole environment may pay in
@@ -80,10 +78,10 @@ export const accountCapMicro = ({ environmentMicro }: HourlyLimits): bigint =>
   environmentMicro / ACCOUNT_SHARE;
 
 /** The cap of a wallet: its own or the default. */
-export const capOfWallet = ({ ofWallet, walletMicro }: HourlyLimits, wallet: string): bigint =>
-  ofWallet.get(wallet) ?? walletMicro;
-
-const NOTHING: Reservation = { release: () => {} };
+export const capOfWallet = (
+  { ofWallet, walletMicro }: Pick<HourlyLimits, 'ofWallet' | 'walletMicro'>,
+  wallet: string,
+): bigint => ofWallet.get(wallet) ?? walletMicro;
 
 const Used = z.object({ wallet: z.number(), account: z.number(), environment: z.number() });
 
@@ -126,7 +124,7 @@ export const createHourlyCaps = (budgets: Budgets, limits: HourlyLimits): Hourly
       const ofAccount = hourly(`account/${accountId}`, accountCapMicro(limits));
       const [byWallet, byAccount] = await Promise.all([
         budgets.reserve(ofWallet, amountMicro, at),
-        accountId === null ? NOTHING : budgets.reserve(ofAccount, amountMicro, at),
+        budgets.reserve(ofAccount, amountMicro, at),
       ]);
       const all =
         byWallet === null || byAccount === null ? null : await budgets.reserve(environment, amountMicro, at);

@@ -70,6 +70,7 @@ export const INTENT_KINDS = [
 /** What the fee payer spends, by cause: fees of settles, rent that quotes promise, and so on. */
 export const LAMPORT_BUDGETS = [
   'fees_settle',
+  'fees_foreign',
   'rent_settle',
   'fees_user',
   'rent_user',
@@ -232,14 +233,14 @@ export const METRICS = {
   quittance_cap_refusals_total: counter(
     '{payment}',
     ['settlement', 'chain-submitter'],
-    { cap: ['wallet', 'account', 'environment'] },
-    'Payments that an hourly cap delayed: settlement refused them before acceptance, chain-submitter did not sign them yet.',
+    { cap: ['wallet', 'account', 'environment', 'foreign_source', 'foreign_account', 'foreign'] },
+    'Payments that an hourly cap delayed: settlement refused them before acceptance, chain-submitter did not sign them yet. `foreign…`: payments of x402 and MPP clients, which chain-submitter refused.',
   ),
   quittance_cap_used_ratio: gauge(
     '1',
     ['settlement', 'chain-submitter'],
-    { cap: ['wallet_hour', 'account_hour', 'environment_hour'] },
-    'The used part of a cap in its period, by accepted or signed payments. For wallets and accounts: the one with the highest use.',
+    { cap: ['wallet_hour', 'account_hour', 'environment_hour', 'foreign_account_hour', 'foreign_hour'] },
+    'The used part of a cap in its period, by accepted or signed payments. For wallets and accounts: the one with the highest use. `foreign…`: payments of x402 and MPP clients, only in chain-submitter.',
   ),
   quittance_budget_used_ratio: gauge(
     '1',

@@ -5,6 +5,7 @@ import type { Bus } from '../../shared/bus/connect.ts';
 import { chainSubmitter } from '../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { newId } from '../../shared/lib/id.ts';
+import { foreignPaymentsOver, PRICE, reasonOf } from '../support/foreign-payments.ts';
 import { signChanged } from '../support/prepared.ts';
 import { keypairOf, type Payer, type SubmitterFixture, until } from '../support/submitter.ts';
 import { transfersOver } from '../support/transfers.ts';
@@ -151,6 +152,28 @@ const delegate = async (
   await ended(fixture, preparation_id);
 };
 
+const EMPTIED_PAYMENTS = 5;
+
+/**
+ * A new source pays the attacker by x402 with the highest priority fee, and is emptied before its
+ * payments reach the chain. The attacker pays for the source's account, whose rent comes back, and
+ * for the emptying.
+ */
+const emptySource = async (fixture: SubmitterFixture, attacker: Attacker): Promise<Round> => {
+  const buyer = await fixture.payer(BigInt(EMPTIED_PAYMENTS) * PRICE);
+  const vendor = { ...attacker.mirror, account_id: attacker.account_id };
+  const { signed, submitAndEmpty } = foreignPaymentsOver(
+    () => fixture,
+    () => vendor,
+  );
+  attacker.lamports += 4n * SIGNATURE;
+  const payments = [];
+  for (let payment = 0; payment < EMPTIED_PAYMENTS; payment += 1)
+    payments.push(await signed(buyer, { microLamports: 1_000_000 }));
+  const answers = await submitAndEmpty(buyer, payments, attacker.payer.owner.publicKey);
+  return { created: 0, refused: answers.map(reasonOf).some((answer) => answer !== 'submitted') };
+};
+
 /** Payout addresses with a grant, until the attack settles them all. */
 const promised: { account_id: string; payout: Keypair }[] = [];
 let approves = true;
@@ -256,6 +279,11 @@ export const attacks: Record<string, Attack> = {
       }
       return round;
     },
+  },
+  'buyer empties its source while x402 payments are under way': { round: emptySource },
+  'sources are emptied until their vendor is blocked': {
+    env: (rounds) => ({ FOREIGN_FAILURES_PER_DAY: `${rounds}` }),
+    round: emptySource,
   },
   'quotes from a thousand accounts': {
     // One token account for each of the accounts, of the three that each asks for.

@@ -8,6 +8,8 @@ import { attacks, runAttack } from './attack.ts';
  * at most.
  */
 const SIGNATURES = 10_000n;
+/** Two signatures and the highest priority fee of a payment that another client has signed. */
+const MOST_FEES = 30_000n;
 /** Settles, approvals and transfers that create a token account cost fees for each one included. */
 const costs = (created: number, others = 0) => ({ created, fees: SIGNATURES * BigInt(created + others) });
 
@@ -23,6 +25,14 @@ const BOUNDS: Record<string, { rounds: number; created: number; fees: bigint; re
   // 50 transfers a day, whether they fail or not.
   'transfers pass simulation and fail on the chain': { rounds: 60, ...costs(0, 50), refused: 10 },
   'five prepared transfers to one fresh address, closed in between': { rounds: 4, ...costs(4), refused: 4 },
+  // Three of the five payments of each source are signed, with the highest fee of 30,000 lamports.
+  'buyer empties its source while x402 payments are under way': {
+    ...{ rounds: 10, created: 0, fees: 10n * 3n * MOST_FEES, refused: 10 },
+  },
+  // Ten failures, and what the last source has under way with them.
+  'sources are emptied until their vendor is blocked': {
+    ...{ rounds: 10, created: 0, fees: 12n * MOST_FEES, refused: 10 },
+  },
   // Each of the accounts requests three. Together they may have one each.
   'quotes from a thousand accounts': { rounds: 20, ...costs(20), refused: 13 },
 };

@@ -109,8 +109,15 @@ export const startSubmitter = (
           : { release: () => {} },
     },
     limits: {
-      ...{ fees_settle: 1n, rent_settle: 1n, fees_user: 1n, rent_user: 1n, fees_revoke: 1n },
-      ...{ cosignatures: 1n, revokes: 1n },
+      ...{
+        fees_settle: 1n,
+        fees_foreign: 1n,
+        rent_settle: 1n,
+        fees_user: 1n,
+        rent_user: 1n,
+        fees_revoke: 1n,
+      },
+      ...{ cosignatures: 1n, revokes: 1n, foreign_failures: 1n },
     },
     ownBudgets: {
       ...{ beginCreation: () => true, endCreation: () => {}, claimOf: () => null, reserve: async () => {} },

@@ -5,6 +5,7 @@ import {
   PublicKey,
   TransactionInstruction,
   TransactionMessage,
+  type VersionedMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
 import { PROGRAMS, tokenAccountOf } from '../../services/chain-submitter/chain/addresses.ts';
@@ -78,20 +79,31 @@ type Build = {
   signers?: Keypair[];
   version?: 0 | 'legacy';
   tables?: AddressLookupTableAccount[];
+  /** An account of the message that no instruction names. It is only read. */
+  unused?: string;
 };
+/** The accounts that are only read are the last ones of a message. */
+export const addUnused = (
+  { staticAccountKeys, header }: Pick<VersionedMessage, 'staticAccountKeys' | 'header'>,
+  account: string,
+): void => {
+  staticAccountKeys.push(new PublicKey(account));
+  header.numReadonlyUnsignedAccounts += 1;
+};
+
 /** Wire bytes that the buyer has signed. The fee payer's slot is empty. */
 export const wire = (
   instructions: TransactionInstruction[],
-  { payer = feePayerKey, signers = [buyer], version = 0, tables = [] }: Build = {},
+  { payer = feePayerKey, signers = [buyer], version = 0, tables = [], unused }: Build = {},
 ): Uint8Array => {
   const message = new TransactionMessage({
     payerKey: payer.publicKey,
     recentBlockhash: blockhash,
     instructions,
   });
-  const transaction = new VersionedTransaction(
-    version === 0 ? message.compileToV0Message(tables) : message.compileToLegacyMessage(),
-  );
+  const compiled = version === 0 ? message.compileToV0Message(tables) : message.compileToLegacyMessage();
+  if (unused !== undefined) addUnused(compiled, unused);
+  const transaction = new VersionedTransaction(compiled);
   transaction.sign(signers);
   return transaction.serialize();
 };

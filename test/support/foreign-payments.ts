@@ -12,10 +12,10 @@ import { PROGRAMS } from '../../services/chain-submitter/chain/addresses.ts';
 import { call } from '../../shared/bus/call.ts';
 import { chainSubmitter } from '../../shared/contract/chain-submitter.ts';
 import { newId } from '../../shared/lib/id.ts';
-import type { Payer, SubmitterFixture } from './submitter.ts';
+import { keypairOf, type Payer, type SubmitterFixture, until } from './submitter.ts';
 
 type Internal = typeof chainSubmitter.internal;
-type Operation = 'getFeePayers' | 'checkForeign' | 'submitForeign' | 'closeForeign';
+type Operation = 'getFeePayers' | 'createPayoutAccount' | 'checkForeign' | 'submitForeign' | 'closeForeign';
 type Draft = {
   /** By default one to the vendor. */
   legs?: { owner: PublicKey; amount: bigint }[];
@@ -23,6 +23,10 @@ type Draft = {
   blockhash?: string;
   /** Signs for the buyer's token account instead of the buyer. */
   delegate?: Keypair;
+  /** Price of a compute unit. Default 1. */
+  microLamports?: number;
+  /** A fifth account of each transfer, which is only read. */
+  reference?: PublicKey;
 };
 
 /** The price of the payments, in micro-units. */
@@ -50,7 +54,7 @@ export const foreignPaymentsOver = (fixture: () => SubmitterFixture, vendor: () 
    * each leg.
    */
   const signed = async (buyer: Payer, draft: Draft = {}) => {
-    const { outside, keys } = fixture();
+    const { outside, keys: platform } = fixture();
     const { legs = [{ owner: vendor().owner.publicKey, amount: PRICE }] } = draft;
     const memos = legs.map(() => newId('evt'));
     const signer = draft.delegate ?? buyer.owner;
@@ -65,13 +69,16 @@ export const foreignPaymentsOver = (fixture: () => SubmitterFixture, vendor: () 
         6,
       ),
     );
+    const { reference } = draft;
+    if (reference !== undefined)
+      for (const { keys } of transfers) keys.push({ pubkey: reference, isSigner: false, isWritable: false });
     const transaction = new VersionedTransaction(
       new TransactionMessage({
-        payerKey: new PublicKey(draft.feePayer ?? keys.feePayer.address),
+        payerKey: new PublicKey(draft.feePayer ?? platform.feePayer.address),
         recentBlockhash: draft.blockhash ?? (await latestBlockhash()),
         instructions: [
           ComputeBudgetProgram.setComputeUnitLimit({ units: 20_000 }),
-          ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1 }),
+          ComputeBudgetProgram.setComputeUnitPrice({ microLamports: draft.microLamports ?? 1 }),
           ...transfers,
           ...memos.map(memo),
         ],
@@ -86,18 +93,44 @@ export const foreignPaymentsOver = (fixture: () => SubmitterFixture, vendor: () 
   };
   type Payment = Awaited<ReturnType<typeof signed>>;
 
+  const submitAs = (payment: Payment, settlement_id: string) =>
+    ask('submitForeign', { ...payment, settlement_id, account_id: vendor().account_id });
+  /** The owner moves the whole balance. A payment that arrives first makes the owner try again. */
+  const moveAll = async ({ owner }: Payer, to: PublicKey): Promise<void> => {
+    const { outside, keys, land } = fixture();
+    const { mint, tokenAccount } = outside;
+    const [from, there] = [tokenAccount(owner.publicKey), tokenAccount(to)];
+    const minter = keypairOf(keys.mintAuthority.secretKey);
+    for (;;) {
+      const left = await outside.balance(owner.publicKey);
+      if (left === 0n) return;
+      const moving = createTransferCheckedInstruction(from, mint, there, owner.publicKey, left, 6);
+      await land([moving], [minter, owner]).catch(() => null);
+    }
+  };
+
   const check = (payment: Payment, simulate = true) => ask('checkForeign', { ...payment, simulate });
   return {
     ask,
     signed,
     check,
-    submit: (payment: Payment, settlement_id: string = newId('stl')) =>
-      ask('submitForeign', { ...payment, settlement_id, account_id: vendor().account_id }),
+    submit: (payment: Payment, settlement_id: string = newId('stl')) => submitAs(payment, settlement_id),
     /** The hash of the message, as the check reports it. */
     hashOf: async (payment: Payment): Promise<string> => {
       const checked = await check(payment, false);
       if (checked.outcome !== 'accepted') throw new Error(checked.message);
       return checked.message_hash;
+    },
+    /** Records payments that the buyer has made before, so that it may have more under way. */
+    addPaid: async (buyer: Payer, count: number): Promise<void> => {
+      const { outside, admin } = fixture();
+      const source_account = outside.tokenAccount(buyer.owner.publicKey).toBase58();
+      await admin.query(
+        `insert into intents (intent_id, kind, object_id, request, status, generation, signature, slot, next_at)
+         select id, 'foreign', id, $2, 'finalized', 1, id, 1, app_now()
+         from (select 'paid-' || $1 || n as id from generate_series(1, $3::int) as n) as paid`,
+        [source_account, { source_account }, count],
+      );
     },
     /** The number of transactions that were signed for a settlement. */
     countSigned: async (settlementId: string): Promise<number> => {
@@ -106,6 +139,33 @@ export const foreignPaymentsOver = (fixture: () => SubmitterFixture, vendor: () 
         [settlementId],
       );
       return rows[0].signed;
+    },
+    /**
+     * Submits payments of one source, and empties the source before they reach the chain, where
+     * they then fail. A payment that the service sends again in just that moment may succeed.
+     * @returns the answers, in their order
+     */
+    submitAndEmpty: async (buyer: Payer, payments: readonly Payment[], to: PublicKey) => {
+      const { chain, admin, events } = fixture();
+      const ids = payments.map(() => newId('stl'));
+      await chain.call('chain_fault', { method: 'sendTransaction', kind: 'drop' });
+      const answers = await Promise.all(
+        payments.map((payment, index) => submitAs(payment, ids[index]!)),
+      ).finally(() => chain.call('chain_fault'));
+      await moveAll(buyer, to);
+      const { rows } = await admin.query<{ wire: Buffer; object_id: string }>(
+        'select wire, object_id from transactions join intents using (intent_id) where object_id = any($1)',
+        [ids],
+      );
+      const options = { encoding: 'base64', skipPreflight: true };
+      for (const { wire } of rows.filter(({ wire: { length } }) => length > 0))
+        await chain.call('sendTransaction', wire.toString('base64'), options);
+      for (const { object_id } of rows)
+        await until(
+          async () => events.of(object_id).at(-1)?.status,
+          (status) => status === 'failed' || status === 'finalized',
+        );
+      return answers;
     },
     /** Runs work while bytes that are sent do not reach the chain. */
     withDroppedSends: async (work: () => Promise<void>): Promise<void> => {

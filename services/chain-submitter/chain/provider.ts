@@ -85,8 +85,12 @@ export const createProvider = (url: string, number: number) => {
         call('isBlockhashValid', [blockhash, { commitment }], BlockhashValid);
       return (await Promise.all([ask('finalized'), ask('processed')])).some(({ value }) => value);
     },
-    accounts: (addresses: readonly string[], minContextSlot: number | undefined) => {
-      const options = { encoding: 'base64', commitment: COMMITMENT, minContextSlot };
+    accounts: (
+      addresses: readonly string[],
+      minContextSlot: number | undefined,
+      commitment: 'processed' | 'confirmed' = COMMITMENT,
+    ) => {
+      const options = { encoding: 'base64', commitment, minContextSlot };
       return call('getMultipleAccounts', [addresses, options], Accounts);
     },
     /** The smallest prices of recent slots that write all of these accounts. */

@@ -29,7 +29,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => fixture.stop());
 
-const { ask, signed, check, submit, hashOf, countSigned, withDroppedSends } = foreignPaymentsOver(
+const { ask, signed, check, submit, hashOf, addPaid, countSigned, withDroppedSends } = foreignPaymentsOver(
   () => fixture,
   () => vendor,
 );
@@ -184,6 +184,7 @@ describe('submitForeign', () => {
 
   test('of 64 payloads on a balance for ten, ten are submitted and none fails on chain', async () => {
     const buyer = await fixture.payer(10n * PRICE);
+    await addPaid(buyer, 10);
     const failed = await failedOnChain();
     const payments = await Promise.all(
       Array.from({ length: 64 }, async () => ({ payment: await signed(buyer), id: newId('stl') })),
@@ -200,6 +201,7 @@ describe('submitForeign', () => {
 
   test('payments one after the other use a balance up to its end', async () => {
     const buyer = await fixture.payer(5n * PRICE);
+    await addPaid(buyer, 2);
     for (let count = 0; count < 5; count += 1) txHashOf(await submit(await signed(buyer)));
     expect(reasonOf(await submit(await signed(buyer)))).toBe('insufficient_funds');
   });

@@ -9,7 +9,7 @@ const FEES_LAMPORTS = 100_000_000n;
 beforeAll(async () => {
   fixture = await startSubmitterFixture();
   await fixture.start({
-    SETTLE_FEES_LAMPORTS_PER_DAY: `${FEES_LAMPORTS}`,
+    FOREIGN_FEES_LAMPORTS_PER_DAY: `${FEES_LAMPORTS}`,
     WALLET_HOURLY_CAP_MICRO: `${2n * PRICE}`,
   });
 }, 60_000);
@@ -59,9 +59,29 @@ test('a vendor uses at most a tenth of the environment’s lamports, and a refus
   await fixture.admin.query(
     `insert into spending (scope, period, reserved)
      values ($1, date_trunc('day', app_now(), 'UTC'), $2)`,
-    [`fees_settle/vendor/${vendor.account_id}`, `${FEES_LAMPORTS / 10n}`],
+    [`fees_foreign/vendor/${vendor.account_id}`, `${FEES_LAMPORTS / 10n}`],
   );
   expect(reasonOf(await submit(await signed(buyer)))).toBe('budget_exhausted');
   vendor = await fixture.payer(1n);
   for (let paid = 0; paid < 2; paid += 1) txHashOf(await submit(await signed(buyer)));
 });
+
+test('payments of other clients that use up their lamports leave settles theirs', async () => {
+  vendor = await fixture.payer(1n);
+  await fixture.admin.query(
+    `insert into spending as s (scope, period, reserved)
+     values ('fees_foreign', date_trunc('day', app_now(), 'UTC'), $1)
+     on conflict (scope, period) do update set reserved = excluded.reserved`,
+    [`${FEES_LAMPORTS}`],
+  );
+  // What the process has reserved ahead is left to it.
+  const buyers = await Promise.all(Array.from({ length: 60 }, () => fixture.payer(PRICE)));
+  const answers: string[] = [];
+  for (const buyer of buyers) {
+    answers.push(reasonOf(await submit(await signed(buyer))));
+    if (answers.at(-1) !== 'submitted') break;
+  }
+  expect(answers.at(-1)).toBe('budget_exhausted');
+  const job = await fixture.settle(await fixture.payer(PRICE), fixture.quote({ amount: PRICE }));
+  await fixture.events.wait(job.settlement_id, 'confirmed');
+}, 60_000);

@@ -5,7 +5,7 @@ import type { ForeignRequest } from '../intents/parse-order.ts';
 import { commitSigned, type Generation } from '../intents/store/commit-signed.ts';
 import { type IntentRow, insertIntents } from '../intents/store/intents.ts';
 import type { SourceBalance } from './source-balance.ts';
-import { type Held, listHeldMicro, lockSources } from './store/intents.ts';
+import { type Held, listHeld, lockSources } from './store/intents.ts';
 
 export type ForeignIntent = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'traceparent'> & {
   request: ForeignRequest;
@@ -19,23 +19,27 @@ type SignedForeign = {
   balance: SourceBalance;
 };
 /**
- * Outbox rows for `relay.dispatch`; `exists`: the message has an intent; `not_covered`: other
- * payments need the balance.
+ * `exists`: the message has an intent. `too_many`: the source has as many payments under way as it
+ * may have. `not_covered`: other payments need the balance.
  */
-type ForeignOutcome = readonly OutboxRow[] | 'exists' | 'not_covered';
+type NotSigned = 'exists' | 'too_many' | 'not_covered';
+/** Outbox rows for `relay.dispatch`, or why the payment was not signed. */
+type ForeignOutcome = readonly OutboxRow[] | NotSigned;
 
 /**
- * The new payments that the balances of their sources cover, with what is held of them and with the
+ * Which of the new payments the sources allow and cover, with what is held of them and with the
  * earlier payments of the same list. One whose message is closed at this moment counts too.
  */
-const listCovered = (payments: readonly SignedForeign[], held: readonly Held[]): SignedForeign[] => {
-  const taken = new Map<string, bigint>();
-  return payments.filter(({ source, totalMicro, balance }, index) => {
-    const before = taken.get(source) ?? 0n;
-    const { held: heldMicro, exists } = held[index]!;
-    if (exists || heldMicro + before + totalMicro > balance.balanceMicro) return false;
-    taken.set(source, before + totalMicro);
-    return true;
+const evaluate = (payments: readonly SignedForeign[], held: readonly Held[]): ('covered' | NotSigned)[] => {
+  const taken = new Map<string, { micro: bigint; payments: bigint }>();
+  return payments.map(({ source, totalMicro, balance }, index) => {
+    const before = taken.get(source) ?? { micro: 0n, payments: 0n };
+    const { held: heldMicro, spare, exists } = held[index]!;
+    if (exists) return 'exists';
+    if (before.payments >= spare) return 'too_many';
+    if (heldMicro + before.micro + totalMicro > balance.balanceMicro) return 'not_covered';
+    taken.set(source, { micro: before.micro + totalMicro, payments: before.payments + 1n });
+    return 'covered';
   });
 };
 
@@ -69,18 +73,19 @@ const commitAll = (
     const sources = payments.map(({ source }) => source);
     await lockSources(tx, sources);
     // A later statement than the lock, so that it sees what the lock has waited for.
-    const held = await listHeldMicro(
+    const held = await listHeld(
       tx,
       payments.map(({ intent, source, balance: { slot, contains } }) => ({
         ...{ intentId: intent.intent_id, source, slot, contains },
+        asking: sources.filter((each) => each === source).length,
       })),
     );
-    const covered = listCovered(payments, held);
+    const evaluated = evaluate(payments, held);
+    const covered = payments.filter((_, index) => evaluated[index] === 'covered');
     const signed = await insertSigned(tx, covered, workerId);
     return payments.map((payment, index) => {
-      const position = covered.indexOf(payment);
-      if (position >= 0) return signed[position] ?? 'exists';
-      return held[index]!.exists ? 'exists' : 'not_covered';
+      const result = evaluated[index]!;
+      return result === 'covered' ? (signed[covered.indexOf(payment)] ?? 'exists') : result;
     });
   });
 

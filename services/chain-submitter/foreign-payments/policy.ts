@@ -143,6 +143,15 @@ const readMemo = (data: Uint8Array, accounts: number): string => {
   }
 };
 
+/**
+ * A fifth account makes the transaction one that a search by this account finds. Only our own
+ * transactions may name a reference.
+ */
+const withoutReference = (transfer: Transfer): Transfer =>
+  transfer.reference === null
+    ? transfer
+    : refuse('unknown_instruction', 'a transfer names a fifth account, as a reference');
+
 /** Sorts the instructions after the budget. Anything but transfers and memos is refused. */
 const readParts = ({ instructions }: PlainMessage): Parts => {
   const parts: Parts = { transfers: [], memos: [] };
@@ -155,7 +164,7 @@ const readParts = ({ instructions }: PlainMessage): Parts => {
     if (program === PROGRAMS.token2022)
       refuse('no_transfer_instruction', 'a transfer is of Token-2022, and the mint is of the Token program');
     const known = readKnown(instruction);
-    if (known.name === 'transferChecked') parts.transfers.push(known);
+    if (known.name === 'transferChecked') parts.transfers.push(withoutReference(known));
     else refuse('unknown_instruction', `the instruction ${known.name} is not allowed here`);
   }
   return parts;
@@ -200,6 +209,18 @@ const checkMemos = (found: readonly string[], { memos }: ForeignTerms): void => 
   if (found.some((memo, index) => memo !== memos[index])) refuse('memo_mismatch', 'another memo');
 };
 
+/** The message names the accounts that its transfers need, and no other. */
+const checkAccounts = (
+  { accounts, writable, instructions }: PlainMessage,
+  { mint, authority, changing }: { mint: string; authority: string; changing: readonly string[] },
+): void => {
+  if (writable.some((key) => !changing.includes(key)))
+    refuse('unknown_instruction', 'another account is writable');
+  const named = new Set([mint, authority, ...changing, ...instructions.map(({ program }) => program)]);
+  if (accounts.some((key) => !named.has(key)))
+    refuse('unknown_instruction', 'the message names an account that no transfer needs');
+};
+
 /**
  * Checks wire bytes against an order.
  * @param wire a signed transaction whose first signature, the fee payer's, is ignored
@@ -222,8 +243,7 @@ export const checkForeignPolicy = (
   const { transfers, memos } = readParts(plain);
   const source = checkTransfers(transfers, order, { authority, network });
   checkMemos(memos, order);
-  const writable = new Set([feePayer, source, ...order.legs.map(({ destination }) => destination)]);
-  if (plain.writable.some((key) => !writable.has(key)))
-    refuse('unknown_instruction', 'another account is writable');
+  const changing = [feePayer, source, ...order.legs.map(({ destination }) => destination)];
+  checkAccounts(plain, { mint: network.mint, authority, changing });
   return { feePayer, authority, source, message, signature: signatures[1]!, priorityFeeLamports };
 };

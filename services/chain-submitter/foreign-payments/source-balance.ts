@@ -27,6 +27,23 @@ export const readSourceBalance = async (
 };
 
 /**
+ * What the signer can spend in the newest block, which is not confirmed yet. An owner who empties
+ * the account shows here first. The answer is compared and never counted, because a fork may remove
+ * such a block.
+ */
+export const readNewestBalance = async (
+  { network, rpc }: Pick<Deps, 'network' | 'rpc'>,
+  { source, authority }: Source,
+): Promise<bigint> => {
+  const { value } = await readForCaller(
+    rpc.first((provider) => provider.accounts([source], undefined, 'processed')),
+  );
+  const account = value[0] ?? null;
+  const read = account && { ...account, data: Buffer.from(account.data[0], 'base64') };
+  return spendableMicro(read, network.mint, authority);
+};
+
+/**
  * As `readSourceBalance`, with the payments whose confirmation is not recorded yet. Without them,
  * such a payment would count twice: in the balance and in what is held of it.
  */

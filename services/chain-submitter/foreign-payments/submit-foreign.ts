@@ -6,7 +6,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { Reservation } from '../../../shared/db/budget.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
-import type { Clock } from '../../../shared/lib/clock.ts';
+import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
@@ -27,10 +27,11 @@ import { intents } from '../intents/model/state.ts';
 import type { ForeignRequest } from '../intents/parse-order.ts';
 import type { Generation } from '../intents/store/commit-signed.ts';
 import { insertFailedPayment } from '../intents/store/intents.ts';
-import { BudgetUsedUp } from '../limits/fee-budgets.ts';
+import { BudgetUsedUp, type Limits } from '../limits/fee-budgets.ts';
+import type { ForeignCaps } from '../limits/foreign-caps.ts';
 import { foreignLamports } from '../limits/lamports.ts';
 import type { OwnBudgets } from '../limits/own-budgets.ts';
-import type { Caps } from '../limits/spending-caps.ts';
+import { countFailuresOfVendor } from '../limits/store/foreign-failures.ts';
 import { isPaused } from '../operator/store/settings.ts';
 import { assemble } from '../transactions/message.ts';
 import { signForCaller } from '../transactions/sign-for-caller.ts';
@@ -40,8 +41,13 @@ import type { ForeignCommit, ForeignIntent } from './group-commit.ts';
 import { answerRefusal, ForeignRefusal, refuse } from './refusal.ts';
 import { messageHashOf, readSignedPayment, type SignedPayment } from './signed-payment.ts';
 import type { Simulations } from './simulations.ts';
-import { readExactSourceBalance, readSourceBalance, type SourceBalance } from './source-balance.ts';
-import { countFailedOnChain } from './store/intents.ts';
+import {
+  readExactSourceBalance,
+  readNewestBalance,
+  readSourceBalance,
+  type SourceBalance,
+} from './source-balance.ts';
+import { countFailedOnChain, MAX_FAILED } from './store/intents.ts';
 
 type Deps = {
   pool: Pool;
@@ -54,8 +60,10 @@ type Deps = {
   tokenAccounts: TokenAccounts;
   signers: Signers;
   simulations: Simulations;
-  ownBudgets: Pick<OwnBudgets, 'settleFees'>;
-  caps: Caps;
+  ownBudgets: Pick<OwnBudgets, 'foreignFees'>;
+  /** How many payments to a vendor account may fail on the chain in a UTC day. */
+  limits: Pick<Limits, 'foreign_failures'>;
+  foreignCaps: ForeignCaps;
   inFlight: InFlightTransactions;
   executor: Pick<Executor, 'executeNow'>;
 };
@@ -99,20 +107,23 @@ const recordRefusal = async (
   return answer ?? Promise.reject(refusal);
 };
 
+/** What each cap bounds, as the refusal names it. */
+const CAPS = { foreign_source: 'paying token account', foreign_account: 'vendor', foreign: 'environment' };
+
 /** Reserves the fees of the vendor's budget, and the amount of the hourly caps. */
 const reserve = async (
-  { ownBudgets, caps, clock }: Deps,
+  { ownBudgets, foreignCaps }: Deps,
   { source, totalMicro, priorityFeeLamports }: SignedPayment,
-  vendor: string,
+  { account_id: vendor, capped_at }: ForeignRequest,
 ): Promise<Reservation> => {
-  const fees = await ownBudgets.settleFees
+  const fees = await ownBudgets.foreignFees
     .reserve(vendor, foreignLamports(priorityFeeLamports))
     .catch((error: unknown) => {
       if (!(error instanceof BudgetUsedUp)) throw error;
       return refuse('budget_exhausted', `${error.message}; it refills at midnight UTC`);
     });
-  const reserved = await caps
-    .reserveMicro({ wallet: source, accountId: null }, totalMicro, clock())
+  const reserved = await foreignCaps
+    .reserve({ source, accountId: vendor }, totalMicro, Date.parse(capped_at))
     .catch((error: unknown) => {
       fees.release();
       throw error;
@@ -120,7 +131,7 @@ const reserve = async (
   if ('reached' in reserved) {
     fees.release();
     count('quittance_cap_refusals_total', 1, { cap: reserved.reached });
-    const of = reserved.reached === 'wallet' ? 'paying token account' : 'environment';
+    const of = CAPS[reserved.reached];
     return refuse('budget_exhausted', `the hourly cap of the ${of} is reached; pay again in the next hour`);
   }
   return {
@@ -174,6 +185,11 @@ const commit = async (
       });
     if (outcome === 'not_covered')
       return refuse('insufficient_funds', 'other payments need the balance of the paying account');
+    if (outcome === 'too_many')
+      return refuse(
+        'source_blocked',
+        'as many payments of the paying token account are under way as it may have; pay when one is confirmed',
+      );
     if (outcome === 'exists') return false;
     deps.relay.dispatch(outcome);
     return true;
@@ -193,7 +209,7 @@ const signWithinLimits = async (
   intent: ForeignIntent,
   { payment, balance, lastValid }: { payment: SignedPayment; balance: SourceBalance; lastValid: number },
 ): Promise<Generation | null> => {
-  const reservation = await reserve(deps, payment, intent.request.account_id);
+  const reservation = await reserve(deps, payment, intent.request);
   let counts = false;
   try {
     const signed = await sign(deps, payment, lastValid);
@@ -209,20 +225,54 @@ const signWithinLimits = async (
   }
 };
 
-const requestOf = ({ settlement_id, account_id }: Input, payment: SignedPayment): ForeignRequest => ({
+const requestOf = (
+  { settlement_id, account_id }: Input,
+  payment: SignedPayment,
+  now: number,
+): ForeignRequest => ({
   ...{ settlement_id, account_id, authority: payment.authority, source_account: payment.source },
   legs: payment.legs.map(({ destination, amountMicro }) => ({
     token_account: destination,
     amount: formatMicro(amountMicro),
   })),
   amount: formatMicro(payment.totalMicro),
+  capped_at: isoTime(now),
 });
 
-/**
- * An account that empties itself between simulation and inclusion makes our fee payer pay for a
- * failed transaction.
- */
-const MAX_FAILED = 3n;
+/** What is known of a payment's source and vendor before it is signed. */
+const readLimits = async (deps: Deps, payment: SignedPayment, vendor: string) => {
+  const { pool } = deps;
+  const [paused, failedOfSource, failedOfVendor, balance, newestMicro] = await Promise.all([
+    isPaused(pool),
+    countFailedOnChain(pool, payment.source),
+    countFailuresOfVendor(pool, vendor),
+    readSourceBalance(deps, payment),
+    // The simulation may be some seconds old.
+    readNewestBalance(deps, payment),
+  ]);
+  return { paused, failedOfSource, failedOfVendor, balance, newestMicro };
+};
+
+/** @throws ForeignRefusal unless the payment may be signed */
+const checkLimits = (
+  { paused, failedOfSource, failedOfVendor, balance, newestMicro }: Awaited<ReturnType<typeof readLimits>>,
+  { totalMicro }: SignedPayment,
+  { foreign_failures: mostOfVendor }: Deps['limits'],
+): void => {
+  if (paused) refuse('signing_paused', 'the operator has paused payments; sign a new transaction later');
+  if (failedOfSource >= MAX_FAILED)
+    refuse(
+      'source_blocked',
+      `${MAX_FAILED} transactions of the paying token account failed on chain within a day; pay from another one`,
+    );
+  if (failedOfVendor >= mostOfVendor)
+    refuse(
+      'budget_exhausted',
+      `${failedOfVendor} payments to the vendor failed on chain today; it receives payments again at midnight UTC`,
+    );
+  if (balance.balanceMicro < totalMicro || newestMicro < totalMicro)
+    refuse('insufficient_funds', 'the balance of the paying token account is too small');
+};
 
 /** @returns null when the message has an intent already */
 const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
@@ -231,29 +281,20 @@ const submit = async (deps: Deps, input: Input): Promise<Submitted | null> => {
   const slot = await deps.simulations.simulateUnlessFresh(payment);
   // A provider that has reached the slot knows the blockhash, so it is no newer than this height.
   const height = readLastValid(deps.rpc, { minContextSlot: slot });
-  const [paused, failed, balance, lastValid] = await Promise.all([
-    isPaused(deps.pool),
-    countFailedOnChain(deps.pool, source),
-    readSourceBalance(deps, payment),
+  const [limits, lastValid] = await Promise.all([
+    readLimits(deps, payment, input.account_id),
     readForCaller(height),
   ]);
-  if (paused) refuse('signing_paused', 'the operator has paused payments; sign a new transaction later');
-  if (failed >= MAX_FAILED)
-    refuse(
-      'source_blocked',
-      `${MAX_FAILED} transactions of the paying token account failed on chain within a day; pay from another one`,
-    );
-  if (balance.balanceMicro < payment.totalMicro)
-    refuse('insufficient_funds', 'the balance of the paying token account is too small');
+  checkLimits(limits, payment, deps.limits);
 
   const intent: ForeignIntent = {
     intent_id: foreignIntentId(payment.messageHash),
     kind: 'foreign',
     object_id: input.settlement_id,
     traceparent: activeTraceparent(),
-    request: requestOf(input, payment),
+    request: requestOf(input, payment, deps.clock()),
   };
-  const signed = await signWithinLimits(deps, intent, { payment, balance, lastValid });
+  const signed = await signWithinLimits(deps, intent, { payment, balance: limits.balance, lastValid });
   if (signed === null) return null;
   await failpoint('submitter.afterCommit');
   const order: ForeignOrder = {

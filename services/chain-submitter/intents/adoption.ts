@@ -56,8 +56,8 @@ const classify = async ({ rpc, network }: Deps, signature: string, order: Search
 };
 
 /**
- * The payment among transactions without a record: first one of this service, then one of another
- * sender, else null.
+ * The payment among transactions: first one of this service, then one of another sender, else null.
+ * The result says nothing about whose record a transaction has.
  */
 const findPaymentAmong = async (
   deps: Deps,
@@ -123,8 +123,13 @@ export const findOnChainPayment = async (
   const found = await listCandidates(deps, intent, order);
   if (found.length === 0) return null;
   const intentIds = await findIntentIds(deps.pool, found);
-  if ([...intentIds.values()].some((intentId) => intentId !== intent.intent_id)) return 'by another';
-  const own = await findPaymentAmong(deps, [...intentIds.keys()], order);
+  const recorded = [...intentIds.keys()];
+  const isOwn = (signature: string) => intentIds.get(signature) === intent.intent_id;
+  // A transaction of another intent counts only if it paid, too. A payout address, for example, may
+  // be equal to the reference, and whatever creates its token account names it.
+  const ofOthers = recorded.filter((signature) => !isOwn(signature));
+  if ((await findPaymentAmong(deps, ofOthers, order)) !== null) return 'by another';
+  const own = await findPaymentAmong(deps, recorded.filter(isOwn), order);
   // The oldest of the others is read first, because transactions that hide a payment are mostly
   // newer.
   const others = found.filter((signature) => !intentIds.has(signature)).reverse();

@@ -64,6 +64,8 @@ export const ForeignRequest = z.strictObject({
   legs: z.array(z.strictObject({ token_account: SolanaAddress, amount: MicroUsdc })),
   /** The sum of the legs. It is held of the source's balance (foreign/store/intents.ts). */
   amount: MicroUsdc,
+  /** The moment in whose hour the caps count the amount. */
+  capped_at: Timestamp,
 });
 export type ForeignRequest = z.infer<typeof ForeignRequest>;
 
@@ -77,6 +79,8 @@ export const ExternalRequest = z.strictObject({
   fee_payer: SolanaAddress,
   amount: MicroUsdc,
   memo: z.string().nullable(),
+  /** The moment in whose hour the caps count the amount. Only what is stored has it. */
+  capped_at: Timestamp.optional(),
 });
 export type ExternalRequest = z.infer<typeof ExternalRequest>;
 /** A job that can never be executed. Nothing was signed for it. */

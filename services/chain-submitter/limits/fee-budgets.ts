@@ -12,17 +12,23 @@ import { count } from '../../../shared/lib/metrics.ts';
 import type { LAMPORT_BUDGETS } from '../../../shared/lib/metrics-catalog.ts';
 
 /**
- * The daily budgets of the fee payer's spending. Settles and user-signed transactions have separate
- * budgets, so neither can starve the other. Rent is separate from fees, because one token account
- * costs as much as 200 transactions.
+ * The daily budgets of the fee payer's spending. Settles, payments of other clients and user-signed
+ * transactions have separate budgets, so none can starve another. Rent is separate from fees,
+ * because one token account costs as much as 200 transactions.
  */
 type BudgetName = (typeof LAMPORT_BUDGETS)[number];
 type Dimension = 'account' | 'vendor' | 'environment';
 
 /**
- * Lamports of the environment in a UTC day, and the numbers that one account may have co-signed.
+ * Of a UTC day: lamports of the environment, the numbers that one account may have co-signed, and
+ * the number of failures for one vendor account.
  */
-export type Limits = Record<BudgetName, bigint> & { cosignatures: bigint; revokes: bigint };
+export type Limits = Record<BudgetName, bigint> & {
+  cosignatures: bigint;
+  revokes: bigint;
+  /** Payments of other clients to one vendor account that may fail on the chain. */
+  foreign_failures: bigint;
+};
 
 /** No account and no vendor uses more than one of these shares of an environment's budget. */
 const SHARES = 10n;
@@ -112,17 +118,17 @@ export const checkClaims = async (db: Db, claims: readonly Claim[], now: number)
 };
 
 /**
- * The budgets of settles' fees. Settles are frequent, so amounts of the environment's and the
- * vendor's budgets are reserved ahead (shared/db/budget.ts). The account's part is reserved by the
- * statement that commits the bytes (commitSigned of intents/store/intents.ts).
+ * A budget of the fees of payments, of the environment and of each vendor. Payments are frequent,
+ * so amounts are reserved ahead (shared/db/budget.ts).
  */
-export const createSettleFees = (budgets: Budgets, limits: Limits, clock: Clock) => {
-  const name = 'fees_settle';
+export const createVendorFees = (budgets: Budgets, limits: Limits, name: 'fees_settle' | 'fees_foreign') => {
   const environment: Budget = { scope: name, period: 'day', cap: limits[name] };
   const ofVendor = (account: string): Budget => ({
     ...{ scope: `${name}/vendor/${account}`, period: 'day', cap: limits[name] / SHARES },
   });
   return {
+    environment,
+    ofVendor,
     /**
      * Reserves the fee of bytes before they are signed. The caller releases it when they are not
      * committed.
@@ -141,6 +147,18 @@ export const createSettleFees = (budgets: Budgets, limits: Limits, clock: Clock)
       release();
       throw new BudgetUsedUp({ name, dimension: whole === null ? 'environment' : 'vendor' });
     },
+  };
+};
+
+/**
+ * The budgets of settles' fees. The account's part is reserved by the statement that commits the
+ * bytes (commitSigned of intents/store/intents.ts).
+ */
+export const createSettleFees = (budgets: Budgets, limits: Limits, clock: Clock) => {
+  const name = 'fees_settle';
+  const { environment, ofVendor, reserve } = createVendorFees(budgets, limits, name);
+  return {
+    reserve,
     /** The claim on the account's part, which is reserved with the commit of the bytes. */
     accountClaim: (account: string, lamports: bigint) => accountClaim(limits, name, account, lamports),
     /** Null while new settles are possible, else the seconds until the budget refills. */

@@ -10,6 +10,7 @@ import {
   checkClaims,
   claimsOf,
   createSettleFees,
+  createVendorFees,
   dayOf,
   type Limits,
   reserveClaims,
@@ -77,6 +78,8 @@ export const createOwnBudgets = ({ pool, clock, network, limits, budgets }: Deps
 
   return {
     settleFees,
+    /** The fees of payments that other clients have signed. */
+    foreignFees: createVendorFees(budgets, limits, 'fees_foreign'),
     ...createCreations(),
     /**
      * Called before anything is signed. Reserves the fees of a settle, and checks the budgets of

@@ -4,6 +4,7 @@ import type { GaugeCollector } from '../../../shared/lib/metrics.ts';
 import { INTENT_KINDS, INTENT_STATES, LAMPORT_BUDGETS } from '../../../shared/lib/metrics-catalog.ts';
 import { countOpenByState } from '../intents/store/intents.ts';
 import type { Limits } from '../limits/fee-budgets.ts';
+import { type ForeignLimits, measureForeignCapUse } from '../limits/foreign-caps.ts';
 import { sumReserved } from '../limits/store/spending.ts';
 import { isPaused } from './store/settings.ts';
 
@@ -27,12 +28,16 @@ export const collectIntents = (pool: Pool): GaugeCollector => ({
 });
 
 /** Collects the operator's pause and the used part of each cap. */
-export const collectCaps = (pool: Pool, caps: HourlyLimits): GaugeCollector => ({
+export const collectCaps = (pool: Pool, caps: HourlyLimits & ForeignLimits): GaugeCollector => ({
   name: 'caps',
   metrics: ['quittance_signing_paused', 'quittance_cap_used_ratio'],
   collect: async () => {
-    const [paused, hourly] = await Promise.all([isPaused(pool), measureCapUse(pool, caps)]);
-    return [{ metric: 'quittance_signing_paused', value: paused ? 1 : 0 }, ...hourly];
+    const [paused, ...used] = await Promise.all([
+      isPaused(pool),
+      measureCapUse(pool, caps),
+      measureForeignCapUse(pool, caps),
+    ]);
+    return [{ metric: 'quittance_signing_paused', value: paused ? 1 : 0 }, ...used.flat()];
   },
 });
 

@@ -60,6 +60,8 @@ export type PlainMessage = {
   /** In the order of their signatures; the first pays the fee. */
   signers: string[];
   writable: string[];
+  /** Every account of the message, also one that no instruction names: a search by it finds all. */
+  accounts: string[];
   blockhash: string;
   instructions: PlainInstruction[];
 };
@@ -79,6 +81,7 @@ const toPlain = (message: VersionedMessage, bytes: Uint8Array): PlainMessage => 
   return {
     signers: keys.slice(0, numRequiredSignatures),
     writable: keys.filter((_, index) => message.isAccountWritable(index)),
+    accounts: keys,
     blockhash: message.recentBlockhash,
     instructions: message.compiledInstructions.map((instruction) => ({
       program: at(instruction.programIdIndex),

@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
+import { Keypair, Message, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import { privateKeyFromSeed, signBytes } from '../../../shared/lib/ed25519.ts';
+import { addUnused } from '../../../test/support/foreign-messages.ts';
 import { PROGRAMS, tokenAccountOf } from '../chain/addresses.ts';
 import type { Network } from '../chain/model/network.ts';
 import type { DelegationOrder } from '../intents/model/order.ts';
@@ -70,13 +71,14 @@ const approval = (change: Partial<DelegationOrder>) =>
 
 test.each<[string, TransactionInstruction[], string]>([
   ['the prepared message', ours, 'co-signed'],
-  ['a guard at the end', [...ours, guard(account(stranger))], 'co-signed'],
+  ['a guard at the end', [...ours, guard(account(authority))], 'co-signed'],
   [
     'six guards before and after',
     [guard(account(address)), create, guard(), guard(), approve, guard(), guard(), guard()],
     'co-signed',
   ],
   ['seven guards', [...ours, ...Array.from({ length: 7 }, () => guard())], 'validation_error'],
+  ['a guard with a new account', [...ours, guard(account(stranger))], 'validation_error'],
   ['a guard with a new writable account', [...ours, guard(account(stranger, true))], 'validation_error'],
   [
     'a guard that makes a read-only account of the message writable',
@@ -102,6 +104,13 @@ test.each<[string, TransactionInstruction[], string]>([
   ['no instruction of the prepared message', [guard(account(address, false, true))], 'validation_error'],
 ])('the returned message is the prepared one, with guards at most: %s', (_name, instructions, expected) => {
   expect(given(instructions)).toBe(expected);
+});
+
+test('an account that no instruction names is refused', () => {
+  const message = Message.from(compile([...ours, guard(account(authority))]));
+  addUnused(message, stranger);
+  const bytes = message.serialize();
+  expect(evaluate(assemble(bytes, sign(bytes, owner)))).toBe('validation_error');
 });
 
 test('another blockhash or another fee payer is refused', () => {

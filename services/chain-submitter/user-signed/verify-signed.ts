@@ -27,9 +27,9 @@ const same = (a: PlainInstruction, b: PlainInstruction): boolean =>
   });
 
 /**
- * Checks that a message is the prepared one plus guard instructions: no new signer, no newly
- * writable account, the prepared instructions identical and in order (docs/spec/decisions.md,
- * Prepare and submit).
+ * Checks that a message is the prepared one plus guard instructions: no new signer, no new account
+ * but the guard program, no newly writable account, the prepared instructions identical and in
+ * order (docs/spec/decisions.md, Prepare and submit).
  */
 const checkGuarded = (prepared: Uint8Array, signed: Uint8Array) => {
   const [ours, theirs] = [decodeMessage(prepared), decodeMessage(signed)];
@@ -39,6 +39,10 @@ const checkGuarded = (prepared: Uint8Array, signed: Uint8Array) => {
   if (!theirs.writable.every((key) => ours.writable.includes(key))) refuse('a writable account was added');
   const guards = theirs.instructions.filter(({ program }) => program === PROGRAMS.lighthouse);
   if (guards.length > MAX_GUARDS) refuse(`more than ${MAX_GUARDS} guard instructions`);
+  // A search by an account finds all transactions that name it, and the owner could name the
+  // reference of a quote.
+  const known = new Set([...ours.accounts, PROGRAMS.lighthouse]);
+  if (theirs.accounts.some((key) => !known.has(key))) refuse('an account was added');
   // The fee payer signs the message, so its signature would authorise any instruction that names
   // it.
   const feePayer = ours.signers[0];

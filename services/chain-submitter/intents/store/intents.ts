@@ -4,7 +4,9 @@ import { stateColumn } from '../../../../shared/db/state-column.ts';
 import type { Message } from '../../../../shared/events/event.ts';
 import { type OutboxRow, outboxRow } from '../../../../shared/events/outbox.ts';
 import { INTENT_KINDS, INTENT_STATES } from '../../../../shared/lib/metrics-catalog.ts';
+import { countForeignFailures } from '../../limits/store/foreign-failures.ts';
 import { unuseGrants, useGrants } from '../../limits/store/grants.ts';
+import { releaseHourlyCaps } from '../../limits/store/hourly-release.ts';
 import {
   emptyTransactions,
   failTransactions,
@@ -232,7 +234,7 @@ export const transitionIntents = (
 const effects = {
   confirm: useGrants,
   fork: unuseGrants,
-  fail: failTransactions,
+  fail: sql.fragment`${failTransactions}${releaseHourlyCaps}${countForeignFailures}`,
   finalize: emptyTransactions,
 };
 
