@@ -286,7 +286,7 @@ export const createSettlementTables = (harness: Harness) => {
     ),
     model(
       /^\s*with before as .*failure_code = \$.*where was <> 'pending'/s,
-      'id code message generation platform failed reversed',
+      'isIncluded id code message generation platform failed reversed',
       failed,
     ),
     model(/update settlements as s set dispatch_count = dispatch_count \+ 1/, 'limit', claimStalled),

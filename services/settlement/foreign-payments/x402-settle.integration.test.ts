@@ -295,8 +295,10 @@ describe('settle', () => {
     const answers = Array.from({ length: 60 }, async () => {
       const transaction = newTransaction();
       const answer = settle(transaction);
-      const first = await Promise.race([answer, confirm(transaction).then(() => answer)]);
-      return first.success ? 'paid' : first.errorReason;
+      let last = await Promise.race([answer, confirm(transaction).then(() => answer)]);
+      // On a busy machine the events of 49 payments take longer than one call waits.
+      while (last.errorReason === 'settlement_pending') last = await settle(transaction);
+      return last.success ? 'paid' : last.errorReason;
     });
     const results = await Promise.all(answers);
     // 0.10 USDC at 2,001 micro-units each.
