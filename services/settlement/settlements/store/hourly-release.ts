@@ -7,9 +7,9 @@ import { sql } from '../../../../shared/db/pool.ts';
  * have no `capped_at`. The rows are locked in the order of their scopes, as reservations lock them.
  */
 export const releaseHourlyCaps = sql.fragment`capped as (
-    select scope, date_trunc('hour', changed.capped_at, 'UTC') as period, changed.quote_amount as micro
+    select cap.scope, date_trunc('hour', changed.capped_at, 'UTC') as period, changed.quote_amount as micro
     from changed join payers p on p.wallet_id = changed.wallet_id
-    cross join lateral unnest(array['environment', 'account/' || changed.account_id, 'wallet/' || p.owner]) as scope
+    cross join lateral unnest(array['environment', 'account/' || changed.account_id, 'wallet/' || p.owner]) as cap (scope)
     where changed.capped_at is not null
   ), locked as (
     select s.scope, s.period from spending s join capped using (scope, period)
