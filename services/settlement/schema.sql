@@ -253,6 +253,7 @@ create table settlements (
   payout_address text,
   requirement json,
   x402_version smallint,
+  capped_at timestamp with time zone,
   external_id text collate "C",
   resource text,
   accrued_fee bigint default 0 not null,

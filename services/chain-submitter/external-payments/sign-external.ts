@@ -7,7 +7,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { Reservation } from '../../../shared/db/budget.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
-import type { Clock } from '../../../shared/lib/clock.ts';
+import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
@@ -62,8 +62,9 @@ const requestOf = ({ payment_attempt_id: _, message_hash: __, ...request }: Inpu
 /** Whether a stored request asks for the same payment, whatever its settlement is called. */
 const isSamePayment = (stored: unknown, request: ExternalRequest): boolean => {
   const parsed = ExternalRequest.safeParse(stored);
-  const { settlement_id } = request;
-  return parsed.success && isDeepStrictEqual({ ...parsed.data, settlement_id }, request);
+  if (!parsed.success) return false;
+  const { capped_at: _, ...same } = parsed.data;
+  return isDeepStrictEqual({ ...same, settlement_id: request.settlement_id }, request);
 };
 
 /**
@@ -122,9 +123,13 @@ const readBlockhash = async ({ rpc }: Deps): Promise<{ blockhash: string; lastVa
 };
 
 /** Reserves the amount of the hourly caps, as a payment of a quote does. */
-const reserve = async ({ caps, clock }: Deps, input: Input, amountMicro: bigint): Promise<Reservation> => {
+const reserve = async (
+  { caps }: Deps,
+  input: Input,
+  { amountMicro, at }: { amountMicro: bigint; at: number },
+): Promise<Reservation> => {
   const payer = { wallet: input.owner, accountId: input.account_id };
-  const reserved = await caps.reserveMicro(payer, amountMicro, clock());
+  const reserved = await caps.reserveMicro(payer, amountMicro, at);
   if (!('reached' in reserved)) return reserved;
   count('quittance_cap_refusals_total', 1, { cap: reserved.reached });
   return refuse(
@@ -178,13 +183,19 @@ const signNew = async (deps: Deps, intentId: string, input: Input): Promise<'don
     checkBalances(deps, terms),
   ]);
   if (paused) refuse('signing_paused', 'the operator has paused payments; pay again later');
-  const reservation = await reserve(deps, input, terms.amountMicro);
+  const at = deps.clock();
+  const reservation = await reserve(deps, input, { amountMicro: terms.amountMicro, at });
   const message = await sign(deps, terms, latest).catch((error: unknown) => {
     reservation.release();
     throw error;
   });
   const traceparent = activeTraceparent();
-  const intent = { intent_id: intentId, object_id: input.settlement_id, request, traceparent };
+  const intent = {
+    intent_id: intentId,
+    object_id: input.settlement_id,
+    request: { ...request, capped_at: isoTime(at) },
+    traceparent,
+  };
   try {
     const isNew = await commit(deps, intent, message);
     if (isNew) await failpoint('submitter.afterCommit');

@@ -79,6 +79,8 @@ export const ExternalRequest = z.strictObject({
   fee_payer: SolanaAddress,
   amount: MicroUsdc,
   memo: z.string().nullable(),
+  /** The moment in whose hour the caps count the amount. Only what is stored has it. */
+  capped_at: Timestamp.optional(),
 });
 export type ExternalRequest = z.infer<typeof ExternalRequest>;
 /** A job that can never be executed. Nothing was signed for it. */

@@ -240,6 +240,17 @@ describe('admission', () => {
     expect(await outcome(payOut(payer, { amount: 200n * USDC }))).toBe('insufficient_funds');
     expect(await payOut(payer, call)).toEqual(paid);
   });
+
+  test('what a vendor lets expire returns to the hourly caps', async () => {
+    const payer = consumer();
+    capLimits.ofWallet.set(payer.owner, 2n * USDC);
+    const expired = await payOut(payer, { amount: 2n * USDC, payTo: newPayee('never sends') });
+    expect((await refusal(payOut(payer))).code).toBe('service_unavailable');
+    await fail(expired.settlement_id);
+    await fail(expired.settlement_id);
+    expect((await payOut(payer, { amount: 2n * USDC })).status).toBe('pending');
+    expect((await refusal(payOut(payer))).code).toBe('service_unavailable');
+  });
 });
 
 test('64 mixed payments at a nearly used limit never hold or spend more than the limit and the balance', async () => {
@@ -293,7 +304,14 @@ test('the counts of open and of unused payments use their own indexes, however m
     authority: newPayee('authority'),
     amountMicro: USDC,
     payTo: newPayee('explained'),
-    ...{ host: 'a', origin: 'https://a', resource: 'https://a', requirement: '{}', version: 2 as const },
+    ...{
+      host: 'a',
+      origin: 'https://a',
+      resource: 'https://a',
+      requirement: '{}',
+      cappedAt: 0,
+      version: 2 as const,
+    },
   };
   let plan = '';
   await deps.pool.transaction(async (tx) => {

@@ -24,16 +24,18 @@ type Deps = Parameters<typeof refreshPayer>[0] & {
 /** Accepts an outgoing payment within the hourly caps. */
 export const accept = async (
   deps: Deps,
-  attempt: Omit<ExternalAttempt, 'walletId' | 'authority'>,
+  attempt: Omit<ExternalAttempt, 'walletId' | 'authority' | 'cappedAt'>,
   options: { payer: Payer; abandonedAt: number },
 ): Promise<ExternalEvaluation> => {
   const evaluation = await evaluateWithPayer(deps, options, async (payer) => {
-    const candidate = { ...attempt, walletId: payer.wallet_id, authority: payer.authority };
+    const cappedAt = deps.clock();
+    const candidate = { ...attempt, walletId: payer.wallet_id, authority: payer.authority, cappedAt };
     const evaluated = await acceptWithinCaps(
       deps.caps,
       {
         payer: { wallet: payer.owner, accountId: attempt.accountId },
         amountMicro: attempt.amountMicro,
+        at: cappedAt,
       },
       (isOverCap) => acceptExternal(deps.pool, candidate, { isOverCap }),
     );

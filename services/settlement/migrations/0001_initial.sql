@@ -81,6 +81,8 @@ create table settlements (
   -- Of an outgoing payment: the vendor's requirement as it was given, and the version of x402.
   requirement json,
   x402_version smallint,
+  -- The moment in whose hour the caps count it. They get the amount back when it fails.
+  capped_at timestamptz,
   -- The payment-identifier of x402.
   external_id text collate "C",
   -- What the client said it pays for. It is shown and never evaluated.

@@ -33,15 +33,16 @@ const capReached = (
  * Accepts an attempt within the hourly caps. They are reserved first, so that every accepted
  * payment can be signed (rule 7). An attempt over a cap is evaluated as well: a repeat is answered,
  * and every other reason to refuse has precedence.
+ * @param payment `at`: a moment of the hour in which it counts, by default now
  * @param evaluate when it throws, the attempt may have been committed, so nothing is released
  * @throws ServiceError service_unavailable when a cap is reached and nothing else is wrong
  */
 export const acceptWithinCaps = async <E extends { decision: string }>(
   caps: HourlyCaps,
-  { payer, amountMicro }: { payer: CappedPayer; amountMicro: bigint },
+  { payer, amountMicro, at }: { payer: CappedPayer; amountMicro: bigint; at?: number },
   evaluate: (isOverCap: boolean) => Promise<E>,
 ): Promise<E> => {
-  const reserved = await caps.reserve(payer, amountMicro);
+  const reserved = await caps.reserve(payer, amountMicro, at);
   const isOverCap = 'reached' in reserved;
   const evaluation = await evaluate(isOverCap);
   if (!isOverCap) {

@@ -23,6 +23,8 @@ export type ExternalAttempt = {
   /** The vendor's requirement as JSON. */
   requirement: string;
   version: 1 | 2;
+  /** The moment in whose hour the caps count the amount, epoch milliseconds. */
+  cappedAt: number;
 };
 
 /** The open payments that a delegate, or an account without one, may have at a time. */
@@ -89,6 +91,7 @@ const inputOf = (attempt: ExternalAttempt, isOverCap: boolean) => sql.fragment`
     ${attempt.amountMicro}::bigint as quote_amount, ${attempt.payTo}::text as pay_to, ${attempt.host}::text as host,
     ${attempt.origin}::text as origin, ${attempt.resource}::text as resource,
     ${attempt.requirement}::json as requirement, ${attempt.version}::smallint as x402_version,
+    to_timestamp(${attempt.cappedAt}::float8 / 1000) as capped_at,
     ${isOverCap}::boolean as is_over_cap`;
 
 const candidateWithRecord = sql.fragment`
@@ -151,9 +154,10 @@ const evaluate = sql.fragment`
 
 const insertAccepted = sql.fragment`
   insert into settlements (settlement_id, rail, account_id, payment_attempt_id, delegate_id, delegate_day, wallet_id,
-    quote_amount, fee_amount, payer_address, service_name, payout_address, resource, requirement, x402_version)
+    quote_amount, fee_amount, payer_address, service_name, payout_address, resource, requirement, x402_version,
+    capped_at)
   select settlement_id, 'x402_out', account_id, payment_attempt_id, delegate_id, delegate_day, wallet_id,
-    quote_amount, 0, authority, host, pay_to, resource, requirement, x402_version
+    quote_amount, 0, authority, host, pay_to, resource, requirement, x402_version, capped_at
   from evaluated where decision = 'accepted'
   on conflict do nothing
   returning settlement_id, wallet_id, delegate_id, quote_amount`;

@@ -13,6 +13,7 @@ import { updateDelegateCounters } from '../../delegates/store.ts';
 import { addPaidFees, returnFees, subtractPaidFees } from '../../fee-accounts/store.ts';
 import { holdPayersAgain, releasePayers } from '../../payers/store.ts';
 import { allows, chainState, state } from './conditions.ts';
+import { releaseHourlyCaps } from './hourly-release.ts';
 import { Row } from './settlements.ts';
 
 /*
@@ -202,9 +203,9 @@ export const recordFailed = (
       where s.settlement_id = before.settlement_id and s.generation <= ${generation}
         and ${allows('failed')}
       returning s.wallet_id, s.quote_amount, s.delegate_id, s.delegate_day, s.status, before.was, before.was_holding,
-        null::bigint as slot, s.account_id, s.vendor_account_id, s.service_id, s.accrued_fee
+        null::bigint as slot, s.account_id, s.vendor_account_id, s.service_id, s.accrued_fee, s.capped_at
     ), delegated as (${released}), released as (${releasePayers}), returned as (${returnFees}),
-    unpaid as (${subtractPaidFees})
+    unpaid as (${subtractPaidFees}), ${releaseHourlyCaps}
     insert into outbox (subject, msg_id, payload, traceparent)
     select message.* from ${outboxValues([messages.failed])} where exists (select from changed where status = 'failed')
     union all
