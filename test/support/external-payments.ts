@@ -57,6 +57,7 @@ export const externalPaymentsOver = (
       pay_to: vendor().owner.publicKey.toBase58(),
       fee_payer: facilitator.publicKey.toBase58(),
       amount: `${PRICE}`,
+      accepted_at: new Date().toISOString(),
       memo: null,
       ...changes,
     }),

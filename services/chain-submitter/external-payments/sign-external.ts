@@ -21,7 +21,7 @@ import { findPaymentIntent } from '../intents/find-payment-intent.ts';
 import { externalIntentId } from '../intents/intent-id.ts';
 import { ExternalRequest } from '../intents/parse-order.ts';
 import { findIntent, insertExternalIntent, insertFailedPayment } from '../intents/store/intents.ts';
-import type { Caps } from '../limits/spending-caps.ts';
+import { type Caps, countedAt } from '../limits/spending-caps.ts';
 import { isPaused } from '../operator/store/settings.ts';
 import { assemble, hashMessage } from '../transactions/message.ts';
 import { signForCaller } from '../transactions/sign-for-caller.ts';
@@ -54,8 +54,12 @@ const MAX_TRIES = 4;
 
 const refused = ({ reason, message }: ExternalRefusal): Answer => ({ outcome: 'refused', reason, message });
 
-const requestOf = ({ payment_attempt_id: _, message_hash: __, ...request }: Input): ExternalRequest =>
-  request;
+const requestOf = ({
+  payment_attempt_id: _,
+  message_hash: __,
+  accepted_at: ___,
+  ...request
+}: Input): ExternalRequest => request;
 
 /** Whether a stored request asks for the same payment, whatever its settlement is called. */
 const isSamePayment = (stored: unknown, request: ExternalRequest): boolean => {
@@ -169,7 +173,7 @@ const signNew = async (deps: Deps, intentId: string, input: Input): Promise<'don
     checkBalances(deps, terms),
   ]);
   if (paused) refuse('signing_paused', 'the operator has paused payments; pay again later');
-  const at = deps.clock();
+  const at = countedAt(Date.parse(input.accepted_at), deps.clock());
   const reservation = await reserve(deps, input, { amountMicro: terms.amountMicro, at });
   const message = await sign(deps, terms, latest).catch((error: unknown) => {
     reservation.release();

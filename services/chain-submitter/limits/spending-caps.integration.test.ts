@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
+import { externalPaymentsOver, PRICE } from '../../../test/support/external-payments.ts';
 import { type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
 import { staysFor } from '../../../test/support/wait.ts';
 
@@ -85,3 +86,43 @@ test('a successor of bytes that were never included is not counted again, and a 
     await chain.call('chain_clock', { paused: false });
   }
 }, 60_000);
+
+test('an outgoing payment that expires returns its amount to the cap of its wallet', async () => {
+  const vendor = await fixture.payer(1n);
+  const { sign, inputOf } = externalPaymentsOver(
+    () => fixture,
+    () => vendor,
+  );
+  await start();
+  const input = inputOf(await fixture.payer(PRICE));
+  const ofWallet = "select reserved from spending where scope = 'wallet/' || $1";
+  const read = async () => BigInt((await fixture.admin.query(ofWallet, [input.owner])).rows[0].reserved);
+  await sign(input);
+  const before = await read();
+  await fixture.chain.call('chain_advance', 260);
+  await fixture.events.wait(input.settlement_id, 'failed');
+  expect(await read()).toBe(before - PRICE);
+}, 60_000);
+
+test('an outgoing payment counts in the hour in which it was accepted, as settlement counts it', async () => {
+  const vendor = await fixture.payer(1n);
+  const { sign, inputOf } = externalPaymentsOver(
+    () => fixture,
+    () => vendor,
+  );
+  await start();
+  const accepted_at = new Date(Date.now() - 9 * 60_000).toISOString();
+  const input = inputOf(await fixture.payer(PRICE), { accepted_at });
+  await sign(input);
+  const { rows } = await fixture.admin.query(
+    "select request ->> 'capped_at' as at from intents where object_id = $1",
+    [input.settlement_id],
+  );
+  expect(rows).toEqual([{ at: accepted_at }]);
+  const hour = `${accepted_at.slice(0, 13)}:00:00.000Z`;
+  const { rows: counted } = await fixture.admin.query<{ period: Date }>(
+    "select period from spending where scope = 'wallet/' || $1",
+    [input.owner],
+  );
+  expect(counted.map(({ period }) => period.toISOString())).toEqual([hour]);
+});

@@ -27,11 +27,18 @@ export const createCaps = (pool: Pool, clock: Clock, limits: HourlyLimits): Caps
 const ACCEPTED_BEFORE_MS = 10 * 60_000;
 
 /**
+ * The moment in whose hour a payment counts: when settlement accepted it. The acceptance time comes
+ * from the bus, so it may lie only some minutes in the past.
+ * @param acceptedAt epoch milliseconds, as `now`
+ */
+export const countedAt = (acceptedAt: number, now: number): number =>
+  Math.min(Math.max(acceptedAt, now - ACCEPTED_BEFORE_MS), now);
+
+/**
  * Reserves a payment before it is signed. A later generation does not count again, because it is
  * signed only after the proof that the earlier one moved nothing. The payment counts in the hour in
  * which settlement accepted it. Otherwise payments that are in progress at the turn of an hour
- * would use up the cap of the next one. The acceptance time comes from the job, so it may lie only
- * some minutes in the past.
+ * would use up the cap of the next one.
  * @returns null when an earlier generation was counted
  */
 export const reservePayment = async (
@@ -40,6 +47,5 @@ export const reservePayment = async (
   { payer: wallet, accountId, grossMicro, acceptedAt }: SettleOrder,
 ): Promise<Reservation | ReachedCap | null> => {
   if (signature !== null) return null;
-  const at = Math.min(Math.max(acceptedAt, now - ACCEPTED_BEFORE_MS), now);
-  return caps.reserveMicro({ wallet, accountId }, grossMicro, at);
+  return caps.reserveMicro({ wallet, accountId }, grossMicro, countedAt(acceptedAt, now));
 };

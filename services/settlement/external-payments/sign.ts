@@ -3,6 +3,7 @@ import type { chainSubmitter, ExternalReason, Progress } from '../../../shared/c
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
+import { isoTime } from '../../../shared/lib/clock.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import { isPaid } from '../settlements/model/status.ts';
@@ -27,6 +28,7 @@ export type Outgoing = ExternalRow & {
   payout_address: string;
   payer_address: string;
   owner: string;
+  capped_at: number;
 };
 export const isOutgoing = (row: ExternalRow): row is Outgoing => row.rail === 'x402_out';
 
@@ -92,6 +94,8 @@ const signed = async ({ signExternal, ...deps }: SignDeps, row: Outgoing) => {
       pay_to: row.payout_address,
       fee_payer: requirement.extra.feePayer,
       amount: formatMicro(row.quote_amount),
+      // Both services count the payment in one hour, whenever it is signed.
+      accepted_at: isoTime(row.capped_at),
       memo: memoOf(requirement),
     });
   } catch (error) {

@@ -7,6 +7,7 @@ import {
   PaymentAttemptId,
   SettlementId,
   SolanaAddress,
+  Timestamp,
   TransactionHash,
   WireTransaction,
 } from '../primitives.ts';
@@ -59,6 +60,8 @@ export const externalOperations = {
       pay_to: SolanaAddress,
       fee_payer: SolanaAddress,
       amount: MicroUsdc,
+      /** When the payment was accepted. It counts in the hourly caps of that hour. */
+      accepted_at: Timestamp,
       /** The memo that the vendor requires. Null: a hash of the attempt. */
       memo: z
         .string()

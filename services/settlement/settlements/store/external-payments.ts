@@ -14,10 +14,11 @@ const ExternalRow = Row.extend({
   /** Null: the bytes were never handed out. */
   message_hash: z.string().nullable(),
   owner: z.string().nullable(),
+  capped_at: z.number().nullable(),
 });
 export type ExternalRow = z.infer<typeof ExternalRow>;
 
-const externalColumns = sql.fragment`${columns}, requirement::text as requirement, x402_version, message_hash,
+const externalColumns = sql.fragment`${columns}, requirement::text as requirement, x402_version, message_hash, capped_at,
   (select owner from payers where payers.wallet_id = settlements.wallet_id) as owner`;
 
 /** The attempt of a payer's account on any rail, or null. */
