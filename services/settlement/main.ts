@@ -155,8 +155,11 @@ const deps: Deps = {
   getFeePayers: async () => (await readFeePayers('feePayers')).fee_payers,
   checkForeign: (payment) => call(bus, chainSubmitter, 'checkForeign', payment),
   submitForeign: (payment) => call(bus, chainSubmitter, 'submitForeign', payment),
-  signExternal: (payment) => call(bus, chainSubmitter, 'signExternal', payment),
+  signExternal: (payment) =>
+    call(bus, chainSubmitter, 'signExternal', payment, payment.lost ? { timeoutMs: PROOF_TIMEOUT_MS } : {}),
   observeExternal: (payment) => call(bus, chainSubmitter, 'observeExternal', payment),
+  findLostExternal: (attempt) =>
+    call(bus, chainSubmitter, 'findLostExternal', attempt, { timeoutMs: PROOF_TIMEOUT_MS }),
 };
 const applyProgress = onSettleProgressed(deps);
 
